@@ -336,13 +336,13 @@ def _items(path: str, key: str, value: Json) -> list[ScriptedAnswer]:
     for n, entry in enumerate(value):
         at = f"{path}: field {key!r}, answer {n}"
         if isinstance(entry, list) and entry:
-            items.append([_said(at, part, turn) for turn, part in enumerate(entry)])
+            items.append([_parse_turn(at, part, turn) for turn, part in enumerate(entry)])
         else:
-            items.append(_said(at, entry, 0))
+            items.append(_parse_turn(at, entry, 0))
     return items
 
 
-def _said(at: str, entry: Json, turn: int) -> ScriptedTurn:
+def _parse_turn(at: str, entry: Json, turn: int) -> ScriptedTurn:
     if isinstance(entry, str):
         return entry
     if isinstance(entry, dict) and isinstance(entry.get("tool"), str):

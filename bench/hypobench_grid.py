@@ -93,7 +93,8 @@ def names_of(only: Sequence[str], seed: int) -> list[tuple[str, str]]:
         }
         if not some:
             raise SystemExit(
-                f"--only {kind}: choose of {', '.join((*NAMES, *KINDS))}, or a pattern"
+                f"--only {kind}: no set has this name; choose {', '.join((*NAMES, *KINDS))} or a"
+                " pattern of names"
             )
         chosen |= some
     return [pair for pair in every if pair in chosen]
@@ -224,16 +225,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, metavar="DIR")
     parser.add_argument(
-        "--only", metavar="KIND,KIND", help="a generator, levels, twins, grid, NAME*"
+        "--only",
+        metavar="KIND,KIND",
+        help="sets to measure: a generator, levels, twins, grid, or a pattern of names",
     )
     parser.add_argument("--processes", type=int, default=2, choices=(1, 2))
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="no set begins later")
-    parser.add_argument("--seed", type=int, default=0, help="of the data and of the session")
     parser.add_argument(
-        "--redraw", action="store_true", help="run nothing: the rows that are there"
+        "--seconds", type=float, default=float("inf"), help="start no further set after this time"
     )
-    parser.add_argument("--keep", action="store_true", help="also rows that other code made")
-    parser.add_argument("--score-again", action="store_true", help="the banks that are there")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the data and of the session")
+    parser.add_argument(
+        "--redraw", action="store_true", help="measure nothing and report the stored rows"
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="also use stored rows that other versions of the code measured",
+    )
+    parser.add_argument(
+        "--score-again",
+        action="store_true",
+        help="compute the discovery scores of the stored banks again",
+    )
     parser.add_argument(
         "--docs", action="store_true", help="write docs/results/generated-sets.md as well"
     )

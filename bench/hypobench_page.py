@@ -25,9 +25,12 @@ def groups(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Yield (name, rows) of each difficulty that has rows."""
     paper = [row for row in rows if row["generator"] != "tree"]
     for name, some in (
-        ("all of the paper's grid", paper),
-        ("all but the grids of 64", [row for row in paper if GRID not in row["set"]]),
-        ("base: four sets of one rule, as published", hypobench_curves.base(rows)),
+        ("the paper's grid", paper),
+        (
+            "the paper's grid without its two grids of 64 sets",
+            [row for row in paper if GRID not in row["set"]],
+        ),
+        ("base level: four sets with one rule each, as published", hypobench_curves.base(rows)),
     ):
         if some:
             yield name, some
@@ -100,9 +103,11 @@ def page(rows: Sequence[Row], seed: int, every: int, figure: str, there: Path) -
     paper = [row for row in rows if row["generator"] != "tree"]
     below = sum(row["hdr"] < AIM for row in paper)
     codes = len({row["code"] for row in rows})
-    mixed = " Not all rows were made by the same version of the code." if codes > 1 else ""
+    mixed = " The rows were measured with different versions of the code." if codes > 1 else ""
     own = (
-        there.read_text().partition(OWN)[2] if there.exists() else "\n\nNothing was written yet.\n"
+        there.read_text().partition(OWN)[2]
+        if there.exists()
+        else "\n\nThis section has not been written yet.\n"
     )
     known = mean_of(paper, "hdr_identified")
     over = "–" if known is None else f"{known:.3f}"

@@ -91,16 +91,16 @@ def checked(generator: str, name: str, seed: int) -> Checked:
     )
     space = InputSpace(problem)
 
-    def of(truths: Sequence[str], bank: Sequence[str]) -> ExactScores:
+    def score(truths: Sequence[str], bank: Sequence[str]) -> ExactScores:
         found = score_exact(truths, bank, space, problem.public)
         assert found is not None and not found.unread, name
         return found
 
-    said = of(known, known)
+    said = score(known, known)
     return Checked(
         generator, name, sum(map(len, splits.values())),
         min(len({one.output for one in some}) for some in splits.values()),
-        apart, weighed if "weights" in made else 0.0, said.hdr, said.precision or 0.0, of(best, best).hdr, of(known, best).hdr,
+        apart, weighed if "weights" in made else 0.0, said.hdr, said.precision or 0.0, score(best, best).hdr, score(known, best).hdr,
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(NAMES), choices=NAMES)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--docs", action="store_true", help=f"write {PAGE.name} too")
+    parser.add_argument("--docs", action="store_true", help=f"also write docs/results/{PAGE.name}")
     add_json_option(parser)
     options = parser.parse_args()
     found = []
@@ -194,17 +194,19 @@ def main() -> None:
         text = f"python bench/hypobench_sets.py --seeds {' '.join(map(str, options.seeds))} --docs"
         rest = __doc__.partition("\n\n")[2]
         PAGE.write_text(
-            f"# The generated sets, checked\n\nThis page shows that the generated sets are what their metadata states.\n\n{rest}\n"
+            f"# The generated sets, checked\n\nThis page checks that the generated sets agree with their metadata.\n\n{rest}\n"
             f"The measures of discovery are defined in [discovery scores](../explanation/discovery.md). The table covers the\n"
             f"seeds {seeds}; its rows are those of one seed. It was written by\n\n    {text}\n\n"
             f"{as_markdown(told)}\n"
         )
     right = sum(one.right for one in found)
-    work = f"sets of {', '.join(options.only)} that are what they say"
+    work = f"sets of {', '.join(options.only)} that agree with their metadata"
     row = Row(work, right, "sets", "higher", len(found), "all of them")
     write_rows(options.json, [row])
     if not all(one.right for one in found):
-        raise SystemExit("some sets are not what they say")
+        raise SystemExit(
+            f"{len(found) - right} of {len(found)} sets do not agree with their metadata"
+        )
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def read(store: str) -> dict[str, object]:
     return {"seconds": time.perf_counter() - start, "pairs": len(table)}
 
 
-def apart(*words: str) -> dict[str, Any]:
+def run_in_subprocess(*words: str) -> dict[str, Any]:
     """What this file says in a process of its own."""
     done = subprocess.run([sys.executable, __file__, *words], check=True, capture_output=True)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -115,7 +115,9 @@ def main() -> None:
             print(f"{count:,} answers written in {time.perf_counter() - start:.0f} s", flush=True)
         if options.store:  # which is left as it is
             path = Path(shutil.copy(path, f"{folder}/copy.duckdb"))
-        made = apart("--part", "harvest", "--store", str(path), "--template", options.template)
+        made = run_in_subprocess(
+            "--part", "harvest", "--store", str(path), "--template", options.template
+        )
         for split, stages in made.pop("by_split").items():
             print(
                 f"{split:<11}", ", ".join(f"{count:,} {stage}" for stage, count in stages.items())
@@ -124,7 +126,7 @@ def main() -> None:
             f"{made['pairs']:,} pairs, {made['prompts']:,} prompts, {made['answers']:,} answers from"
             f" {made['problems']:,} problems: {made['seconds']:.1f} s, {made['peak_gb']:.2f} GB"
         )
-        again = apart("--part", "read", "--store", str(path))
+        again = run_in_subprocess("--part", "read", "--store", str(path))
         print(f"read back: {again['seconds']:.1f} s, {again['peak_gb']:.2f} GB")
         size = f"{made['pairs']:,} pairs of {made['answers']:,} answers"
         rows = [

@@ -177,7 +177,7 @@ class _Enumeration:
 
     def _entered(self, production: Production, price: int, wanted: bool) -> Iterator[Part | None]:
         made = self.made.setdefault((production.makes, price), [])
-        for part in self._made(production, price):
+        for part in self._build_parts(production, price):
             if part is not None and self.kept < MOST_KEPT:
                 made.append(part)
                 self.kept += 1
@@ -191,7 +191,7 @@ class _Enumeration:
             return tuple(self.inputs)
         return (leaf.args[0],) * len(self.inputs) if makes == "I" else ()
 
-    def _made(self, production: Production, price: int) -> Iterator[Part | None]:
+    def _build_parts(self, production: Production, price: int) -> Iterator[Part | None]:
         _, op, takes, own = production
         for prices in _splits(price - round(own * FIFTH), len(takes)):
             pools = [self.made.get(key, ()) for key in zip(takes, prices, strict=True)]

@@ -88,7 +88,7 @@ async def present(wanted: list[str]) -> list[str]:
     return found
 
 
-async def side_by_side(
+async def time_alternately(
     names: list[str], sources: list[str], inputs: list[list[int]], rounds: int
 ) -> tuple[dict[str, float], bool]:
     """Seconds of each way, the best of interleaved rounds, so that a noisy neighbour hits all; and
@@ -175,7 +175,7 @@ def main() -> None:
     calls = len(quick) * len(inputs)
     print(f"{len(quick)} quick hypotheses, {len(inputs):,} lists, {usable_cores()} cores")
     names = asyncio.run(present(options.backends or sorted(backend_names(), reverse=True)))
-    seconds, agree = asyncio.run(side_by_side(names, quick, inputs, options.rounds))
+    seconds, agree = asyncio.run(time_alternately(names, quick, inputs, options.rounds))
     bare = min(seconds.values())
     for name, spent in seconds.items():
         print(

@@ -1,6 +1,6 @@
 """The options of the command line; each means the same in every command that takes it.
 
-Settings are defined in config.py: `add_flags` gives a command the flags of settings by their names, and
+Settings are defined in config/: `add_flags` gives a command the flags of settings by their names, and
 `flag` is a single flag for a command that lists its parameters itself. A setting may also come from
 the environment or from peirce.toml (configuration.py).
 """
@@ -47,7 +47,7 @@ def setting_field(
 ) -> tuple[type[Settings], FieldInfo]:
     """Return a setting by its option, with the part that defines it.
 
-    Methods are imported only for a setting that config.py does not define.
+    Methods are imported only for a setting that config/ does not define.
 
     Args:
         option: Name of the option.
@@ -63,7 +63,7 @@ def setting_field(
 
 
 def flag(option: str, *, text: str = "", config_class: type[Settings] | None = None) -> Any:
-    """Return the flag of a setting, with its help text from config.py.
+    """Return the flag of a setting, with its help text from config/.
 
     Args:
         option: Name of the option.

@@ -73,7 +73,7 @@ def pairs(
         if name in settings:
             settings[name] = _caps(f"--{name.replace('_', '-')}", settings[name])
     if "ratio" in settings:
-        settings["ratio"] = _whole("--ratio", settings["ratio"], ":")
+        settings["ratio"] = _parse_integers("--ratio", settings["ratio"], ":")
     with _progress() as progress:
         report = build_pairs(
             *(sessions or ()), saved=saved, dry_run=dry_run, out=out, format=format, plain=plain,
@@ -85,10 +85,12 @@ def pairs(
 def _caps(option: str, given: str) -> list[int | None]:
     """Read limits; `all` replaces one number or all three."""
     parts = given.split(",") if given != "all" else ["all"] * 3
-    return [None if part.strip() == "all" else _whole(option, part, ",")[0] for part in parts]
+    return [
+        None if part.strip() == "all" else _parse_integers(option, part, ",")[0] for part in parts
+    ]
 
 
-def _whole(option: str, given: str, between: str) -> list[int]:
+def _parse_integers(option: str, given: str, between: str) -> list[int]:
     from ..records import UsageError
 
     try:
@@ -113,7 +115,7 @@ def _progress() -> Iterator[Callable[[int, int, int], None] | None]:
     with Progress(*columns, console=text.create_console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, pairs=0)
 
-        def told(done: int, total: int, pairs: int) -> None:
+        def report(done: int, total: int, pairs: int) -> None:
             bar.update(task, completed=done, total=total, pairs=pairs)
 
-        yield told
+        yield report

@@ -37,12 +37,14 @@ def print_and_exit(session: Any, as_json: bool, all_metrics: bool = False) -> No
         typer.echo(f"peirce: {text.to_one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":
         cause = next(iter(session.failed.values()), "no problem could be run")
-        sentence = f"peirce: {_whole(session.problems)} failed: {text.to_one_line(cause, 300)}"
+        sentence = (
+            f"peirce: {_format_problems(session.problems)} failed: {text.to_one_line(cause, 300)}"
+        )
         typer.echo(sentence, err=True)
     raise typer.Exit(EXIT_CODES[session.status])
 
 
-def _whole(problems: int) -> str:
+def _format_problems(problems: int) -> str:
     return "the problem" if problems == 1 else f"all {problems:,} problems"
 
 

@@ -2,7 +2,7 @@
 
 pydantic checks the values. records/settings.py words the error messages as it does for the settings
 of a session. The arguments `workers` and `concurrency` have the bounds that these settings have in
-config.py.
+config/.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Keywords of the public functions that take settings. Written by write_option_types.py from
-config.py and graphs/; do not edit."""
+config/ and graphs/; do not edit."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python -m peirce.commands.write_option_types
 
-The keywords are the settings in config.py and of the methods in graphs/. A test fails if the file
+The keywords are the settings in config/ and of the methods in graphs/. A test fails if the file
 is out of date.
 """
 
@@ -34,7 +34,7 @@ from ..training.pairs.settings import PairsConfig
 
 FILE = Path(__file__).with_name("option_types.py")
 HEADER = '''"""Keywords of the public functions that take settings. Written by write_option_types.py from
-config.py and graphs/; do not edit."""
+config/ and graphs/; do not edit."""
 
 from __future__ import annotations
 

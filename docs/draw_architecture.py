@@ -26,11 +26,11 @@ def module_name(path: Path) -> str:
 
 
 def package_files() -> list[Path]:
-    """Return config.py and all modules in the folders of the package."""
+    """Return all modules in the folders of the package."""
     rooms = sorted(
         {one.parent for one in ROOT.glob("*/__init__.py")} - {ROOT / name for name in APART}
     )
-    return [ROOT / "config.py", *(path for room in rooms for path in sorted(room.rglob("*.py")))]
+    return [path for room in rooms for path in sorted(room.rglob("*.py"))]
 
 
 def imported_modules(path: Path, modules: set[str]) -> set[str]:

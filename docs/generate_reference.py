@@ -1,6 +1,6 @@
 """Write the reference of settings and metrics from the code: `python docs/generate_reference.py`.
 
-docs/reference/configuration.md has the settings of config.py, of the methods, of the kinds of models and of
+docs/reference/configuration.md has the settings of config/, of the methods, of the kinds of models and of
 trainings; docs/reference/metrics.md has the metrics of all evaluations. Each page is an introduction, which is
 kept here, and tables. tests/docs/test_reference.py compares the pages with the code.
 """

@@ -120,8 +120,8 @@ def main() -> None:
         pretrain(out, sizes, told.base)
     else:
         write_problems(out, sizes)
-        side_by_side([[*myself(told), "--base", name] for name in ARCHITECTURES], told.jobs)
-        side_by_side([[*myself(told), "--seed", str(seed)] for seed in told.seeds], told.jobs)
+        run_concurrently([[*myself(told), "--base", name] for name in ARCHITECTURES], told.jobs)
+        run_concurrently([[*myself(told), "--seed", str(seed)] for seed in told.seeds], told.jobs)
         print(tables(out, told.seeds))
 
 
@@ -158,7 +158,7 @@ def myself(told: argparse.Namespace) -> list[str]:
     return [sys.executable, __file__, str(told.out), *(["--quick"] if told.quick else [])]
 
 
-def side_by_side(commands: list[list[str]], jobs: int) -> None:
+def run_concurrently(commands: list[list[str]], jobs: int) -> None:
     """Runs them, `jobs` at a time, each on one thread: threads of small models wait for each other."""
     alone = {**os.environ, "OMP_NUM_THREADS": "1"}
     waiting, running = list(commands), []

@@ -147,7 +147,7 @@ class SearchService:
             self.spaces[engine.name, digest] = engine.prepare_space(self.inputs[digest])
         problem = self._problem(engine, request)
         try:
-            return _said(_answer(problem, request))
+            return _answer_to_json(_answer(problem, request))
         except UnsupportedProblem as error:
             return {"reason": str(error)}
 
@@ -174,5 +174,5 @@ def _answer(problem: SearchedProblem, request: dict[str, Any]) -> Answer | None:
     return problem.propose(earlier, skip)
 
 
-def _said(answer: Answer | None) -> dict[str, Any]:
+def _answer_to_json(answer: Answer | None) -> dict[str, Any]:
     return answer._asdict() if answer else {"exhausted": True}

@@ -39,16 +39,16 @@ class _Counting(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.If:
         """Instrument the test of an `if` statement."""
         self.generic_visit(node)
-        node.test = self._told(node.test)
+        node.test = self._record_test(node.test)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
         """Instrument the test of a conditional expression."""
         self.generic_visit(node)
-        node.test = self._told(node.test)
+        node.test = self._record_test(node.test)
         return node
 
-    def _told(self, test: ast.expr) -> ast.expr:
+    def _record_test(self, test: ast.expr) -> ast.expr:
         plain = test.operand if isinstance(test, ast.UnaryOp) else test
         if isinstance(plain, ast.Name):
             return test

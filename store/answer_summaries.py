@@ -126,7 +126,7 @@ def answer_summaries(
             for step, answer, ordinal, *cells in part[name]:
                 of_answer[-1].setdefault((step, answer), {})[ordinal] = tuple(cells)
         found[decode_text(name)] = [
-            _given(
+            _summarise_answer(
                 decode_text(path),
                 decode_text(text),
                 *(part.get((step, answer), {}) for part in of_answer),
@@ -140,7 +140,7 @@ RowsByProblem = dict[str, list[Row]]
 AnswerKey = tuple[int, int]  # step, answer
 
 
-def _given(
+def _summarise_answer(
     path: str,
     text: str,
     verdicts: Mapping[int, Row],

@@ -1,7 +1,8 @@
 """Public names are words of the field, and public things say what they are.
 
 A public name is one without a leading underscore, of a module, class, function, method or parameter of
-the package. `WORDS` could mean anything, so none of them is a name by itself.
+the package. `WORDS` could mean anything, so none of them is a public name by itself, and no class or
+function has one, nested and private ones included.
 """
 
 from __future__ import annotations
@@ -60,8 +61,25 @@ def words_as_names(path: Path) -> set[str]:
     return found | {f"{where}: {name}" for name, last, _ in named(tree) if last in WORDS}
 
 
+def words_as_definitions(path: Path) -> set[str]:
+    """Every class and function, nested and private ones too, whose name is a word but for underscores
+    around it and capitals."""
+    where = path.relative_to(PACKAGE).as_posix()
+    return {
+        f"{where}:{node.lineno}: {node.name}"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.strip("_").lower() in WORDS
+    }
+
+
 def test_no_public_name_is_a_word_that_could_mean_anything() -> None:
     assert not sorted({one for path in MODULES for one in words_as_names(path)})
+
+
+def test_no_class_or_function_is_named_by_such_a_word() -> None:
+    paths = [*MODULES, *PACKAGE.glob("bench/**/*.py"), *PACKAGE.glob("examples/**/*.py")]
+    assert not sorted({one for path in paths for one in words_as_definitions(path)})
 
 
 def test_a_word_as_a_name_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,6 +90,17 @@ def test_a_word_as_a_name_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     assert words_as_names(path) == {
         "module.py: told", "module.py: told(some)", "module.py: A.of"
+    }  # fmt: skip
+
+
+def test_a_nested_or_private_word_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(
+        "def f():\n    def of(): ...\nclass _Seen:\n    def _said(self): ...\n    def _say(self): ...\n"
+    )
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    assert words_as_definitions(path) == {
+        "module.py:2: of", "module.py:3: _Seen", "module.py:4: _said"
     }  # fmt: skip
 
 
@@ -93,6 +122,3 @@ def undocumented(path: Path) -> Iterator[str]:
 def test_every_public_thing_has_a_docstring_that_begins_with_a_sentence() -> None:
     found = sorted(one for path in MODULES for one in undocumented(path))
     assert not found, "\n".join(found)
-
-
-# Names that are still to be replaced.

@@ -343,7 +343,7 @@ class OpenAIChatProposer:
         return Fault(f"the connection failed ({said:.200})", retryable=True, unreachable=True)
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
-        error = self._told(fault, requests)
+        error = self._convert_fault(fault, requests)
         enough = fault.may_be_temporary and self._no_answer.record_failure(problem)
         if isinstance(error, EndpointRefused):
             if fault.may_be_temporary and self._answered and not enough:
@@ -351,7 +351,7 @@ class OpenAIChatProposer:
             self._ended = str(error)
         return error
 
-    def _told(self, fault: Fault, requests: int) -> Unavailable:
+    def _convert_fault(self, fault: Fault, requests: int) -> Unavailable:
         where = self._endpoint
         if not fault.retryable:
             return (EndpointRefused if fault.refused else Unavailable)(f"{where} answered {fault}")

@@ -393,7 +393,7 @@ class StreamedAnswer:
         message: dict[str, Json] = {"role": "assistant", "content": content}
         message |= {name: join_text(parts) for name, parts in self._joined.items() if parts}
         if self._calls:
-            message["tool_calls"] = [_whole(call) for call in self._calls]
+            message["tool_calls"] = [_assemble_call(call) for call in self._calls]
         choice = {"index": 0, "message": message, "finish_reason": self._finish or None}
         return {**self._about, "usage": self._usage, "choices": [choice]}
 
@@ -472,7 +472,7 @@ def _is_another(call: dict[str, Any], name: Json, told: Json) -> bool:
     return bool(name != call["name"] or call["arguments"].is_complete())
 
 
-def _whole(call: dict[str, Any]) -> dict[str, Json]:
+def _assemble_call(call: dict[str, Any]) -> dict[str, Json]:
     function = {"name": call["name"], "arguments": join_text(call["arguments"].parts)}
     if call["name"] is None:
         raise Fault("the body of the answer is malformed", retryable=True)

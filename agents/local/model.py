@@ -209,12 +209,12 @@ def load_model(
         UsageError, DataError: Each with one sentence.
     """
     with _quiet():
-        with _said(f"the tokenizer of {base.name!r}"):
+        with _convert_load_errors(f"the tokenizer of {base.name!r}"):
             tokenizer = _tokenizer(base, adapter)
-        with _said(f"model {base.name!r}"):
+        with _convert_load_errors(f"model {base.name!r}"):
             model = _model(base, settings)
         if adapter is not None:
-            with _said(f"adapter {adapter.name!r} on {base.name!r}"):
+            with _convert_load_errors(f"adapter {adapter.name!r} on {base.name!r}"):
                 model = _adapted(model, adapter)
     model.eval()
     _check_vocabulary(base, model, tokenizer)
@@ -231,7 +231,7 @@ def load_model(
             if key not in (*REPLACED_FIELDS, *TOKEN_ID_FIELDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
     context = settings.context_tokens or context_size(model)
     most = settings.max_tokens
-    with _said(f"model {base.name!r}"):
+    with _convert_load_errors(f"model {base.name!r}"):
         decoder = make_decoder(model, sampling, most) if answers and not rest else None
     batch = settings.batch or default_batch(model, decoder)
     return LocalModel(model, tokenizer, sampling, most, context, batch, decoder, rest)
@@ -317,7 +317,7 @@ def _check_vocabulary(base: ModelFolder, model: Any, tokenizer: Any) -> None:
 
 def _check_words(base: ModelFolder, tokenizer: Any) -> None:
     """Check the tokenizer: if files are missing, transformers creates one without any tokens."""
-    with _said(f"the tokenizer of {base.name!r}"):
+    with _convert_load_errors(f"the tokenizer of {base.name!r}"):
         ids = tokenizer("A question, 1 2 3")["input_ids"]
     if not ids:
         raise DataError(f"{base.name!r} does not contain a usable tokenizer (tokenizer.json)")
@@ -327,7 +327,7 @@ def _defaults(base: ModelFolder, model: Any) -> Any:
     """Return the generation_config file of the model, or the one in its configuration."""
     if not (base.folder / "generation_config.json").is_file():
         return model.generation_config
-    with _quiet(), _said(f"the generation_config of {base.name!r}"):
+    with _quiet(), _convert_load_errors(f"the generation_config of {base.name!r}"):
         return transformers.GenerationConfig.from_pretrained(base.folder, local_files_only=True)
 
 
@@ -352,7 +352,7 @@ def context_size(model: Any) -> int | None:
 
 
 @contextlib.contextmanager
-def _said(what: str) -> Iterator[None]:
+def _convert_load_errors(what: str) -> Iterator[None]:
     """Convert errors of a model's files, or of the packages that read them, to one sentence."""
     try:
         yield

@@ -162,7 +162,7 @@ class ConfigPrompts:
         }[bool(view.shown), bool(papers)]
         if not self.has_role(role):
             return DEFAULT_PROMPTS.propose(view, count, papers)
-        asked = self._asked(
+        asked = self._fill_messages(
             role,
             {"num_hypotheses": str(count)},
             {"observations": _rows(view, view.shown), "relevant_papers": _papers(papers)},
@@ -173,7 +173,7 @@ class ConfigPrompts:
         """Return the prompt to rewrite hypotheses by labelled rows."""
         if not self.has_role("refine_with_data"):
             return DEFAULT_PROMPTS.refine_with_data(view, hypotheses, count)
-        return self._asked(
+        return self._fill_messages(
             "refine_with_data",
             {"num_hypotheses": str(count), "hypotheses": number_lines(hypotheses)},
             {"observations": _rows(view, view.shown)},
@@ -185,7 +185,7 @@ class ConfigPrompts:
         """Return the prompt to rewrite hypotheses by findings of papers."""
         if not self.has_role("refine_with_literature"):
             return DEFAULT_PROMPTS.refine_with_papers(view, hypotheses, papers, count)
-        asked = self._asked(
+        asked = self._fill_messages(
             "refine_with_literature",
             {"num_hypotheses": str(count), "hypotheses": number_lines(hypotheses)},
             {"relevant_papers": _papers(papers)},
@@ -198,7 +198,7 @@ class ConfigPrompts:
         """Return the prompt to improve a hypothesis. As published, it omits predicted labels."""
         if not self.has_role("IO_refine_with_feedback"):
             return DEFAULT_PROMPTS.refine_with_feedback(view, hypothesis, wrong, count)
-        return self._asked(
+        return self._fill_messages(
             "IO_refine_with_feedback",
             {"num_hypotheses": str(count), "hypothesis_text": hypothesis},
             {"observations": _rows(view, [row for row, _ in wrong])},
@@ -208,7 +208,7 @@ class ConfigPrompts:
         """Return the prompt that asks for the label of a row according to one hypothesis."""
         if not self.has_role("inference"):
             return DEFAULT_PROMPTS.infer(view, hypothesis, input)
-        return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
+        return self._fill_messages("inference", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
@@ -217,7 +217,7 @@ class ConfigPrompts:
         if not self.has_role("multiple_hypotheses_inference"):
             return DEFAULT_PROMPTS.infer_many(view, hypotheses, input)
         told = {"hypotheses": number_lines(hypotheses), "num_hypotheses": str(len(hypotheses))}
-        return self._asked("multiple_hypotheses_inference", {**_columns(input), **told})
+        return self._fill_messages("multiple_hypotheses_inference", {**_columns(input), **told})
 
     def judge_relevance(
         self, view: View, hypothesis: str, input: Mapping[str, Json]
@@ -225,7 +225,7 @@ class ConfigPrompts:
         """Return the prompt to decide whether a hypothesis applies to a row."""
         if not self.has_role("is_relevant"):
             return DEFAULT_PROMPTS.judge_relevance(view, hypothesis, input)
-        return self._asked("is_relevant", {**_columns(input), "hypothesis": hypothesis})
+        return self._fill_messages("is_relevant", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
@@ -234,7 +234,7 @@ class ConfigPrompts:
         if not self.has_role("adaptive_inference"):
             return DEFAULT_PROMPTS.infer_adaptively(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
-        return self._asked("adaptive_inference", _columns(input), told)
+        return self._fill_messages("adaptive_inference", _columns(input), told)
 
     def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
@@ -243,7 +243,7 @@ class ConfigPrompts:
         if not self.has_role("adaptive_selection"):
             return DEFAULT_PROMPTS.select_pattern(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
-        return self._asked("adaptive_selection", _columns(input), told)
+        return self._fill_messages("adaptive_selection", _columns(input), told)
 
     def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
@@ -252,22 +252,24 @@ class ConfigPrompts:
         if not self.has_role("few_shot_baseline"):
             return DEFAULT_PROMPTS.label_directly(view, rows, input)
         told = {"observations": _rows(view, rows)}
-        return self._asked("few_shot_baseline", _columns(input), told)
+        return self._fill_messages("few_shot_baseline", _columns(input), told)
 
     def summarise(self, view: View, paper: PaperText) -> list[Message]:
         """Return the prompt to list the findings of a paper."""
         if not self.has_role("summarize_paper"):
             return DEFAULT_PROMPTS.summarise(view, paper)
-        return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
+        return self._fill_messages(
+            "summarize_paper", {"title": paper.title, "paper_text": paper.text}
+        )
 
     def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
         """Return the prompt that asks whether two hypotheses mean the same."""
         role = "check_hypothesis_pair_repetition"
         if not self.has_role(role):
             return DEFAULT_PROMPTS.compare_hypotheses(view, first, second)
-        return self._asked(role, {"hypotheses": number_lines([first, second])})
+        return self._fill_messages(role, {"hypotheses": number_lines([first, second])})
 
-    def _asked(
+    def _fill_messages(
         self,
         role: str,
         values: Mapping[str, str],

@@ -30,7 +30,7 @@ def drawn(messages: Any, seed: Any) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def said(messages: Sequence[Any], tools: Any, number: int) -> Said:
+def answer_request(messages: Sequence[Any], tools: Any, number: int) -> Said:
     """A tool call first, in three of five steps, then an answer: each another rule, consistent on
     what the bench shows, so that no step ends its problem."""
     source = f"def f(x):\n    return x if len(x) < 3 else [v + {number % 1_000_003} for v in x]"
@@ -59,7 +59,7 @@ class Endpoint:
         self._most = max(self._most, self._waiting)
         await asyncio.sleep(delay_s)
         self._waiting -= 1
-        message = said(request["messages"], request.get("tools"), number // 1_000)
+        message = answer_request(request["messages"], request.get("tools"), number // 1_000)
         finish = "tool_calls" if message.get("tool_calls") else "stop"
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
         took = {"prompt_tokens": round(1e3 * delay_s), "completion_tokens": self._most}

@@ -224,7 +224,7 @@ async def _labels(writer: TopicWriter, draft: Draft) -> None:
         LABEL_COUNT,
         lambda said, count: rules.parse_labels(said, draft, count),
         draft.labels.append,
-        _said,
+        _definition_text,
     )
 
 
@@ -236,11 +236,11 @@ async def _types(writer: TopicWriter, draft: Draft) -> None:
         TYPE_COUNT,
         lambda said, count: rules.parse_types(said, draft, count),
         draft.types.append,
-        _said,
+        _definition_text,
     )
 
 
-def _said(one: Definition) -> str:
+def _definition_text(one: Definition) -> str:
     return one.text
 
 

@@ -84,7 +84,7 @@ def choose_judge(
     Raises:
         UsageError: the model cannot label texts, or there are options but no model.
     """
-    return _asked("judge", model, own, model_arg, roles, "cannot label texts")
+    return _find_role_model("judge", model, own, model_arg, roles, "cannot label texts")
 
 
 def choose_writer(
@@ -114,13 +114,13 @@ def choose_rater(model: str | Proposer | None, roles: Mapping[str, Any] | None =
     Raises:
         UsageError: no model is named, or it cannot rate.
     """
-    found = _asked(SCORER, model, {}, (), roles, "cannot rate hypotheses")
+    found = _find_role_model(SCORER, model, {}, (), roles, "cannot rate hypotheses")
     if found.model is None:
         raise UsageError("no model is given to rate hypotheses: choose one with --scorer-model")
     return found
 
 
-def _asked(
+def _find_role_model(
     role: str,
     model: str | Proposer | None,
     own: Mapping[str, Json],
@@ -225,7 +225,7 @@ class Judge:
                 raise DataError(f"no problem {name!r}{self._nearest(name)}")
             said |= await self._judge(*self.known[name], key, brought)
         except DataError as error:
-            said |= _said("error", str(error), [], [])
+            said |= _build_verdict("error", str(error), [], [])
         return said | {"seconds": round(time.perf_counter() - start, 4)}
 
     def _nearest(self, name: str) -> str:
@@ -245,7 +245,9 @@ class Judge:
         if isinstance(item, Malformed):
             nothing = [None] * len(problem.shown), [None] * len(self.hidden_observations(problem))
             reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
-            return _said("malformed", reason, *nothing) | self._measures(problem, key, brought)
+            return _build_verdict("malformed", reason, *nothing) | self._measures(
+                problem, key, brought
+            )
         return await self._apply(item, problem, space, key, brought)
 
     def hidden_observations(self, problem: Problem) -> Sequence[Observation]:
@@ -285,7 +287,7 @@ class Judge:
         marks = shown.marks, hidden.marks
         reason = None if consistent else _why(shown)
         verdict = "consistent" if consistent else "inconsistent"
-        return _said(verdict, reason, *map(list, marks)) | {
+        return _build_verdict(verdict, reason, *map(list, marks)) | {
             "undefined": predicted.count_undefined(),
             "breaches": list(hypothesis.breaches),
             **self._measures(problem, key, brought, shown, hidden),
@@ -318,7 +320,7 @@ def _why(shown: Agreement) -> str:
     return f"{', '.join(parts) or 'not consistent'} of {len(shown.marks)} shown"
 
 
-def _said(
+def _build_verdict(
     verdict: str, reason: str | None, observations: list[Json], hidden: list[Json]
 ) -> dict[str, Json]:
     return {

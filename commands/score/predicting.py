@@ -117,7 +117,7 @@ def predict(
                     f"{name.replace('_', '-')} is {format_value(value)}: only banks of labelled"
                     f" text take it, but this bank is of task {target.task}"
                 )
-        inputs = _given(data, target)
+        inputs = _read_inputs(data, target)
         opening = oracle_settings(config.sandbox, config.cluster)
         applied = _Applied(
             target, str(bank), [row["text"] for row in found.rows[target.id]], inputs, opening
@@ -317,19 +317,19 @@ INPUTS_PER_BATCH = 1_000  # inputs that a hypothesis is applied to in one batch
 
 
 @dataclass(frozen=True)
-class _Given:
+class _GivenInput:
     """An input with its output.
 
     Args:
         pair: the input and its output, which is None where it is not known.
-        told: whether the output is known.
+        has_output: whether the output is known.
     """
 
     pair: Observation
-    told: bool
+    has_output: bool
 
 
-def _given(data: str | Path, problem: Problem) -> list[_Given]:
+def _read_inputs(data: str | Path, problem: Problem) -> list[_GivenInput]:
     """Read inputs from JSON Lines, or pairs from data that the task of the problem loads."""
     from ...tasks.io.files import expand_home, locate, read_jsonl
 
@@ -346,7 +346,7 @@ def _given(data: str | Path, problem: Problem) -> list[_Given]:
                 value = one["input"]
                 if isinstance(task, ReadsInputs):
                     value = task.read_input(value, f"{place}, line {number}, input")
-                found.append(_Given(Observation(value, one.get("output")), "output" in one))
+                found.append(_GivenInput(Observation(value, one.get("output")), "output" in one))
             return found
     if task is None:
         raise DataError(
@@ -357,7 +357,7 @@ def _given(data: str | Path, problem: Problem) -> list[_Given]:
     same = [one for one in problems if one.id == problem.id] or problems
     if len(same) != 1:
         raise DataError(f"{place}: the file has {len(same)} problems, but not {problem.id!r}")
-    return [_Given(pair, True) for pair in (*same[0].shown, *same[0].hidden)]
+    return [_GivenInput(pair, True) for pair in (*same[0].shown, *same[0].hidden)]
 
 
 def _of_other_inputs(task: object, problem: Problem) -> bool:
@@ -393,7 +393,7 @@ class _Applied:
     problem: Problem
     bank: str
     texts: Sequence[str]
-    rows: Sequence[_Given]
+    rows: Sequence[_GivenInput]
     opening: OracleSettings
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
@@ -419,7 +419,7 @@ class _Applied:
                         "hypothesis": best.text,
                     }
                     told = {"expected": row.pair.output, "right": mark is True}
-                    await give(said | told if row.told else said)
+                    await give(said | told if row.has_output else said)
 
     async def _best(self, family: Family, view: View, oracles: Oracles) -> Hypothesis:
         """Return the first hypothesis that is consistent with the shown observations.

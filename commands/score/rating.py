@@ -276,7 +276,7 @@ class _Work:
         answered: dict[int, dict[str, Json]] = {}
         place = 0
 
-        async def of(number: int, question: _Question) -> dict[str, Json]:
+        async def answer_in_order(number: int, question: _Question) -> dict[str, Json]:
             nonlocal place
             answered[number] = row = await self.answer(one, question, scorer)
             while (ready := answered.pop(place, None)) is not None:
@@ -284,7 +284,9 @@ class _Work:
                 await give(ready)
             return row
 
-        return await gather_or_cancel([of(n, question) for n, question in enumerate(questions)])
+        return await gather_or_cancel(
+            [answer_in_order(n, question) for n, question in enumerate(questions)]
+        )
 
     async def answer(
         self, one: ProblemBank, question: _Question, scorer: Proposer

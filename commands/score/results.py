@@ -152,7 +152,7 @@ class FineTuned(Result):
     metrics: Mapping[str, float]
 
 
-class Beside(Result):
+class ReferenceResult(Result):
     """Metrics of reference rules and trivial rules, which need no session."""
 
     problems: int
@@ -177,7 +177,7 @@ class Evaluation(Result):
     table3: Sequence[TableRow] | None = None
     cross_model: Sequence[CrossModelCell] | None = None
     fine_tuned: Sequence[FineTuned] | None = None
-    beside: Mapping[str, Beside] | None = None
+    beside: Mapping[str, ReferenceResult] | None = None
     evaluator: str | None = None
     bootstrap: Mapping[str, Json] | None = None
     tables: Mapping[str, Sequence[Mapping[str, Json]]] | None = None

@@ -109,7 +109,7 @@ class RuleJudge:
 
     async def _record(self, answered: SessionAnswers) -> Record:
         known, answers, refined = answered
-        problem = await self._costed(self._seen(known))
+        problem = await self._costed(self._adapt_problem(known))
         view = problem.make_view(EMPTY_SPACE)
         shown: dict[str, Agreement] = {}
         attempts: list[Attempt] = []
@@ -133,7 +133,7 @@ class RuleJudge:
         return build_record(problem, problem_facts(known), attempts, chosen, of_rule)
 
     async def _known(self, known: Problem) -> list[ReferenceRule]:
-        problem = await self._costed(self._seen(known))
+        problem = await self._costed(self._adapt_problem(known))
         view = problem.make_view(EMPTY_SPACE)
         some: list[tuple[Kind, Hypothesis | None, bool]] = [
             (PLANTED, *_reference(problem)),
@@ -152,7 +152,7 @@ class RuleJudge:
         return made
 
     async def _described(self, known: Problem) -> ProblemStatistics:
-        problem = self._seen(known)
+        problem = self._adapt_problem(known)
         view = problem.make_view(EMPTY_SPACE)
         rule, in_scope = _reference(problem)
         asked = rule or _bounds_alone(problem)
@@ -173,7 +173,7 @@ class RuleJudge:
         cost = measure_rule(problem, shown, None, self.evaluator).prompt.cost
         return replace(problem, secret={**problem.secret, "reference_cost": cost})
 
-    def _seen(self, problem: Problem) -> Problem:
+    def _adapt_problem(self, problem: Problem) -> Problem:
         assert isinstance(self.family, MeasuresHypotheses)
         return self.family.adapt_problem(problem, self.evaluator)
 
@@ -256,7 +256,7 @@ def evaluate_rules(
     stored = [_stored(store, session) for session in sessions]
     records, problems, known = run_coroutine(_judged(stored, judged_by))
     scored = [
-        one.summary | _told(judged_by.evaluator, some, one.summary["feedback"])
+        one.summary | _summarise_records(judged_by.evaluator, some, one.summary["feedback"])
         for one, some in zip(stored, records, strict=True)
     ]
     runs = abd_groups.sort_runs(
@@ -313,10 +313,10 @@ def _stored(store: Store, session: str) -> StoredSession:
         "memorising": 0,
         "left_out_pairs": 0,
     }
-    return StoredSession(told, [_said(problem, steps[problem.id]) for problem in done])
+    return StoredSession(told, [_collect_answers(problem, steps[problem.id]) for problem in done])
 
 
-def _said(problem: Problem, steps: Sequence[StepRecord]) -> SessionAnswers:
+def _collect_answers(problem: Problem, steps: Sequence[StepRecord]) -> SessionAnswers:
     texts = [answer.text for step in steps for answer in step.answers]
     return SessionAnswers(problem, texts, is_refined(steps))
 
@@ -344,7 +344,7 @@ async def _judged(
         return records, await judging.describe_problems(some), await judging.judge_known_rules(some)
 
 
-def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str, Json]:
+def _summarise_records(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str, Json]:
     """Return the fields that replace those that `evaluate_session` computes from the store."""
     modes = Counter(one.mode for one in records)
     groups: Mapping[str, list[tuple[str, list[Record]]]] = {

@@ -110,7 +110,7 @@ def run(
         on_event: called with each event of the session (reports/screen/progress.py).
         callbacks: LangChain callbacks, for tracing.
         overrides: single settings by name, which replace those of `config`. None counts as not set.
-            config.py, `peirce run --help` and docs/reference/configuration.md explain each setting.
+            config/, `peirce run --help` and docs/reference/configuration.md explain each setting.
 
     Raises:
         UsageError: a setting is invalid.

@@ -244,7 +244,7 @@ def _fitted(
             on_progress({"set": data.name, "epoch": epoch, "update": update, "updates": updates})
 
     fitted = fit(base, data, settings, out, resume=resume, progress=passed)
-    told = _told(data, fitted, out)
+    told = _summarise_fit(data, fitted, out)
     labelled = [
         json.dumps({"split": split, "row": row, "label": str(one.output), "predicted": got})
         for split, labels in fitted.predicted.items()
@@ -271,7 +271,7 @@ def _scored(path: Path) -> dict[str, Json]:
     return told
 
 
-def _told(data: LabelledSet, fitted: FitResult, out: Path) -> dict[str, Json]:
+def _summarise_fit(data: LabelledSet, fitted: FitResult, out: Path) -> dict[str, Json]:
     from ...training.classifier.fitting import split_scores
 
     scores: dict[str, Json] = {}

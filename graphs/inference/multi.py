@@ -24,7 +24,7 @@ async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> 
     if not reading.entries:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     decided = await (
-        _by_rules(reading, inputs) if reading.ask is None else _asked(reading, inputs, place)
+        _by_rules(reading, inputs) if reading.ask is None else _query_model(reading, inputs, place)
     )
     return RowPredictions(await fill_undecided(reading, decided, inputs))
 
@@ -37,7 +37,9 @@ async def _by_rules(reading: Reading, inputs: Sequence[Json]) -> list[Decision |
     return [decide_by_vote(reading, row, weights, reading.ranked) for row in codes.T.tolist()]
 
 
-async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[Decision | None]:
+async def _query_model(
+    reading: Reading, inputs: Sequence[Json], place: str
+) -> list[Decision | None]:
     assert reading.prompts is not None
     texts = [entry.text for entry in reading.entries]
     many = reading.prompts.infer_many

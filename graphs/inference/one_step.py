@@ -27,7 +27,7 @@ async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> 
     if not chosen or reading.ask is None:
         decided = await decide_by_rules(reading, chosen, inputs)
     else:
-        decided = await _asked(reading, chosen, inputs, place)
+        decided = await _query_model(reading, chosen, inputs, place)
     return RowPredictions(await fill_undecided(reading, decided, inputs))
 
 
@@ -39,7 +39,7 @@ async def decide_by_rules(
     return [decide_by_trust(reading, row, chosen) for row in codes.T.tolist()]
 
 
-async def _asked(
+async def _query_model(
     reading: Reading, chosen: Sequence[int], inputs: Sequence[Json], place: str
 ) -> list[Decision | None]:
     assert reading.prompts is not None

@@ -36,12 +36,12 @@ async def collect_answers(
     """
     assert reading.ask is not None
     once = dict(questions)
-    said = await gather_or_cancel([_asked(reading.ask, place, once[place]) for place in once])
+    said = await gather_or_cancel([_query_judge(reading.ask, place, once[place]) for place in once])
     found = dict(zip(once, said, strict=True))
     return [found[place] for place, _ in questions]
 
 
-async def _asked(ask: ModelQuery, place: str, messages: Sequence[Message]) -> str:
+async def _query_judge(ask: ModelQuery, place: str, messages: Sequence[Message]) -> str:
     return await ask(JUDGE_ROLE, place, messages)
 
 

@@ -99,7 +99,7 @@ class RowJudge:
             return await self._executed(sentence, rule, texts)
         if not self.queries_model:
             return np.full(len(texts), NEEDS_MODEL, np.int64)
-        answers = [self._asked(sentence, one) for one in texts.inputs]
+        answers = [self._label_text(sentence, one) for one in texts.inputs]
         return np.array(await gather_or_cancel(answers), np.int64)
 
     async def judge_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
@@ -150,9 +150,9 @@ class RowJudge:
 
         return decode_outcome(path, read, outcome)
 
-    async def _asked(self, sentence: str, text: Json) -> int:
+    async def _label_text(self, sentence: str, text: Json) -> int:
         repeats = self._case.text.repeats
-        answers = [self._once_asked(sentence, text, number) for number in range(repeats)]
+        answers = [self._label_once(sentence, text, number) for number in range(repeats)]
         codes = await gather_or_cancel(answers)
         if repeats == 1:
             return codes[0]
@@ -160,7 +160,7 @@ class RowJudge:
         self._agreed[sentence, digest_of(text)] = count / repeats
         return code
 
-    async def _once_asked(self, sentence: str, text: Json, number: int) -> int:
+    async def _label_once(self, sentence: str, text: Json, number: int) -> int:
         case = self._case
         labels = case.problem.public["labels"]
         view = make_bare_view(case)

@@ -99,10 +99,10 @@ def _digest_of(view: View) -> Digest:
 def _to_mend(case: Case, view: View) -> str:
     """Return the hypothesis of the last answer, or the text in its place."""
     last = view.past_answers[-1]
-    return last.hypotheses[0].text if last.hypotheses else _said(case, view, last.answer)
+    return last.hypotheses[0].text if last.hypotheses else _extract_text(case, view, last.answer)
 
 
-def _said(case: Case, view: View, answer: str) -> str:
+def _extract_text(case: Case, view: View, answer: str) -> str:
     return (
         case.family.extract_hypothesis(view, answer)
         if isinstance(case.family, MeasuresHypotheses)
@@ -140,7 +140,7 @@ async def _judge_and_tell(
     case.judged_answers[-1] = replace(case.judged_answers[-1], judged=tuple(judged))
     view = case.make_view()
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
-    said = "" if hypotheses else _said(case, view, reply.text)
+    said = "" if hypotheses else _extract_text(case, view, reply.text)
     told = [
         protocol.describe_unreadable(one.reason, said)
         if one.shown is None

@@ -145,13 +145,15 @@ def session_headings(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
     fields = ["task", "method", "model"]
     differ = [f for f in fields if len({str(s.get(f)) for s in sessions}) > 1]
     used = [f for f in fields if f in differ or f == "model"]
-    names = [" · ".join([*(_plain(s.get(f)) for f in used), *_told(s)]) for s in sessions]
+    names = [
+        " · ".join([*(_plain(s.get(f)) for f in used), *_describe_feedback(s)]) for s in sessions
+    ]
     if len(set(names)) == len(names):
         return names
     return [f"{name} · {_plain(s.get('session'))}" for name, s in zip(names, sessions, strict=True)]
 
 
-def _told(session: Mapping[str, Json]) -> list[str]:
+def _describe_feedback(session: Mapping[str, Json]) -> list[str]:
     told = session.get("feedback")
     return [] if told in (None, "none") else [f"feedback: {_plain(told)}"]
 

@@ -144,7 +144,7 @@ class Study:
         return sorted({entry.setting.n for entry in self.entries}, key=_place)
 
     @cached_property
-    def _of(self) -> Mapping[tuple[str, str], list[Entry]]:
+    def _grouped_entries(self) -> Mapping[tuple[str, str], list[Entry]]:
         """Entries by model and data set."""
         found: dict[tuple[str, str], list[Entry]] = {}
         for entry in self.entries:
@@ -159,7 +159,7 @@ class Study:
         return [
             entry
             for name in sets
-            for entry in self._of.get((model, name), ())
+            for entry in self._grouped_entries.get((model, name), ())
             if n is None or entry.setting.n == n
         ]
 

@@ -152,7 +152,7 @@ def _read(
     written = load_family(problem.family).oracle == "execute"  # hypotheses are source code
     memorising = _memorising(row, steps, spaces) if written else set()
     if options.without_memorising and memorising:
-        steps = [_without(record, memorising) for record in steps]
+        steps = [_drop_hypotheses(record, memorising) for record in steps]
     keep = [True] * len(problem.hidden) if options.all_pairs else list(judgeable_pairs(problem))
     if not all(keep):
         problem = replace(problem, hidden=tuple(_kept(problem.hidden, keep)))
@@ -210,7 +210,7 @@ def _detail(row: ProblemRow, judged: Sequence[JudgedHypothesis], memorising: int
     )
 
 
-def _without(record: StepRecord, left_out: set[int]) -> StepRecord:
+def _drop_hypotheses(record: StepRecord, left_out: set[int]) -> StepRecord:
     answers = tuple(
         replace(answer, judged=tuple(one for one in answer.judged if id(one) not in left_out))
         for answer in record.answers

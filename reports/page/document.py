@@ -19,6 +19,7 @@ from functools import cache
 from importlib.resources import files
 
 from ...records import Json
+from ..screen.text import STOPS
 
 STYLE = "page.css"
 SCRIPTS = ("elements.js", "values.js", "plots.js", "overview.js", "figures.js", "problem.js", "listing.js",
@@ -70,7 +71,8 @@ def read_part(name: str) -> str:
 
 @cache
 def _script() -> str:
-    parts = "\n".join(read_part(name) for name in SCRIPTS)
+    stops = f"const STOPS = {encode_json(STOPS)};"
+    parts = "\n".join([stops, *(read_part(name) for name in SCRIPTS)])
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 

@@ -38,16 +38,7 @@ function duration(seconds) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// Why a problem ended, as a sentence; reports/screen/text.py has the same. Unknown causes are shown as they are.
-const STOPS = {
-  exhausted: "the proposer had no more candidates",
-  cap: "reached the limit of answers",
-  three_bad: "stopped after three failed answers",
-  bad: "stopped after the allowed number of failed answers",
-  target: "reached the target",
-  answered: "all questions were answered",
-  opened: "the bank was applied",
-};
+// Why a problem ended, as a sentence. document.py writes STOPS; unknown causes are shown as they are.
 const stopSentence = (cause) => (Object.hasOwn(STOPS, cause) ? STOPS[cause] : words(cause));
 const words = (name) => String(name).replaceAll("_", " ");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;

@@ -281,10 +281,10 @@ def _values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> KnownValues
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):
         return KnownValues(dict(enumerate(found.code_names(problem))))
-    return KnownValues.from_values(_seen(problem, judged))
+    return KnownValues.from_values(_collect_values(problem, judged))
 
 
-def _seen(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:
+def _collect_values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:
     for one in (*problem.shown, *problem.hidden):
         yield one.output
     for each in judged:

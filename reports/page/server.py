@@ -15,17 +15,19 @@ site may read or frame the response. The store is only read.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import re
 import secrets
+import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qs, urlsplit
 
 from ...records import Json, PeirceError, UsageError
@@ -117,7 +119,7 @@ class Viewer:
 
     def get_overview(self, known_mark: str) -> str | None:
         """Return the overview as JSON, or None if it still has the mark `known_mark`."""
-        told = self._told()
+        told = self._renew_overview()
         return None if told["mark"] == known_mark else encode_json(told)
 
     def get_problem(self, session: str, index: str) -> str | None:
@@ -138,7 +140,7 @@ class Viewer:
                 return None
             return encode_json(store.find_problems(session, words.split()[:WORDS]))
 
-    def _told(self) -> dict[str, Json]:
+    def _renew_overview(self) -> dict[str, Json]:
         with self._lock, self._opened() as store:
             mark = json.dumps([store.progress(session) for session in self._sessions])
             if mark != self._mark:
@@ -152,9 +154,27 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore clients that disconnect, and report all other errors."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
+        """Report an error in one line, on stderr and to the browser; ignore a closed connection."""
+        error = sys.exception()
+        if isinstance(error, OSError):
+            return
+        why = f"The page cannot show this: {type(error).__name__}: {error}"
+        print(f"peirce: {' '.join(why.split())}", file=sys.stderr)
+        # The response to this request has not begun: what fails is the reading of the store.
+        body = why.encode("utf-8", "replace")
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+        fields = {
+            **HEADERS, "Content-Type": "text/plain; charset=utf-8",
+            "Content-Length": str(len(body)), "Connection": "close",
+        }  # fmt: skip
+        lines = [
+            f"HTTP/1.1 {status.value} {status.phrase}",
+            *map(": ".join, fields.items()),
+            "",
+            "",
+        ]
+        with contextlib.suppress(OSError):
+            cast(socket.socket, request).sendall("\r\n".join(lines).encode("ascii") + body)
 
 
 def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
@@ -191,12 +211,6 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                 self._answer(asked.path, query)
             except PeirceError as error:
                 self._say(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
-            except OSError:  # the browser has gone
-                raise
-            except Exception as error:  # noqa: BLE001 - a bug is one line here, too
-                why = f"The page cannot show this: {type(error).__name__}: {error}"
-                print(f"peirce: {' '.join(why.split())}", file=sys.stderr)
-                self._say(HTTPStatus.INTERNAL_SERVER_ERROR, why)
 
         def _answer(self, path: str, query: dict[str, str]) -> None:
             session = query.get("session", "")

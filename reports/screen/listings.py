@@ -204,14 +204,14 @@ def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
     for name, value in problem["public"].items():
         out.print(f"  {escape_unprintable(str(name))}: {to_one_line(value, 200)}")
     for name, value in problem["secret"].items():
-        out.print(f"  hidden {escape_unprintable(str(name))}: {_told(value)}", style="dim")
+        out.print(f"  hidden {escape_unprintable(str(name))}: {_format_hidden(value)}", style="dim")
 
 
 def _size(grid: list[list[int]]) -> str:
     return f"{len(grid)} by {len(grid[0])}"
 
 
-def _told(value: Json) -> str:
+def _format_hidden(value: Json) -> str:
     """Return the source of a rule in its own lines, and any other value on one line."""
     if isinstance(value, str) and "\n" in value.strip():
         return "\n" + _indented(value)

@@ -136,7 +136,7 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
 
 
 def _line(row: Mapping[str, Json]) -> Text:
-    line = Text.assemble(f"row {row['row']:>5}  ", (f"{_said(row):<16}", "bold"))
+    line = Text.assemble(f"row {row['row']:>5}  ", (f"{_format_outcome(row):<16}", "bold"))
     if "expected" in row:
         mark = (
             ("correct", "green")
@@ -152,7 +152,7 @@ def _line(row: Mapping[str, Json]) -> Text:
     return line
 
 
-def _said(row: Mapping[str, Json]) -> str:
+def _format_outcome(row: Mapping[str, Json]) -> str:
     """Return the label or the prediction of a row as text."""
     if "prediction" in row:
         return f"({row['reason']})" if row["reason"] else _short(row["prediction"])

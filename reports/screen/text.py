@@ -80,7 +80,7 @@ def join_counts(pairs: Mapping[str, Json]) -> str:
     )
 
 
-# Why a method ended a problem, as sentences for the screen. The JSON output has the keys.
+# Why a method ended a problem, as sentences for the screen and the page. The JSON output has the keys.
 STOPS = {
     "exhausted": "the proposer had no more candidates",
     "cap": "reached the limit of answers",

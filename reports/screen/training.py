@@ -208,7 +208,7 @@ class _Screen:
             with contextlib.suppress(OSError):
                 self._out.print(escape_unprintable(line), soft_wrap=True)
 
-    def _rest(self, done: float, total: float, since: float, began: float) -> str:
+    def _format_time_left(self, done: float, total: float, since: float, began: float) -> str:
         """Return the elapsed time and an estimate of the rest from the pace since `began`."""
         passed = self._clock() - began
         if done <= since or total <= 0:
@@ -262,7 +262,9 @@ class TrainingProgress(_Screen):
         head.append(f"{told.examples:,} of {told.total:,} examples")
         if told.train_loss is not None:
             head.append(f"   loss {told.train_loss:.3f}")
-        head.append(f"   {self._rest(told.examples, told.total, self._first or 0, self._began)}")
+        head.append(
+            f"   {self._format_time_left(told.examples, told.total, self._first or 0, self._began)}"
+        )
         if told.phase in PHASE_TEXTS:
             head.append(f"   {PHASE_TEXTS[told.phase]}", style="dim")
         parts: list[RenderableType] = [_bar(told.examples, told.total), head]
@@ -317,7 +319,7 @@ class ClassifierProgress(_Screen):
             return Text("loading the model")
         done, total = told["update"], max(1, told["updates"])
         line = f"{escape_unprintable(told['set'])}: update {done} of at most {total}   "
-        line += self._rest(done, total, 0, self._began)
+        line += self._format_time_left(done, total, 0, self._began)
         return Group(_bar(done, total), Text(line))
 
 

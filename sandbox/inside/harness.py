@@ -5,9 +5,8 @@ environment), with a byte stream to its parent on descriptors 0 and 1. There are
 
 - The zygote holds the layers that are entered once (jail.py) and passes requests on.
 - A stage, forked for an input set, parses and keeps it. Stage "" keeps none, for small sets that
-come
-  with the request. A stage forks a child, relays its one result under a byte limit and a deadline,
-  and ends it with everything it started.
+  come with the request. A stage forks a child, relays its one result under a byte limit and a
+  deadline, and ends it with everything it started.
 - A child (child.py) reads its source from the stream itself. So neither the code nor the results of
   one hypothesis are ever in the memory from which another is forked.
 

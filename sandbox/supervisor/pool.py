@@ -179,11 +179,11 @@ class PooledSandbox:
         # A zygote that served others may have been dying, so later attempts use a new one.
         for fresh in (False, True, True):
             try:
-                return await self._once(job, fresh)
+                return await self._attempt(job, fresh)
             except ZygoteLost as lost:
                 causes.append(str(lost))
         try:  # A trivial hypothesis shows whether the sandbox or this hypothesis is at fault.
-            await self._once(Job(CANARY, b"f", "canary", b"[0]", 1, "codes", Limits()), True)
+            await self._attempt(Job(CANARY, b"f", "canary", b"[0]", 1, "codes", Limits()), True)
         except ZygoteLost as lost:
             raise SandboxUnavailable(
                 f"the sandbox lost four batches in a row ({lost}); run `peirce doctor`"
@@ -208,7 +208,7 @@ class PooledSandbox:
 
     # --- One batch on one zygote ---
 
-    async def _once(self, job: Job, fresh: bool) -> Batch:
+    async def _attempt(self, job: Job, fresh: bool) -> Batch:
         """Make one attempt, on a newly started zygote if `fresh`. Raises ZygoteLost."""
         slot = await self._free.get()
         held = True

@@ -311,12 +311,12 @@ class Elements:
         made._lay(tuple(self.lists[k] for k in picked))
         columns = np.isin(self.segment, picked)
 
-        def some(table: Table) -> Table:
+        def select_columns(table: Table) -> Table:
             return Table(table.rows[:, columns], table.costs, table.recipes)
 
-        made.simple = some(self.simple)
-        made._terms = None if self._terms is None else some(self._terms)
-        made._masks = None if self._masks is None else some(self._masks)
+        made.simple = select_columns(self.simple)
+        made._terms = None if self._terms is None else select_columns(self._terms)
+        made._masks = None if self._masks is None else select_columns(self._masks)
         return made
 
     def _pick(self, table: Table, names: tuple[str, ...]) -> Table:

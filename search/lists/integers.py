@@ -43,11 +43,11 @@ def add_counts(bank: Bank, elements: Elements) -> None:
 
 
 def _counting(op: str, price: float, elements: Elements, masks: Table) -> Callable[[int], Node]:
-    def made(k: int) -> Node:
+    def build_node(k: int) -> Node:
         test = masks.recipes[k]
         return Node(op, (elements.base, test), price + elements.base.cost + test.cost)
 
-    return made
+    return build_node
 
 
 def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -95,12 +95,12 @@ def add_picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
 
 
 def _picking(op: str, elements: Elements, masks: Table) -> Callable[[int], Node]:
-    def made(k: int) -> Node:
+    def build_node(k: int) -> Node:
         test = masks.recipes[k]
         cost = 1.8 + elements.base.cost + test.cost
         return operation_node(op, Node("filter", (elements.base, test), cost))
 
-    return made
+    return build_node
 
 
 def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:

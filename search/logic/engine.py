@@ -171,9 +171,9 @@ class Problem:
 
     def _candidates(self) -> Iterator[_Rule]:
         for one in self.ranking:
-            yield self._of(one)
+            yield self._to_rule(one)
 
-    def _of(self, one: ScoredRule) -> _Rule:
+    def _to_rule(self, one: ScoredRule) -> _Rule:
         text = format_sexpr(one.formula)
         rule = self._rules.get(text)
         if rule is None or rule.cost == INFINITE_COST:

@@ -141,11 +141,11 @@ class Ranking:
 
     def __iter__(self) -> Iterator[ScoredRule]:
         place = 0
-        while place < len(self.ranked) or self._more():
+        while place < len(self.ranked) or self._judge_further():
             yield self.ranked[place]
             place += 1
 
-    def _more(self) -> bool:
+    def _judge_further(self) -> bool:
         """Judge further candidates until some are valid; return whether there were any."""
         for batch in self._left:
             self.ranked += batch

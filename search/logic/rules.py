@@ -197,7 +197,7 @@ class _Search:
         right = np.flatnonzero(valid & told)
         for place in self._best(right, costs[right], width):
             held = float(self.held[place].mean())
-            self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
+            self._keep(_feature_shape(place), int(costs[place]), int(self.sizes[place]), held)
         base = self._choice(self._best(right, costs[right], width))
 
         share = 1 - uncovered.sum(axis=(1, 2)) / max(1, broken.sum())
@@ -220,7 +220,7 @@ class _Search:
         if not self.found:  # if no other rule is valid, the rule that marks everything
             for place in np.flatnonzero(valid & ~told).tolist():
                 held = float(self.held[place].mean())
-                self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
+                self._keep(_feature_shape(place), int(costs[place]), int(self.sizes[place]), held)
         return list(self.found.values())
 
     def _keep(self, shape: Shape, cost: int, size: int, held: float) -> None:
@@ -232,7 +232,7 @@ class _Search:
         return found
 
     def _choice(self, places: Integers) -> ShapeTable:
-        shapes = [_of(place) for place in places]
+        shapes = [_feature_shape(place) for place in places]
         return ShapeTable(shapes, self.values[places], self.sizes[places], self.held[places])
 
     def _pairs(self, kind: OneOf["and", "or"], some: ShapeTable) -> CombinedPairs:
@@ -335,7 +335,7 @@ def _held(kind: OneOf["and", "or"], ones: ShapeTable, others: ShapeTable) -> NDA
     return either
 
 
-def _of(place: int) -> Shape:
+def _feature_shape(place: int) -> Shape:
     return Shape("feature", int(place))
 
 

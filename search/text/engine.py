@@ -75,11 +75,11 @@ class Problem:
         look = find_field_rules if fields else find_text_rules
         found = look(self.rows, self.labels, self.public, self.expansions)
         prepared = PreparedRows(self.rows, self.public)
-        said = (_said(rule, prepared, self.public) for rule in found.rules)
+        said = (_write_rule(rule, prepared, self.public) for rule in found.rules)
         return list(dict.fromkeys(one for one in said if one)), found.meta
 
 
-def _said(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> str:
+def _write_rule(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> str:
     """Return a rule as one line, or "" if the exact judge would not read the line as this rule.
 
     This happens with a column that has no name, for example.

@@ -106,10 +106,10 @@ def find_field_rules(
         parts = list(_surest(searched))
     parts = _in_order(parts)
     rules = list(_sentences(parts, atoms, given, present))
-    rules += _beside(parts, atoms, given, present, MAX_SENTENCES - len(rules))
+    rules += _separate_equal_predictions(parts, atoms, given, present, MAX_SENTENCES - len(rules))
     single = len(present[:1] if len(present) == 2 else present) * len(atoms.conditions)
     tried = sum(covering.tried for covering in searched.values()) + single + atoms.left_out
-    told: list[Json] = [_told(part, parts) for part in parts]
+    told: list[Json] = [_describe_support(part, parts) for part in parts]
     return FoundRules(tuple(rules[:MAX_SENTENCES]), {"tried": tried, "rules": told})
 
 
@@ -186,7 +186,7 @@ def _sentences(
         yield from (Rule((clause,)) for clause in clauses)
 
 
-def _beside(
+def _separate_equal_predictions(
     parts: Sequence[_Part],
     atoms: Atoms,
     given: NDArray[np.str_],
@@ -221,7 +221,7 @@ def _beside(
     return rules
 
 
-def _told(part: _Part, parts: Sequence[_Part]) -> Json:
+def _describe_support(part: _Part, parts: Sequence[_Part]) -> Json:
     """Return how the shown rows support a conjunction and each of its conditions."""
     covering, one = part.covering, part.conjunction
     alike = [other.conjunction for other in parts if other.label == part.label]

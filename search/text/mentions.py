@@ -75,12 +75,12 @@ def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) ->
     A rule that holds if any of several words occurs is first split into one rule per word.
     """
 
-    def said(one: Condition) -> Condition:
+    def widen(one: Condition) -> Condition:
         match one:
             case Not(part):
-                return Not(said(part))
+                return Not(widen(part))
             case AllOf(parts) | AnyOf(parts):
-                return type(one)(tuple(map(said, parts)))
+                return type(one)(tuple(map(widen, parts)))
             case Comparison(MentionedEntries((Term(text=word, kind=""),)), "at least", 1):
                 own = one.holds(rows)
                 for phrase, marks in zip(pieces.phrases, pieces.marks, strict=True):
@@ -94,10 +94,10 @@ def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) ->
             case Rule(
                 (ConditionClause(Comparison(MentionedEntries(some), "at least", 1), label),), None
             ):
-                found += [Rule((ConditionClause(said(mentions((one,))), label),)) for one in some]
+                found += [Rule((ConditionClause(widen(mentions((one,))), label),)) for one in some]
             case _:
                 clauses = (
-                    ConditionClause(said(one.condition), one.label)
+                    ConditionClause(widen(one.condition), one.label)
                     if isinstance(one, ConditionClause)
                     else one
                     for one in rule.clauses
@@ -130,7 +130,7 @@ def find_mention_rules(
     by_phrases = _right(pieces.marks.T[some].astype(np.float64), y[some], len(present))
     if by_phrases < by_words - 2 * math.sqrt(by_words * (1 - by_words) / len(some)):
         return MentionRules((), tried=pieces.tried)
-    return _said(pieces, y, present, slips)
+    return _select_rules(pieces, y, present, slips)
 
 
 def _effort(rows: int, pieces: Pieces, labels: int, slips: Sequence[float]) -> float:
@@ -139,7 +139,7 @@ def _effort(rows: int, pieces: Pieces, labels: int, slips: Sequence[float]) -> f
     return (2 * judging + len(pieces.groups) * leaving_out) / FLOPS
 
 
-def _said(
+def _select_rules(
     pieces: Pieces, codes: Integers, labels: Sequence[str], slips: Sequence[float]
 ) -> MentionRules:  # fmt: skip
     x = pieces.marks.T.astype(np.float64)
@@ -206,11 +206,13 @@ def _chance(
     spread = marks.sum(0)[:, None] * (left**2).mean(0)
     rng = np.random.default_rng(0)
 
-    def told(some: NDArray[np.float64]) -> float:
+    def association(some: NDArray[np.float64]) -> float:
         return float(((some.T @ left) ** 2 / spread).sum())
 
-    here = told(marks)
-    above = sum(told(marks[rng.permutation(len(codes))]) >= here - 1e-9 for _ in range(SHUFFLES))
+    here = association(marks)
+    above = sum(
+        association(marks[rng.permutation(len(codes))]) >= here - 1e-9 for _ in range(SHUFFLES)
+    )
     return (1 + above) / (1 + SHUFFLES)
 
 

@@ -95,10 +95,10 @@ def _phrases(index: TextIndex) -> Iterator[tuple[str, Marks]]:
             if MIN_ROWS <= count <= n - MIN_ROWS:
                 marks = np.zeros(n, np.bool_)
                 marks[pairs[1, begin : begin + count]] = True
-                yield _said(key, length, index.vocabulary), marks
+                yield _decode_phrase(key, length, index.vocabulary), marks
 
 
-def _said(key: int, length: int, vocabulary: Sequence[str]) -> str:
+def _decode_phrase(key: int, length: int, vocabulary: Sequence[str]) -> str:
     found: list[str] = []
     for _ in range(length):
         key, last = divmod(key, len(vocabulary))

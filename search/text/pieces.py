@@ -94,7 +94,7 @@ class _Cut:
     count: int
 
     @staticmethod
-    def of(texts: Sequence[str]) -> _Cut:
+    def from_texts(texts: Sequence[str]) -> _Cut:
         """Split texts into words and segments."""
         number: dict[str, int] = {}
         ids: list[int] = []
@@ -148,7 +148,7 @@ class _Cut:
         rows = np.bincount(each_once // self.count, minlength=len(self.vocabulary))
         return np.asarray(rows > self.count - min_rows(self.count), np.bool_)
 
-    def said(self, start: int, length: int) -> str:
+    def phrase_at(self, start: int, length: int) -> str:
         """Return the phrase of `length` words from `start` on."""
         return " ".join(self.vocabulary[one] for one in self.ids[start : start + length].tolist())
 
@@ -160,7 +160,7 @@ def min_rows(rows: int) -> int:
 
 def repeated_share(texts: Sequence[str]) -> float:
     """Return the share of words that are in frequent three-word phrases, of words in any."""
-    cut = _Cut.of(texts)
+    cut = _Cut.from_texts(texts)
     covered, possible = (np.zeros(len(cut.ids), np.bool_) for _ in range(2))
     starts = np.arange(max(0, len(cut.ids) - TRIGRAM + 1))
     whole = starts[cut.segments[starts] == cut.segments[starts + TRIGRAM - 1]]
@@ -175,7 +175,7 @@ def repeated_share(texts: Sequence[str]) -> float:
 
 def find_repeated_phrases(texts: Sequence[str]) -> Pieces:
     """Return the phrases of texts built from pieces; the result is empty if nothing repeats."""
-    cut = _Cut.of(texts)
+    cut = _Cut.from_texts(texts)
     found = _classes(cut)
     tried = len(found.said)
     if not tried:
@@ -217,7 +217,7 @@ def _classes(cut: _Cut) -> _Classes:
     said, rows, filled = [], [], []
     for key in keys:
         length, start = longest[key]
-        said.append(cut.said(*_trimmed(cut, length, start, places[key])))
+        said.append(cut.phrase_at(*_trimmed(cut, length, start, places[key])))
         rows.append(np.unpackbits(np.frombuffer(key, np.uint8), count=n).astype(np.bool_))
         inside = np.zeros(len(cut.ids), np.bool_)
         for some, size in places[key]:

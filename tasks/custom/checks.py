@@ -44,7 +44,9 @@ def check_equality(value: Json, fail: MakeError) -> dict[str, Json]:
         elif name == "strings":
             ignored = of_kind.get("ignore")
             if not isinstance(ignored, list) or not ignored:
-                raise fail((name, "ignore"), f"not a list of case, blanks: {shorten(ignored)}")
+                raise fail(
+                    (name, "ignore"), f"must be a list of case and blanks, not {shorten(ignored)}"
+                )
             for i, one in enumerate(ignored):
                 _one_of(one, ("case", "blanks"), (name, "ignore", i), fail)
         else:
@@ -56,33 +58,34 @@ def check_equality(value: Json, fail: MakeError) -> dict[str, Json]:
 
 def _mapping(value: Json, at: Sequence[str | int], valid: Sequence[str], fail: MakeError) -> Json:
     if not isinstance(value, dict) or not value:
-        raise fail(at, f"not a mapping of {', '.join(valid)}: {shorten(value)}")
+        raise fail(at, f"must be a mapping with keys from {', '.join(valid)}, not {shorten(value)}")
     for name in value:
         if name not in valid:
-            raise fail((*at, str(name)), f"no such key{suggest_nearest(str(name), valid)}")
+            raise fail((*at, str(name)), f"unknown key{suggest_nearest(str(name), valid)}")
     return value
 
 
 def _one_of(value: Json, valid: Sequence[str], at: Sequence[str | int], fail: MakeError) -> None:
     if value not in valid:
-        raise fail(at, f"neither {' nor '.join(valid)}: {shorten(value)}")
+        raise fail(at, f"must be {' or '.join(valid)}, not {shorten(value)}")
 
 
 def _check_numbers(rule: dict[str, Json], fail: MakeError) -> None:
     if len(rule) != 1:
         raise fail(
-            ("numbers",), f"one of {', '.join(EQUALITY_KEYS['numbers'])}, not {len(rule)} of them"
+            ("numbers",),
+            f"must have one of the keys {', '.join(EQUALITY_KEYS['numbers'])}, not {len(rule)}",
         )
     ((name, value),) = rule.items()
     at = ("numbers", name)
     if name == "nearest":
         low, high = NEAREST_RANGE
         if type(value) not in (int, float) or not low <= value <= high:
-            raise fail(at, f"not a number from {low:g} to {high:g}: {shorten(value)}")
+            raise fail(at, f"must be a number from {low:g} to {high:g}, not {shorten(value)}")
         return
     least, most = DECIMALS_RANGE if name == "decimals" else SIGNIFICANT_RANGE
     if type(value) is not int or not least <= value <= most:
-        raise fail(at, f"not a whole number from {least} to {most}: {shorten(value)}")
+        raise fail(at, f"must be a whole number from {least} to {most}, not {shorten(value)}")
 
 
 def warn_about_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observation]) -> None:
@@ -116,9 +119,12 @@ def check_name(name: object, reserved_names: Collection[str], fail: object) -> N
     """
     assert callable(fail)
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
-        raise fail(f"a name begins with a letter and has letters, digits, - and _: {shorten(name)}")
+        raise fail(
+            "a name must begin with a letter and contain only letters, digits, - and _; this one"
+            f" is {shorten(name)}"
+        )
     if name in reserved_names:
-        raise fail(f"{name!r} is a task of Peirce: call yours otherwise")
+        raise fail(f"{name!r} is the name of a task of Peirce; choose another name")
 
 
 def check_pair_template(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
@@ -126,15 +132,15 @@ def check_pair_template(template: str, pairs: Sequence[tuple[str, Observation]])
     valid = "{number}, {input}, {output} and parts of these as in {input[name]}"
     rest = FIELD_PATTERN.sub("", template)
     if "{" in rest or "}" in rest:
-        return f"beside plain text it takes {valid}: {shorten(template)}"
+        return f"besides plain text it may contain only {valid}; it is {shorten(template)}"
     for name, path in FIELD_PATTERN.findall(template):
         for where, pair in pairs:
             try:
                 get_part({"number": 0, "input": pair.input, "output": pair.output}[name], STEP_PATTERN.findall(path))  # fmt: skip
             except LookupError:
-                return f"{{{name}{path}}} is not in the pair {where}"
+                return f"{{{name}{path}}} does not exist in the pair {where}"
     return (
         ""
         if FIELD_PATTERN.search(template)
-        else f"it shows neither input nor output; it takes {valid}"
+        else f"it shows neither input nor output; it may contain {valid}"
     )

@@ -77,7 +77,7 @@ class Examples:
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Raise UsageError, because the task has no generator."""
-        raise UsageError("task 'examples' has no generator: give your pairs with --data FILE")
+        raise UsageError("task 'examples' has no generator; give your pairs with --data FILE")
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space of one problem."""
@@ -125,7 +125,9 @@ def _listed(path: Path, bad: BadRecords) -> Iterator[tuple[str, Json]]:
     if isinstance(rows, dict) and {"input", "train"} & rows.keys():
         rows = [rows]  # one line of JSONL
     if not isinstance(rows, list):
-        raise DataError(f"{path}: neither a list of pairs nor a pair a line: {shorten(rows)}")
+        raise DataError(
+            f"{path}: must be a list of pairs, or have one pair per line, not {shorten(rows)}"
+        )
     return ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
 
@@ -139,7 +141,9 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
         with bad.record(f"problem {name!r}"):
             if not shown[name]:
                 del shown[name]
-                raise DataError(f"{path}, problem {name!r}, split: all its pairs are hidden")
+                raise DataError(
+                    f"{path}, problem {name!r}, split: all of its pairs are hidden; show at least one"
+                )
     if not shown:
         raise bad.nothing_left(f"{path}: the file is empty")
     return [
@@ -170,13 +174,13 @@ def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]], bad: BadRecords) -
         where = f"{path}, {place}"
         with bad.record(place):
             if not isinstance(row, dict):
-                raise DataError(f"{where}: not an object: {shorten(row)}")
+                raise DataError(f"{where}: must be an object, not {shorten(row)}")
             if "train" in row:
                 name = _name(row.get("id", row.get("idx")), f"{where}, id")
                 if name in whole:
                     raise DataError(f"{where}, id: {name!r} occurs twice")
                 if name in by_pairs:
-                    raise DataError(f"{where}, id: {name!r} has pairs on lines of their own before")
+                    raise DataError(f"{where}, id: {name!r} already has pairs on earlier lines")
                 parts = [
                     pair
                     for part in ("train", "test")
@@ -201,7 +205,7 @@ def _bare_pair(row: dict[str, Json], path: Path, where: str) -> Pair:
     unknown = [key for key in row if key not in COLUMNS]
     if unknown:
         raise DataError(
-            f"{where}, {unknown[0]}: unknown field; there are {', '.join(COLUMNS)}, or"
+            f"{where}, {unknown[0]}: unknown field; valid fields are {', '.join(COLUMNS)}, or"
             " id, train and test"
         )
     for field in ("input", "output"):
@@ -214,7 +218,7 @@ def _bare_pair(row: dict[str, Json], path: Path, where: str) -> Pair:
 
 def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[Pair]:
     if not isinstance(pairs, list) or (part == "train" and not pairs):
-        raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
+        raise DataError(f"{where}, {part}: must be a list of pairs, not {shorten(pairs)}")
     for i, pair in enumerate(pairs):
         for field in ("input", "output"):
             if not isinstance(pair, dict) or field not in pair:
@@ -268,9 +272,9 @@ def _same_naming(names: bool, before: set[bool], where: str) -> None:
     """Raise DataError unless all pairs of a file name their problem, or none does."""
     if before and names not in before:
         said = (
-            "named here, while the lines before name none"
+            "this line names a problem, but the lines before it do not"
             if names
-            else "missing, while the lines before name theirs"
+            else "missing, but the lines before it name a problem"
         )
         raise DataError(f"{where}, problem: {said}")
     before.add(names)
@@ -278,13 +282,13 @@ def _same_naming(names: bool, before: set[bool], where: str) -> None:
 
 def _name(value: Json, where: str) -> str:
     if type(value) not in (str, int) or value == "":
-        raise DataError(f"{where}: not a name or a number: {shorten(value)}")
+        raise DataError(f"{where}: must be a name or a number, not {shorten(value)}")
     return str(value)
 
 
 def _is_shown(value: Json, where: str) -> bool:
     if not isinstance(value, str) or value not in SPLITS:
-        raise DataError(f"{where}: neither shown nor hidden: {shorten(value)}")
+        raise DataError(f"{where}: must be shown or hidden, not {shorten(value)}")
     return SPLITS[value]
 
 

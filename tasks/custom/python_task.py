@@ -109,10 +109,12 @@ def load_python_task(
         exec(compile(content, str(file), "exec", dont_inherit=True), vars(module))
     if not hasattr(module, "TASK"):
         raise DataError(
-            f"{file}: it defines no TASK, an object with name, about, generate and space"
+            f"{file}: the module must define TASK, an object with name, about, generate and space"
         )
     if hasattr(module, "FAMILY"):
-        raise DataError(f"{file}: a task file brings no FAMILY: give instructions, pair, equality")
+        raise DataError(
+            f"{file}: a task file cannot define FAMILY; use instructions, pair and equality instead"
+        )
     return PythonTask(
         file,
         module.TASK,
@@ -163,22 +165,24 @@ class PythonTask:
         )
         if isinstance(user_task, type):
             raise self._error(
-                "TASK", f"a class, where an object is needed: TASK = {user_task.__name__}()"
+                "TASK", f"must be an object, not a class; write TASK = {user_task.__name__}()"
             )
         for key in ("name", "about"):
-            if not isinstance(getattr(user_task, key, None), str):
-                raise self._error(f"TASK.{key}", f"not a text: {self._given(key)}")
+            if not hasattr(user_task, key):
+                raise self._error(f"TASK.{key}", "missing")
+            if not isinstance(value := getattr(user_task, key), str):
+                raise self._error(f"TASK.{key}", f"must be a text, not {shorten(value)}")
         self.name, self.about = str(user_task.name), str(user_task.about)
         check_name(self.name, reserved_names, lambda said: self._error("TASK.name", said))
         self.family = getattr(user_task, "family", "programs")
         if self.family != "programs":
-            raise self._error("TASK.family", f"it must be 'programs': {shorten(self.family)}")
+            raise self._error("TASK.family", f"must be 'programs', not {shorten(self.family)}")
         self.files = tuple(getattr(user_task, "files", examples.FILES))
         for name in METHODS:
-            if not callable(getattr(user_task, name, len)):
-                raise self._error(f"TASK.{name}", f"not a method: {self._given(name)}")
+            if not callable(value := getattr(user_task, name, len)):
+                raise self._error(f"TASK.{name}", f"must be a method, not {shorten(value)}")
         if not any(hasattr(user_task, name) for name in ("generate", "problems", "load")):
-            raise self._error("TASK", "it has none of the methods generate, problems, load")
+            raise self._error("TASK", "needs one of the methods generate, problems and load")
         self._public = self._words()
 
     # --- records.Task ---
@@ -192,7 +196,7 @@ class PythonTask:
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Return `count` new problems from the module's generator."""
         if not hasattr(self.user_task, "generate"):
-            raise self._error("TASK", "it has no generate: give its data with --data PATH")
+            raise self._error("TASK", "has no method generate; give its data with --data PATH")
         return self._checked("generate", self._call("generate", count, seed))[:count]
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
@@ -270,11 +274,6 @@ class PythonTask:
             f"{self.file}, line {self._line(name)}, TASK.{name}: it must return {said}"
         )
 
-    def _given(self, name: str) -> str:
-        return (
-            shorten(getattr(self.user_task, name)) if hasattr(self.user_task, name) else "missing"
-        )
-
     # --- what is checked ---
 
     def _words(self) -> dict[str, Json]:
@@ -282,7 +281,7 @@ class PythonTask:
         for key in (INSTRUCTIONS, PAIR):
             text = getattr(self.user_task, key, None)
             if text is not None and (not isinstance(text, str) or not text.strip()):
-                raise self._error(f"TASK.{key}", f"not a text: {shorten(text)}")
+                raise self._error(f"TASK.{key}", f"must be a text, not {shorten(text)}")
             public |= {} if text is None else {key: text}
         given = getattr(self.user_task, EQUALITY, None)
         if given is None:
@@ -297,7 +296,7 @@ class PythonTask:
     def _checked(self, name: str, given: Any) -> list[Problem]:
         """Return the problems that a method returned, checked and marked as this task's."""
         if not isinstance(given, (list, tuple)) or not given:
-            raise self._wrong(name, "a list of records.Problem with anything in it", given)
+            raise self._wrong(name, "a nonempty list of records.Problem", given)
         made: dict[str, Problem] = {}
         for i, one in enumerate(given):
             where = f"{self.file}, line {self._line(name)}, TASK.{name}, problem {i}"
@@ -319,27 +318,29 @@ class PythonTask:
 
     def _checked_problem(self, one: Any, where: str) -> Problem:
         if not isinstance(one, Problem):
-            raise DataError(f"{where}: not a records.Problem: {shorten(one)}")
+            raise DataError(f"{where}: must be a records.Problem, not {shorten(one)}")
         if not isinstance(one.id, str) or not one.id:
-            raise DataError(f"{where}, id: not a text: {shorten(one.id)}")
+            raise DataError(f"{where}, id: must be a text, not {shorten(one.id)}")
         sides: dict[str, tuple[Observation, ...]] = {}
         for side, some in (("shown", one.shown), ("hidden", one.hidden)):
             if not isinstance(some, (list, tuple)) or (side == "shown" and not some):
-                raise DataError(f"{where}, {side}: not a tuple of Observation: {shorten(some)}")
+                raise DataError(
+                    f"{where}, {side}: must be a tuple of Observation, not {shorten(some)}"
+                )
             read = []
             for i, pair in enumerate(some):
                 at = f"{where}, {side}[{i}]"
                 if not isinstance(pair, Observation):
-                    raise DataError(f"{at}: not a records.Observation: {shorten(pair)}")
+                    raise DataError(f"{at}: must be a records.Observation, not {shorten(pair)}")
                 values = (_json(pair.input, f"{at}.input"), _json(pair.output, f"{at}.output"))
                 read.append(Observation(*values))
             sides[side] = tuple(read)
         if one.family != self.family:
-            raise DataError(f"{where}, family: it must be 'programs': {shorten(one.family)}")
+            raise DataError(f"{where}, family: must be 'programs', not {shorten(one.family)}")
         public = _json(dict(one.public), f"{where}, public") | self._public
         secret = _json(dict(one.secret), f"{where}, secret")
         if not isinstance(one.group, str):
-            raise DataError(f"{where}, group: not a text: {shorten(one.group)}")
+            raise DataError(f"{where}, group: must be a text, not {shorten(one.group)}")
         return replace(
             one, task=self.name, family=self.family, shown=sides["shown"], hidden=sides["hidden"],
             public=public, secret=secret, group=one.group or one.id,
@@ -366,7 +367,7 @@ class PythonTask:
         if not isinstance(given, InputSet):
             raise self._wrong(name, "a records.InputSet", given)
         if not isinstance(given.inputs, (list, tuple)) or not given.inputs:
-            raise self._returned(name, "an InputSet with inputs in it")
+            raise self._returned(name, "a nonempty InputSet")
         where = f"{self.file}, line {self._line(name)}, TASK.{name}"
         inputs = tuple(_json(one, f"{where}, inputs[{i}]") for i, one in enumerate(given.inputs))
         if given.weights is None:
@@ -380,7 +381,7 @@ class PythonTask:
             for i, weight in enumerate(given.weights)
         )
         if not any(weights):
-            raise DataError(f"{where}: no input weighs anything")
+            raise DataError(f"{where}: all weights are 0; at least one must be positive")
         space = InputSet(str(given.name), inputs, weights)
         return drop_repeated_inputs(space, where, lambda i: f"{where}, inputs[{i}]")
 
@@ -399,9 +400,9 @@ def _json(value: object, where: str) -> Any:
         read = to_json(value, where)
         canonical_json(read).encode("utf-8")
     except RecursionError:
-        raise DataError(f"{where}: nested too deeply") from None
+        raise DataError(f"{where}: the value is nested too deeply") from None
     except (ValueError, UnicodeEncodeError):  # an integer of over 4,300 digits; a lone surrogate
         raise DataError(
-            f"{where}: a value that JSON cannot hold: {shorten(ascii(value))}"
+            f"{where}: JSON cannot represent the value {shorten(ascii(value))}"
         ) from None
     return read

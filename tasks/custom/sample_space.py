@@ -80,7 +80,7 @@ def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
             break
     else:
         warn(
-            f"the sample space has {len(found):,} inputs: {DRAWS_PER_INPUT * count:,} draws gave no more"
+            f"the sample space has {len(found):,} inputs, because {DRAWS_PER_INPUT * count:,} draws gave no other ones"
         )
     return list(found.values())
 
@@ -93,7 +93,7 @@ def parse_generator(source: YamlDocument, key: Key, value: Json) -> Generator:
     """
     made = _generator(source, key, value)
     if made.max_elements > MAX_ELEMENTS:
-        raise source.error(key, f"an input of up to {made.max_elements:,} elements: at most {MAX_ELEMENTS:,}")  # fmt: skip
+        raise source.error(key, f"an input may have up to {made.max_elements:,} elements, but the maximum is {MAX_ELEMENTS:,}")  # fmt: skip
     return made
 
 
@@ -103,11 +103,15 @@ def _generator(source: YamlDocument, key: Key, value: Json) -> Generator:
     )
     named = [name for name in GENERATOR_KEYS if name in value]
     if len(named) != 1:
-        raise source.error(key, f"a generator has one of the keys {', '.join(GENERATOR_KEYS)}")
+        raise source.error(
+            key, f"a generator must have exactly one of the keys {', '.join(GENERATOR_KEYS)}"
+        )
     (form,) = named
     for name in value:
         if name != form and name not in GENERATOR_KEYS[form]:
-            raise source.error((*key, name), f"no key of a generator by {form}")
+            raise source.error(
+                (*key, name), f"a generator with the key {form} does not take this key"
+            )
     inner, given = (*key, form), value[form]
     if form == "range":
         return _range(source, inner, given, value.get("step", 1), (*key, "step"))
@@ -119,12 +123,16 @@ def _generator(source: YamlDocument, key: Key, value: Json) -> Generator:
         if form == "list":
             return _listed(_generator(source, inner, given), low, high)
         if not isinstance(given, str) or not given:
-            raise source.error(inner, f"not the characters of a text: {shorten(given)}")
+            raise source.error(
+                inner, f"must be a text with the allowed characters, not {shorten(given)}"
+            )
         letters = _one_of([_constant(letter) for letter in dict.fromkeys(given)])
         return _mapped(_listed(letters, low, high), "".join)
     if form == "fields":
         if not isinstance(given, dict) or not given:
-            raise source.error(inner, f"not a mapping of names to generators: {shorten(given)}")
+            raise source.error(
+                inner, f"must be a mapping of names to generators, not {shorten(given)}"
+            )
         parts = [_generator(source, (*inner, name), part) for name, part in given.items()]
         return _mapped(_product(parts), lambda row: dict(zip(given, row, strict=True)))
     some = _list(source, inner, given)
@@ -134,7 +142,7 @@ def _generator(source: YamlDocument, key: Key, value: Json) -> Generator:
 
 def _list(source: YamlDocument, key: Key, value: Json) -> list[Json]:
     if not isinstance(value, list) or not value:
-        raise source.error(key, f"not a list with anything in it: {shorten(value)}")
+        raise source.error(key, f"must be a nonempty list, not {shorten(value)}")
     return value
 
 
@@ -146,7 +154,7 @@ def _lengths(source: YamlDocument, key: Key, value: Json) -> tuple[int, int]:
         or not 0 <= ends[0] <= ends[1] <= MAX_LENGTH
     ):
         raise source.error(
-            key, f"a length is N or [N, N], from 0 to {MAX_LENGTH:,}: {shorten(value)}"
+            key, f"a length must be N or [N, N], from 0 to {MAX_LENGTH:,}, not {shorten(value)}"
         )
     return ends[0], ends[1]
 
@@ -160,13 +168,15 @@ def _range(source: YamlDocument, key: Key, ends: Json, step: Json, step_key: Key
         or ends[0] > ends[1]
         or max(map(abs, ends)) > MAX_STEPS
     ):
-        raise source.error(key, f"a range is [lowest, highest], within 2**50 of 0: {shorten(ends)}")
+        raise source.error(
+            key, f"a range must be [lowest, highest], within 2**50 of 0, not {shorten(ends)}"
+        )
     if type(step) not in numbers or not step > 0:
-        raise source.error(step_key, f"not a number above 0: {shorten(step)}")
+        raise source.error(step_key, f"must be a number above 0, not {shorten(step)}")
     (low, below), (high, below_high), (up, down) = (exact_ratio(n) for n in (*ends, step))
     steps = (high * below - low * below_high) * down // (below_high * below * up)
     if steps >= MAX_STEPS:
-        raise source.error(key, f"a range of over {MAX_STEPS:,} values")
+        raise source.error(key, f"a range must have at most {MAX_STEPS:,} values")
     whole = below == down == 1 and {type(ends[0]), type(step)} == {int}
 
     def value(place: int) -> Json:
@@ -248,15 +258,15 @@ def evaluate_weights(
         Exception: `error(sentence)`, where the expression is invalid or fails on an input.
     """
     if len(text) > MAX_EXPRESSION_CHARACTERS:
-        raise error(f"an expression of over {MAX_EXPRESSION_CHARACTERS} characters")
+        raise error(f"an expression must have at most {MAX_EXPRESSION_CHARACTERS} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as wrong:
-        raise error(f"not an expression: {shorten(str(wrong))}") from None
+        raise error(f"the expression is not valid: {shorten(str(wrong))}") from None
     for node in ast.walk(tree):
         if unknown := _unknown(node):
             raise error(
-                f"{unknown} is not known in an expression (docs/how-to/write-a-task.md has what is)"
+                f"an expression cannot contain {unknown}; docs/how-to/write-a-task.md lists what it can"
             )
     weights: list[float] = []
     for one in inputs:
@@ -276,7 +286,7 @@ def check_weight(weight: object, error: Callable[[str], Exception]) -> float:
     """
     if not isinstance(weight, bool) and is_finite_number(weight) and weight >= 0:
         return float(weight)
-    raise error(f"a weight is a number from 0, not {shorten(weight)}")
+    raise error(f"a weight must be a number of at least 0, not {shorten(weight)}")
 
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -315,7 +325,7 @@ def _evaluated(node: ast.expr, x: Json) -> Any:
     if isinstance(node, ast.Name):
         if node.id == "x":
             return x
-        raise TypeError(f"{node.id} is a function")
+        raise TypeError(f"{node.id} is a function, not a value")
     if isinstance(node, ast.Subscript):
         return _evaluated(node.value, x)[_evaluated(node.slice, x)]
     if isinstance(node, ast.Call):
@@ -336,5 +346,5 @@ def _evaluated(node: ast.expr, x: Json) -> Any:
     assert isinstance(node, ast.BinOp)
     left, right = _evaluated(node.left, x), _evaluated(node.right, x)
     if not all(isinstance(value, (int, float)) for value in (left, right)):
-        raise TypeError("arithmetic is of numbers")
+        raise TypeError("arithmetic needs numbers")
     return _OPERATORS[type(node.op)](left, right)

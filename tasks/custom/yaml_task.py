@@ -63,7 +63,7 @@ def load_yaml_task(
     Raises:
         DataError: the file is invalid; the message names file, line and key.
     """
-    too_large = "put the pairs into a file beside it, and its name under `data`"
+    too_large = "put the pairs into another file, and name it under `data`"
     task = YamlTask(read_yaml(place, content, too_large), file_identity)
     check_name(task.name, reserved_names, lambda said: task.source.error(("name",), said))
     return task
@@ -85,15 +85,15 @@ class YamlTask:
         self._keys = source.check_keys((), source.value, KEYS)
         self.name, self.about = (str(self._text(key, True)) for key in ("name", "about"))
         if "\n" in self.about.strip():
-            raise self.source.error(("about",), "one line, not several")
+            raise self.source.error(("about",), "must be one line, not several")
         given = [key for key in ("observations", "problems", "data") if key in self._keys]
         if len(given) != 1:
-            said = "both " + " and ".join(given) if given else "none of them"
+            found = " and ".join(given) if given else "none of them"
             raise self.source.error(
-                (), f"pairs stand under one of observations, problems, data; there are {said}"
+                (), f"pairs must be under one of observations, problems and data, not under {found}"
             )
         if "hidden" in self._keys and given != ["observations"]:
-            raise self.source.error(("hidden",), f"it goes with observations, not with {given[0]}")
+            raise self.source.error(("hidden",), f"needs observations, but the file has {given[0]}")
 
     @property
     def task_file(self) -> dict[str, Json]:
@@ -109,7 +109,9 @@ class YamlTask:
         if "problems" in self._keys:
             listed = self._keys["problems"]
             if not isinstance(listed, dict) or not listed:
-                raise self.source.error(("problems",), f"not a mapping of ids: {shorten(listed)}")
+                raise self.source.error(
+                    ("problems",), f"must be a mapping of ids to problems, not {shorten(listed)}"
+                )
             for name, one in listed.items():
                 self.source.check_keys(("problems", name), one, ("observations", "hidden"))
             made = [self._problem(name, ("problems", name), one) for name, one in listed.items()]
@@ -150,7 +152,7 @@ class YamlTask:
             return None
         value = self._keys.get(key)
         if not isinstance(value, str) or not value.strip():
-            said = "missing" if key not in self._keys else f"not a text: {shorten(value)}"
+            said = "missing" if key not in self._keys else f"must be a text, not {shorten(value)}"
             raise self.source.error((key,), said)
         return value
 
@@ -162,7 +164,7 @@ class YamlTask:
         if value is None:
             return None
         if not isinstance(value, str) or not value:
-            raise self.source.error(key, f"not the name of a file: {shorten(value)}")
+            raise self.source.error(key, f"must be the name of a file, not {shorten(value)}")
         try:
             return locate(self.source.file.parent / value, ())
         except UsageError as error:
@@ -174,12 +176,12 @@ class YamlTask:
             for side in ("observations", "hidden")
         }
         if not sides["observations"]:
-            raise self.source.error((*key, "observations"), "no pair is shown")
+            raise self.source.error((*key, "observations"), "must contain at least one pair")
         return Problem(name, self.name, self.family, sides["observations"], sides["hidden"])
 
     def _pairs(self, key: Key, pairs: Json) -> tuple[Observation, ...]:
         if not isinstance(pairs, list):
-            raise self.source.error(key, f"not a list of pairs: {shorten(pairs)}")
+            raise self.source.error(key, f"must be a list of pairs, not {shorten(pairs)}")
         read = []
         for i, pair in enumerate(pairs):
             at = (*key, i)
@@ -190,8 +192,8 @@ class YamlTask:
                         raise self.source.error((*at, side), "missing")
                 pair = [pair["input"], pair["output"]]
             if not isinstance(pair, list) or len(pair) != 2:
-                said = "neither [input, output] nor {input: …, output: …}"
-                raise self.source.error(at, f"{said}: {shorten(pair)}")
+                wanted = "[input, output] or {input: …, output: …}"
+                raise self.source.error(at, f"must be {wanted}, not {shorten(pair)}")
             try:
                 canonical_bytes(pair[1])
             except Unrepresentable as error:
@@ -235,11 +237,15 @@ class YamlTask:
         keys = self.source.check_keys(key, self._keys["sample_space"], SPACE_KEYS)
         given = [name for name in ("inputs", "file", "generate") if name in keys]
         if len(given) != 1:
-            raise self.source.error(key, "it has one of the keys inputs, file, generate")
+            raise self.source.error(
+                key, "must have exactly one of the keys inputs, file and generate"
+            )
         if given != ["generate"]:
             for name in ("count", "seed"):
                 if name in keys:
-                    raise self.source.error((*key, name), f"it goes with generate, not {given[0]}")
+                    raise self.source.error(
+                        (*key, name), f"needs generate, but the sample space has {given[0]}"
+                    )
         weights: Sequence[float] | None = None
         read: SpaceFile | None = None
 
@@ -257,12 +263,12 @@ class YamlTask:
                 raise self.source.error((*key, "file"), str(error)) from None
             inputs, weights = list(read.space.inputs), read.space.weights
             if weights is not None and "weights" in keys:
-                raise self.source.error((*key, "weights"), f"{place} has weights of its own")
+                raise self.source.error((*key, "weights"), f"{place} already contains weights")
         elif "inputs" in keys:
             inputs = keys["inputs"]
             if not isinstance(inputs, list) or not inputs:
                 raise self.source.error(
-                    (*key, "inputs"), f"not a list of inputs: {shorten(inputs)}"
+                    (*key, "inputs"), f"must be a list of inputs, not {shorten(inputs)}"
                 )
         else:
             made = parse_generator(self.source, (*key, "generate"), keys["generate"])
@@ -272,7 +278,9 @@ class YamlTask:
         if "weights" in keys:
             weights = self._weights((*key, "weights"), keys["weights"], inputs)
         if weights is not None and not any(weights):
-            raise self.source.error((*key, "weights"), "no input weighs anything")
+            raise self.source.error(
+                (*key, "weights"), "all weights are 0; at least one must be positive"
+            )
         named = f"{self.name} space, seed {seed}"
         space = InputSet(named, tuple(inputs), None if weights is None else tuple(weights))
         return drop_repeated_inputs(space, str(self.source.file), where)
@@ -281,9 +289,9 @@ class YamlTask:
         if isinstance(given, str):
             return evaluate_weights(given, inputs, lambda said: self.source.error(key, said))
         if not isinstance(given, list) or len(given) != len(inputs):
-            said = "an expression, or a list with a number for each input"
-            many = f"{len(given)} for {len(inputs)}" if isinstance(given, list) else shorten(given)
-            raise self.source.error(key, f"{said}: {many}")
+            wanted = f"an expression, or a list of {len(inputs):,} numbers, one for each input"
+            found = f"a list of {len(given):,}" if isinstance(given, list) else shorten(given)
+            raise self.source.error(key, f"must be {wanted}, not {found}")
         return [
             check_weight(weight, lambda said, at=i: self.source.error((*key, at), said))  # type: ignore[misc]
             for i, weight in enumerate(given)
@@ -292,6 +300,6 @@ class YamlTask:
     def _count(self, key: Key, value: Json, least: int, most: int) -> int:
         if type(value) is not int or not least <= value <= most:
             raise self.source.error(
-                key, f"not a whole number from {least} to {most:,}: {shorten(value)}"
+                key, f"must be a whole number from {least} to {most:,}, not {shorten(value)}"
             )
         return value

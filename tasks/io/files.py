@@ -49,13 +49,13 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
         for name in names:
             if (place / name).is_file():
                 return place / name
-        raise UsageError(f"{place}: no data here; looked for {', '.join(names)}")
+        raise UsageError(f"{place}: found no data here; looked for {', '.join(names)}")
     if not place.exists():
         beside = place.parent
         there = sorted(p.name for p in beside.iterdir()) if beside.is_dir() else []
-        raise UsageError(f"{place}: no such file{suggest_nearest(place.name, there)}")
+        raise UsageError(f"{place}: there is no such file{suggest_nearest(place.name, there)}")
     if not place.is_file():
-        raise UsageError(f"{place}: neither a file nor a folder")
+        raise UsageError(f"{place}: this is neither a file nor a folder")
     return place
 
 
@@ -126,10 +126,10 @@ def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
             size += len(line)
             if len(line) > MAX_LINE_CHARACTERS:
                 raise DataError(
-                    f"{path}, line {number}: longer than {MAX_LINE_CHARACTERS:,} characters"
+                    f"{path}, line {number}: the line is longer than {MAX_LINE_CHARACTERS:,} characters"
                 )
             if size > MAX_FILE_BYTES:
-                raise DataError(f"{path}: larger than {MAX_FILE_BYTES:,} characters")
+                raise DataError(f"{path}: the file is larger than {MAX_FILE_BYTES:,} characters")
             if line.strip():
                 yield number, line.rstrip("\r\n")
 

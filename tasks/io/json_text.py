@@ -128,7 +128,7 @@ def parse_json(text: str, where: str) -> Json:
         line = f", line {at}" if whole else ""
         raise Unusable(f"{where}{line}: the key {shorten(ascii(key))} occurs twice") from None
     except ValueError as error:
-        raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
+        raise DataError(f"{where}: this JSON cannot be used: {shorten(str(error))}") from error
     if "\\u" in text or text.count("[") + text.count("{") > MAX_DEPTH:
         try:
             _check_usable(value, where)
@@ -144,10 +144,12 @@ def _check_usable(value: Json, where: str) -> None:
     for depth in range(MAX_DEPTH + 1):
         for one in level:
             if isinstance(one, str) and SURROGATE_PATTERN.search(one):
-                raise Unusable(f"{where}: half a character (a lone surrogate) in {ascii(one)[:80]}")
+                raise Unusable(
+                    f"{where}: the text {ascii(one)[:80]} has half a character (a lone surrogate)"
+                )
         inner = [one for one in level if isinstance(one, dict | list)]
         if inner and depth == MAX_DEPTH:
-            raise Unusable(f"{where}: nested deeper than {MAX_DEPTH}")
+            raise Unusable(f"{where}: the value is nested deeper than {MAX_DEPTH} levels")
         level = [
             part
             for one in inner
@@ -260,7 +262,7 @@ def parse_literal(text: str, where: str) -> Json:
         tree = parse_python(text.strip(), "eval")
         value = ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise DataError(f"{where}: not a Python literal: {shorten(text)}") from error
+        raise DataError(f"{where}: must be a Python literal, not {shorten(text)}") from error
     for node in ast.walk(tree) if "{" in text else ():
         if isinstance(node, ast.Dict):
             names = [ast.literal_eval(key) for key in node.keys if key is not None]
@@ -286,4 +288,4 @@ def to_json(value: object, where: str) -> Json:
         return [to_json(item, where) for item in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: to_json(item, where) for key, item in value.items()}
-    raise DataError(f"{where}: a value that JSON cannot hold: {shorten(value)}")
+    raise DataError(f"{where}: JSON cannot represent the value {shorten(value)}")

@@ -62,4 +62,4 @@ def suggest_nearest(value: str, valid: Iterable[str], shown: int = 8) -> str:
     if not choices:
         return ""
     more = f" … ({len(choices)} in all)" if len(choices) > shown else ""
-    return f"; there are {', '.join(choices[:shown])}{more}"
+    return f"; valid choices are {', '.join(choices[:shown])}{more}"

@@ -123,14 +123,14 @@ def select_observations(
     if not chosen:
         some = next(iter(given), "")
         raise DataError(
-            f"{path}: none of its {len(given)} ids is in the data: {some!r}"
+            f"{path}: none of its {len(given)} ids is in the data, for example {some!r}"
             f"{suggest_nearest(some, [problem.id for problem in problems])}"
         )
     if given:
         warn(f"{path}: {len(given)} ids are not in the data: {shorten(', '.join(given))}")
     if foreign:
         warn(
-            f"{path}: problems that are shown pairs their data do not hold:"
+            f"{path}: problems with shown pairs that are not in their data:"
             f" {shorten(', '.join(foreign))}"
         )
     return chosen
@@ -141,19 +141,21 @@ def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]
     table = parse_json_file_text(text, path)
     if not isinstance(table, dict) or not table:
         raise DataError(
-            f'{path}, line 1: observations are one object {{"id": [[input, output], …]}}'
+            f'{path}, line 1: the file must contain one object {{"id": [[input, output], …]}}'
         )
     given: dict[str, tuple[Observation, ...]] = {}
     for name, pairs in table.items():
         said = f"problem {name!r}"
         if not isinstance(pairs, list) or not pairs:
             where = f"{path}, line {find_line(text, [name])}, {said}"
-            raise DataError(f"{where}: not a list of pairs: {shorten(pairs)}")
+            raise DataError(f"{where}: must be a list of pairs, not {shorten(pairs)}")
         shown: list[Observation] = []
         for i, pair in enumerate(pairs):
             try:
                 if not isinstance(pair, list) or len(pair) != 2:
-                    raise DataError(f"{said}, pair {i}: not [input, output]: {shorten(pair)}")
+                    raise DataError(
+                        f"{said}, pair {i}: must be [input, output], not {shorten(pair)}"
+                    )
                 shown.append(read_pair(pair[0], pair[1], f"{said}, pair {i}"))
             except DataError as error:  # finding the line is slow, so do it only for an error
                 raise DataError(f"{path}, line {find_line(text, [name, i])}, {error}") from None

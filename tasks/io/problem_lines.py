@@ -42,7 +42,7 @@ def read_problems(
                 where = f"{place}, line {number}"
                 if not isinstance(row, dict):
                     raise DataError(
-                        f"{where}: not an object with idx, train and test: {shorten(row)}"
+                        f"{where}: must be an object with idx, train and test, not {shorten(row)}"
                     )
                 read = make_problem(row, where, bad)
                 if read.id in problems:
@@ -61,7 +61,7 @@ def parse_id(row: Row, where: str) -> str:
     """
     name = row.get("idx")
     if type(name) not in (int, str) or name == "":
-        raise DataError(f"{where}, idx: not a number or a string: {shorten(name)}")
+        raise DataError(f"{where}, idx: must be a number or a string, not {shorten(name)}")
     return str(name)
 
 
@@ -71,7 +71,7 @@ def parse_secret(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
     def read() -> dict[str, Json]:
         secret = row.get("secret", {})
         if not isinstance(secret, dict):
-            raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
+            raise DataError(f"{where}, secret: must be an object, not {shorten(secret)}")
         return secret
 
     return bad.field("secret", read) or {}
@@ -85,7 +85,7 @@ def parse_pairs(row: Row, part: str, where: str) -> list[tuple[str, Row]]:
     """
     pairs = row.get(part)
     if not isinstance(pairs, list) or (part == "train" and not pairs):
-        raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
+        raise DataError(f"{where}, {part}: must be a list of pairs, not {shorten(pairs)}")
     found: list[tuple[str, Row]] = []
     for i, pair in enumerate(pairs):
         place = f"{where}, {part}[{i}]"

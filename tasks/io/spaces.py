@@ -135,7 +135,9 @@ def read_space_file(path: str | Path, read_input: ReadInput | None = None) -> Sp
         weight = row.get("weight", 1.0)
         if isinstance(weight, bool) or not is_finite_number(weight) or weight < 0:
             told = shorten(weight)
-            raise DataError(f"{place}, line {number}, weight: not a number from 0: {told}")
+            raise DataError(
+                f"{place}, line {number}, weight: must be a number of at least 0, not {told}"
+            )
         weights.append(float(weight))
     plain = all(weight == 1.0 for weight in weights)
     inputs = [row["input"] if wrapped else row for _, row in rows]

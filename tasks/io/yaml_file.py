@@ -67,11 +67,13 @@ class YamlDocument:
         """
         names = tuple(valid)
         if not isinstance(value, dict):
-            raise self.error(key, f"not a mapping of {', '.join(names)}: {shorten(value)}")
+            raise self.error(
+                key, f"must be a mapping with keys from {', '.join(names)}, not {shorten(value)}"
+            )
         for name in value:
             if name not in names:
                 raise self.error(
-                    (*key, name), f"no such key{suggest_nearest(name, names, len(names))}"
+                    (*key, name), f"unknown key{suggest_nearest(name, names, len(names))}"
                 )
         return value
 
@@ -97,7 +99,7 @@ def read_yaml(file: Path, content: bytes, too_large: str = "") -> YamlDocument:
 
     if len(content) > MAX_BYTES:
         hint = f": {too_large}" if too_large else ""
-        raise DataError(f"{file}: larger than {MAX_BYTES:,} bytes{hint}")
+        raise DataError(f"{file}: the file is larger than {MAX_BYTES:,} bytes{hint}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -119,7 +121,9 @@ def read_yaml(file: Path, content: bytes, too_large: str = "") -> YamlDocument:
     except yaml.YAMLError as error:  # a control character
         at = getattr(error, "position", 0)
         line = text.count("\n", 0, at) + 1
-        raise DataError(f"{file}, line {line}: a character that YAML does not take") from None
+        raise DataError(
+            f"{file}, line {line}: the file has a character that YAML does not allow"
+        ) from None
     if node is None:
         raise DataError(f"{file}: the file is empty")
     lines: dict[Key, int] = {}
@@ -139,13 +143,15 @@ def _loader() -> Any:
             event: Any = self.peek_event()  # type: ignore[no-untyped-call]
             if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
                 name = f"{'*' if isinstance(event, yaml.AliasEvent) else '&'}{event.anchor}"
-                raise _refused(event, f"{name}: anchors and aliases are not taken: write it out")
+                raise _refused(
+                    event, f"{name}: anchors and aliases are not supported; write the value out"
+                )
             if event.tag not in (None, "!"):
                 raise _refused(
-                    event, f"the tag {shorten(event.tag, 60)} is not taken: leave it out"
+                    event, f"the tag {shorten(event.tag, 60)} is not supported; leave it out"
                 )
             if self.depth == MAX_DEPTH:
-                raise _refused(event, f"nested deeper than {MAX_DEPTH}")
+                raise _refused(event, f"the value is nested deeper than {MAX_DEPTH} levels")
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1
@@ -175,9 +181,9 @@ def _value(file: Path, node: Any, key: Key, lines: dict[Key, int]) -> Json:
             at = named.start_mark.line + 1
             if named.id != "scalar" or named.tag != f"{_TAG}str":
                 shown = shorten(named.value) if named.id == "scalar" else f"a {named.id}"
-                raise error(f"a key must be text: {shown}; put it in quotes", at)
+                raise error(f"a key must be text, not {shown}; put it in quotes", at)
             if SURROGATE_PATTERN.search(named.value):
-                raise error("half a character (a lone surrogate) in a key", at)
+                raise error("a key has half a character (a lone surrogate)", at)
             inner = (*key, named.value)
             if named.value in found:
                 raise error(f"occurs twice, first in line {lines[inner]}", at, inner)
@@ -196,12 +202,12 @@ def _scalar(kind: str, text: str, error: Any) -> Json:
         try:
             return int(text)
         except ValueError:  # beyond 4,300 digits
-            raise error(f"an integer of {len(text):,} digits") from None
+            raise error(f"an integer of {len(text):,} digits is too long") from None
     if kind == "float":
         number = float(text.replace(".", "") if "n" in text.lower() else text)
         if not math.isfinite(number):
-            raise error(f"not a finite number: {shorten(text)}")
+            raise error(f"must be a finite number, not {shorten(text)}")
         return number
     if SURROGATE_PATTERN.search(text):
-        raise error("half a character (a lone surrogate)")
+        raise error("the text has half a character (a lone surrogate)")
     return text

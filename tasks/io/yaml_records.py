@@ -132,9 +132,13 @@ def read_records(text: str, path: Path) -> list[Record]:
     except yaml.YAMLError as error:  # for instance a control character
         before = text.encode()[: getattr(error, "position", 0)]
         line = before.count(b"\n") + 1
-        raise DataError(f"{path}, line {line}: a character that YAML does not take") from None
+        raise DataError(
+            f"{path}, line {line}: the file has a character that YAML does not allow"
+        ) from None
     if not isinstance(reader.root, list):
-        raise DataError(f"{path}, line 1: not a YAML list of records: {shorten(reader.root)}")
+        raise DataError(
+            f"{path}, line 1: must be a YAML list of records, not {shorten(reader.root)}"
+        )
     return [Record(*both) for both in zip(reader.lines, reader.root, strict=True)]
 
 
@@ -186,14 +190,14 @@ class _Reader:
             self._close(event)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
-                raise _Refused(event, f"*{event.anchor} stands for nothing that is whole before it")
+                raise _Refused(event, f"the alias *{event.anchor} has no complete value before it")
             value, size = self.anchors[event.anchor]
             self._count(event, size)
             self._put(event, value)
         elif isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
-                raise _Refused(event, "a second document, where the file is one list")
+                raise _Refused(event, "the file has a second document, but must be one list")
 
     @property
     def _at_key(self) -> bool:
@@ -207,7 +211,7 @@ class _Reader:
         if event.tag not in (None, "!", usual):
             raise self._tag(event)
         if len(self.stack) == MAX_DEPTH:
-            raise _Refused(event, f"nested deeper than {MAX_DEPTH}")
+            raise _Refused(event, f"the value is nested deeper than {MAX_DEPTH} levels")
         if self._at_key:
             raise _Refused(event, "a key must be text")
         self._note(event)
@@ -239,7 +243,7 @@ class _Reader:
             top.pairs[top.key] = value
             top.key = None
         elif not isinstance(value, str) or value == "<<":
-            raise _Refused(event, f"a key must be text: {shorten(value)}")
+            raise _Refused(event, f"a key must be text, not {shorten(value)}")
         elif value in top.pairs:
             raise _Refused(event, f"the key {shorten(ascii(value))} occurs twice")
         else:
@@ -253,7 +257,9 @@ class _Reader:
     def _count(self, event: Any, size: int) -> None:
         self.values += size
         if self.values > MAX_VALUES:
-            raise _Refused(event, f"more than {MAX_VALUES:,} values, those of aliases with them")
+            raise _Refused(
+                event, f"the file has more than {MAX_VALUES:,} values, counting those of aliases"
+            )
 
     def _scalar(self, event: Any) -> Json:
         key = event.tag, event.implicit[0], event.value
@@ -264,7 +270,7 @@ class _Reader:
     def _text(self, event: Any, value: Json, size: int) -> Json:
         self._count(event, size)
         if isinstance(value, str) and not value.isascii() and SURROGATE_PATTERN.search(value):
-            raise _Refused(event, "half a character (a lone surrogate)")
+            raise _Refused(event, "the text has half a character (a lone surrogate)")
         return value
 
     def _convert_scalar(self, event: Any) -> Json:
@@ -281,12 +287,14 @@ class _Reader:
         if kind in ("null", "str"):
             return None if kind == "null" else event.value
         if len(event.value) > MAX_NUMBER_CHARACTERS:
-            raise _Refused(event, f"not a value of {kind}: {shorten(event.value)}")
+            raise _Refused(event, f"must be a value of type {kind}, not {shorten(event.value)}")
         node = self.yaml.ScalarNode(_TAG + kind, event.value)
         try:
             value: Json = getattr(self.constructor, f"construct_yaml_{kind}")(node)
         except (ValueError, KeyError, IndexError):
-            raise _Refused(event, f"not a value of {kind}: {shorten(event.value)}") from None
+            raise _Refused(
+                event, f"must be a value of type {kind}, not {shorten(event.value)}"
+            ) from None
         if kind == "float" and not math.isfinite(value):
             return event.value  # text, so that only a field that has to be a number is unreadable
         return value

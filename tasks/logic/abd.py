@@ -347,7 +347,7 @@ def _world(
         count = len(names) ** places
         sure = _in_proportion(model.true, model.possible, count)
         open_ = min(_in_proportion(model.unknown, model.possible, count), count - sure)
-        drawn = _some(rng, count, sure + open_)
+        drawn = _draw_numbers(rng, count, sure + open_)
         true[predicate] = _tuples(drawn[:sure], len(names), places)
         if open_:
             unknown[predicate] = _tuples(drawn[sure:], len(names), places)
@@ -363,7 +363,7 @@ def _below(rng: random.Random, count: int) -> int:
     return int(rng.random() * count)
 
 
-def _some(rng: random.Random, count: int, wanted: int) -> list[int]:
+def _draw_numbers(rng: random.Random, count: int, wanted: int) -> list[int]:
     """Return `wanted` different numbers below `count`, in the order drawn."""
     left = list(range(count))
     for place in range(wanted):

@@ -131,7 +131,7 @@ def _problem(row: Json, bad: BadRecords) -> Problem:
     worlds = _worlds(check_list(row["worlds"], ("worlds",), "worlds"), "worlds", theory, regime)
     holdouts = row.get("holdouts") or []
     if not isinstance(holdouts, list):
-        raise BadValue(("holdouts",), f"not a list of worlds: {shorten(holdouts)}")
+        raise BadValue(("holdouts",), f"must be a list of worlds, not {shorten(holdouts)}")
     formula = row.get("reference")
     reference = bad.field("the reference", lambda: check_reference(formula, ("reference",), theory))
     cost = (
@@ -179,7 +179,7 @@ def _with_keys(
     found = check_object(data, keys, f"an object with {', '.join(needed)}")
     for key in found:
         if key not in valid:
-            raise BadValue((*keys, key), f"no such key{suggest_nearest(key, valid, len(valid))}")
+            raise BadValue((*keys, key), f"unknown key{suggest_nearest(key, valid, len(valid))}")
     for key in needed:
         if key not in found:
             raise BadValue((*keys, key), "missing")
@@ -193,7 +193,7 @@ def _theory(value: Json, problem: str) -> Theory:
     if isinstance(value, str):
         return find_theory(value, ("theory",), list(PUBLISHED_THEORIES.values()))
     if not isinstance(value, dict):
-        raise BadValue(("theory",), f"not a theory's name, nor an object: {shorten(value)}")
+        raise BadValue(("theory",), f"must be a theory's name or an object, not {shorten(value)}")
     value = _with_keys(value, ("theory",), THEORY_KEYS, ("axioms", "signature"))
     signature = check_object(value["signature"], ("theory", "signature"), "an object of numbers")
     texts = {
@@ -203,7 +203,7 @@ def _theory(value: Json, problem: str) -> Theory:
     }
     for key, some in texts.items():
         if not isinstance(some, list) or not all(isinstance(one, str) and one for one in some):
-            raise BadValue(("theory", key), f"not a list of texts: {shorten(some)}")
+            raise BadValue(("theory", key), f"must be a list of texts, not {shorten(some)}")
     for key in ("axioms", "names"):
         if not texts[key]:
             raise BadValue(("theory", key), "none is there")

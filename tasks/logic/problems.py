@@ -52,7 +52,7 @@ def build_problem(
 def check_regime(value: Json, keys: Keys) -> Regime:
     """Return `value` if it names a regime. Raises BadValue otherwise."""
     if value not in REGIMES:
-        raise BadValue(keys, f"not one of {', '.join(REGIMES)}: {shorten(value)}")
+        raise BadValue(keys, f"must be one of {', '.join(REGIMES)}, not {shorten(value)}")
     return cast(Regime, value)
 
 
@@ -99,7 +99,7 @@ def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise BadValue(keys, f"not a formula: {shorten(value)}")
+        raise BadValue(keys, f"must be a formula, not {shorten(value)}")
     try:
         parse_formula(value, theory.predicates)
     except FormulaError as error:
@@ -110,14 +110,14 @@ def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
 def check_count(value: Json, keys: Keys) -> int | None:
     """Return an integer from 0, checked, or None."""
     if value is not None and (type(value) is not int or value < 0):
-        raise BadValue(keys, f"not a number from 0: {shorten(value)}")
+        raise BadValue(keys, f"must be a number of at least 0, not {shorten(value)}")
     return value
 
 
 def check_name(value: Json, keys: Keys) -> str:
     """Return a name as text, checked: a number or a non-empty string."""
     if type(value) not in (int, str) or value == "":
-        raise BadValue(keys, f"not a number or a string: {shorten(value)}")
+        raise BadValue(keys, f"must be a number or a string, not {shorten(value)}")
     return str(value)
 
 
@@ -127,12 +127,12 @@ def check_object(data: Json, keys: Keys, expected: str) -> dict[str, Json]:
     `expected` names the expected value in the error, for example "an object with domain".
     """
     if not isinstance(data, dict):
-        raise BadValue(keys, f"not {expected}: {shorten(data)}")
+        raise BadValue(keys, f"must be {expected}, not {shorten(data)}")
     return data
 
 
 def check_list(data: Json, keys: Keys, expected: str) -> list[Json]:
     """Return a list with at least one element, checked; `expected` names the elements in the error."""
     if not isinstance(data, list) or not data:
-        raise BadValue(keys, f"not a list of {expected}: {shorten(data)}")
+        raise BadValue(keys, f"must be a list of {expected}, not {shorten(data)}")
     return data

@@ -218,7 +218,7 @@ def _difficulty(described: Json) -> str | None:
     keys: Keys = ("problemDescription",)
     value = check_object(described or {}, keys, "an object").get("difficulty")
     if value is not None and not isinstance(value, str):
-        raise BadValue((*keys, "difficulty"), f"not a text: {shorten(value)}")
+        raise BadValue((*keys, "difficulty"), f"must be a text, not {shorten(value)}")
     return value
 
 
@@ -228,7 +228,7 @@ def _theory(value: Json, keys: Keys) -> Theory:
 
 def _regime(value: Json, keys: Keys) -> Regime:
     if not isinstance(value, str) or value not in REGIMES:
-        raise BadValue(keys, f"not one of {', '.join(REGIMES)}: {shorten(value)}")
+        raise BadValue(keys, f"must be one of {', '.join(REGIMES)}, not {shorten(value)}")
     return REGIMES[value]
 
 
@@ -254,7 +254,7 @@ def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecor
         at: Keys = (*keys, "predicates", name)
         for key, some in check_object(of, at, "an object with true").items():
             if key not in ("true", "false"):
-                raise BadValue((*at, key), f"no such key{suggest_nearest(key, ('true', 'false'))}")
+                raise BadValue((*at, key), f"unknown key{suggest_nearest(key, ('true', 'false'))}")
             form[key][name] = some
         if "true" not in of:
             raise BadValue((*at, "true"), "missing")

@@ -137,7 +137,7 @@ def _pairs(
 
 def _type(value: Json, where: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise DataError(f"{where}: not a string: {shorten(value)}")
+        raise DataError(f"{where}: must be a string, not {shorten(value)}")
     return value
 
 
@@ -156,7 +156,7 @@ def _pair(scene: Json, output: Json, where: str) -> Observation:
 
 def _scene(value: Json, where: str) -> list[str]:
     if not isinstance(value, list) or any(not isinstance(entity, str) for entity in value):
-        raise DataError(f"{where}: not a list of entities: {shorten(value)}")
+        raise DataError(f"{where}: must be a list of entities, not {shorten(value)}")
     for entity in value:
         if entity not in ENTITIES:
             raise DataError(

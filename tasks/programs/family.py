@@ -132,7 +132,7 @@ class ProgramWords:
         else:
             lines += [
                 f"Input {_written(case['input'])}: expected {_written(case['expected'])},"
-                f" got {_said(case['got'])}"
+                f" got {_format_result(case['got'])}"
                 for case in found["failing"]
             ]
         return "\n".join(lines)
@@ -203,7 +203,7 @@ def _written(value: Json) -> str:
     return repr(value)
 
 
-def _said(got: Json) -> str:
+def _format_result(got: Json) -> str:
     return got if isinstance(got, str) and got.startswith("undefined: ") else _written(got)
 
 

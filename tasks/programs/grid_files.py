@@ -296,7 +296,7 @@ def _read_solutions(
     text = read_text(beside)
     table = parse_json_file_text(text, beside)
     if not isinstance(table, dict):
-        raise DataError(f"{beside}, line 1: not an object of outputs by problem")
+        raise DataError(f"{beside}, line 1: must be an object of outputs by problem")
     for name in table:
         with bad.record("", beside):
             if name not in problems:
@@ -307,7 +307,9 @@ def _read_solutions(
 def _answer(task: _Task, outputs: Json) -> _Task:
     if not isinstance(outputs, list) or len(outputs) != len(task.test):
         raise BadValue(
-            (), f"not {len(task.test)} outputs, one for a test input: {shorten(outputs)}"
+            (),
+            f"must be a list of {len(task.test)} outputs, one for each test input, not"
+            f" {shorten(outputs)}",
         )
     for k, output in enumerate(outputs):
         answer = _grid(output, (k,))
@@ -322,11 +324,11 @@ def _answer(task: _Task, outputs: Json) -> _Task:
 
 def _name(row: Json) -> str:
     if not isinstance(row, dict):
-        raise BadValue((), f"not an object with idx, train and test: {shorten(row)}")
+        raise BadValue((), f"must be an object with idx, train and test, not {shorten(row)}")
     key = "idx" if "idx" in row or "id" not in row else "id"
     name = row.get(key)
     if type(name) not in (int, str) or name == "":
-        raise BadValue((key,), f"not a number or a string: {shorten(name)}")
+        raise BadValue((key,), f"must be a number or a string, not {shorten(name)}")
     return str(name)
 
 
@@ -340,12 +342,12 @@ def _task(row: Json, challenges: bool, bad: BadRecords, from_editor: bool = Fals
         from_editor: as for `grid_values.grid`.
     """
     if not isinstance(row, dict):
-        raise BadValue((), f"not an object with train and test: {shorten(row)}")
+        raise BadValue((), f"must be an object with train and test, not {shorten(row)}")
 
     def secret() -> dict[str, Json]:
         found = row.get("secret", {})  # only problems that `tasks generate` wrote have one
         if not isinstance(found, dict):
-            raise BadValue(("secret",), f"not an object: {shorten(found)}")
+            raise BadValue(("secret",), f"must be an object, not {shorten(found)}")
         return found
 
     train = [Observation(i, o) for i, o in _pairs(row, "train", from_editor)]
@@ -358,10 +360,10 @@ def _pairs(
 ) -> Iterator[tuple[Grid, Grid | None]]:
     pairs = row.get(part)
     if not isinstance(pairs, list) or (part == "train" and not pairs):
-        raise BadValue((part,), f"not a list of pairs: {shorten(pairs)}")
+        raise BadValue((part,), f"must be a list of pairs, not {shorten(pairs)}")
     for k, pair in enumerate(pairs):
         if not isinstance(pair, dict):
-            raise BadValue((part, k), f"not a pair with input and output: {shorten(pair)}")
+            raise BadValue((part, k), f"must be a pair with input and output, not {shorten(pair)}")
         if "input" not in pair or ("output" not in pair and not challenges):
             lacking = "output" if "input" in pair else "input"
             raise BadValue((part, k, lacking), "missing")

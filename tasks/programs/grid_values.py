@@ -31,10 +31,12 @@ def check_grid(value: Json, *, from_editor: bool = False) -> Grid:
         BadValue: the value is not a grid.
     """
     if not isinstance(value, list) or not value:
-        raise BadValue((), f"not a grid, a list of rows of colours 0 to 9: {shorten(value)}")
+        raise BadValue(
+            (), f"must be a grid (a list of rows of colours 0 to 9), not {shorten(value)}"
+        )
     for i, row in enumerate(value):
         if not isinstance(row, list) or not row:
-            raise BadValue((i,), f"not a row of colours 0 to 9: {shorten(row)}")
+            raise BadValue((i,), f"must be a row of colours 0 to 9, not {shorten(row)}")
         if len(row) != len(value[0]):
             raise BadValue((i,), f"a ragged grid: {len(row)} cells under a row of {len(value[0])}")
     if len(value) > MAX_GRID_SIZE or len(value[0]) > MAX_GRID_SIZE:
@@ -46,7 +48,7 @@ def check_grid(value: Json, *, from_editor: bool = False) -> Grid:
     for i, row in enumerate(read):
         for j, cell in enumerate(row):
             if type(cell) is not int or cell not in COLOURS:
-                raise BadValue((i, j), f"not a colour from 0 to 9: {shorten(value[i][j])}")
+                raise BadValue((i, j), f"must be a colour from 0 to 9, not {shorten(value[i][j])}")
     return read
 
 

@@ -342,7 +342,7 @@ def parse_integers(value: Json, where: str) -> Json:
     """
     found = parse_literal(value, where) if isinstance(value, str) else value
     if not isinstance(found, list) or any(type(item) is not int for item in found):
-        raise DataError(f"{where}: not a list of integers: {shorten(value)}")
+        raise DataError(f"{where}: must be a list of integers, not {shorten(value)}")
     return found
 
 

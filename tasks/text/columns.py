@@ -66,7 +66,7 @@ def describe_columns(
     for name in input_columns:
         if name not in given:
             raise DataError(
-                f"{where}: no column {name!r} besides the label{suggest_nearest(name, given)}"
+                f"{where}: there is no column {name!r} besides the label{suggest_nearest(name, given)}"
             )
     named = find_placeholders(templates)
     chosen = list(input_columns) or [name for name in given if name in named] or given
@@ -166,11 +166,11 @@ def check_value(kind: str, cell: Json, where: str) -> Json:
     if cell is None:
         return None
     if isinstance(cell, dict | list):
-        raise DataError(f"{where}: no plain value: {shorten(cell)}")
+        raise DataError(f"{where}: must be a text, a number or a truth value, not {shorten(cell)}")
     if kind in ("text", "choice"):
         return cell if isinstance(cell, str) else format_label(cell)
     if not isinstance(cell, bool if kind == "truth" else int | float):
-        raise DataError(f"{where}: not a {kind} as in other rows: {shorten(cell)}")
+        raise DataError(f"{where}: must be a {kind} as in other rows, not {shorten(cell)}")
     return cell
 
 

@@ -61,12 +61,12 @@ def read_config(folder: Path, bad: BadRecords) -> Config:
     told = _yaml(path)
     for key in _TEXTS:
         if not isinstance(told.get(key, ""), str | None):
-            raise DataError(f"{path}, {key}: not a text: {shorten(told[key])}")
+            raise DataError(f"{path}, {key}: must be a text, not {shorten(told[key])}")
 
     def templates() -> dict[str, Json]:
         found = told.get("prompt_templates") or {}
         if not isinstance(found, dict):
-            raise DataError(f"{path}, prompt_templates: not a mapping: {shorten(found)}")
+            raise DataError(f"{path}, prompt_templates: must be a mapping, not {shorten(found)}")
         return found
 
     files = {split: told[key] for split in SPLITS if told.get(key := f"{split}_data_path")}
@@ -82,7 +82,7 @@ def read_config(folder: Path, bad: BadRecords) -> Config:
 def _yaml(path: Path) -> dict[str, Json]:
     told = read_yaml(path, read_text(path).encode()).value
     if not isinstance(told, dict):
-        raise DataError(f"{path}: not a mapping of settings")
+        raise DataError(f"{path}: the file must be a mapping of settings")
     return told
 
 
@@ -136,7 +136,7 @@ def _metadata(path: Path, value: Json, bad: BadRecords) -> Metadata:
 
         def read() -> T:
             if not isinstance(at, kind):
-                raise BadValue(keys, f"not {_KINDS[kind]}: {shorten(at)}")
+                raise BadValue(keys, f"must be {_KINDS[kind]}, not {shorten(at)}")
             return at
 
         return kind() if at is None else bad.field("a part of the metadata", read) or kind()

@@ -34,7 +34,9 @@ def check_layout(layout: str | None) -> str:
         UsageError: There is no such layout.
     """
     if layout is not None and layout not in LAYOUTS:
-        raise UsageError(f"--format {layout}{suggest_nearest(layout, LAYOUTS)}")
+        raise UsageError(
+            f"--format {layout} is not a valid format{suggest_nearest(layout, LAYOUTS)}"
+        )
     return layout or LAYOUTS[0]
 
 
@@ -59,7 +61,7 @@ def check_target_folder(out: str | Path) -> Path:
     folder = expand_home(out)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(
-            f"{folder}: not a folder; data sets of labelled text are written to a folder"
+            f"{folder}: this is not a folder; data sets of labelled text are written to a folder"
         )
     if folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"{folder}: the folder is not empty; choose a new folder")

@@ -91,7 +91,7 @@ def resolve_published(
         DataError: A named file is missing and no similar file exists.
     """
     if "train" not in config.files:
-        raise DataError(f"{config.path}: no train_data_path")
+        raise DataError(f"{config.path}: the key train_data_path is missing")
     files = _named_files(config, place.folder)
     taken = {path for some in files.values() for path in some}
     others = {
@@ -198,7 +198,7 @@ def choose_ood_files(
         return default
     if requested == "none" or not candidates:
         if requested not in (None, "none", ALL_OOD):
-            raise UsageError(f"--ood {requested}: {place.name} has no named OOD rows")
+            raise UsageError(f"--ood {requested}: {place.name} has no OOD rows with a name")
         return ()
     by_name = {name or path.stem: path for path, name in candidates.items()}
     by_name |= {path.name: path for path in candidates} | {path.stem: path for path in candidates}

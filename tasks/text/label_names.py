@@ -57,8 +57,8 @@ class LabelNames:
                 raise DataError(f"{where}: a label is blank")
             if (before := self._named.setdefault(form, name)) != name:
                 raise DataError(
-                    f"{where}: {shorten(repr(before))} and {shorten(repr(name))} cannot be told"
-                    " apart in an answer, which is read without case, quotes and punctuation; write one label"
+                    f"{where}: {shorten(repr(before))} and {shorten(repr(name))} differ only"
+                    " in case, quotes or punctuation, which are ignored in an answer; write each label in"
                     " one way"
                 )
 

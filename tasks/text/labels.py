@@ -113,7 +113,7 @@ class Labels:
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
                 raise UsageError(
-                    f"--{option} {value}: without --data the rows of labels are made from the seed"
+                    f"--{option} {value} needs --data; without it, labels generates its rows"
                 )
         if self.generator == citations.GENERATOR_NAME:
             sets = {rows.name: rows for rows in citations.build_data_sets(path, wanted.seed)}
@@ -151,7 +151,7 @@ class Labels:
             found = {rows.name: rows for rows in citations.build_data_sets(None, seed)}
             for name in names:
                 if name not in found:
-                    raise UsageError(f"no data set {name!r}{suggest_nearest(name, found)}")
+                    raise UsageError(f"there is no data set {name!r}{suggest_nearest(name, found)}")
             return [found[name] for name in names or list(found)[:1]]
         maker = self._find_generator()
         there = [
@@ -160,7 +160,7 @@ class Labels:
         ]
         for name in names:
             if name not in there:
-                raise UsageError(f"no data set {name!r}{suggest_nearest(name, there)}")
+                raise UsageError(f"there is no data set {name!r}{suggest_nearest(name, there)}")
         return [maker.generate(name, seed) for name in names or there[:1]]
 
     def write(
@@ -185,7 +185,7 @@ class Labels:
         made = self._generate_sets(count, seed, kinds)
         if len(made) < (count or 0):
             warn(
-                f"--problems {count}: labels:{self.generator} has {len(made)} sets of the kind, all of which are written"
+                f"--problems {count}: labels:{self.generator} has {len(made)} sets of this kind; all of them are written"
             )
         files = data_set_files.save_data_sets(made, out, form)
         return {
@@ -206,7 +206,9 @@ class Labels:
         form = data_set_files.check_layout(kinds.get("format"))
         noise = kinds.get("noise") or NOISE_KINDS[0]
         if noise not in NOISE_KINDS:
-            raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
+            raise UsageError(
+                f"--noise {noise} is not a valid kind of noise{suggest_nearest(noise, NOISE_KINDS)}"
+            )
         if self.generator != citations.GENERATOR_NAME:
             select_set_names(self._find_generator(), count, seed, kinds.get("level"))
         return form
@@ -228,12 +230,18 @@ class Labels:
         if self.generator == citations.GENERATOR_NAME:
             for name in ("level", "noise"):
                 if kinds.get(name) is not None:
-                    raise UsageError(f"--{name} {kinds[name]}: works have nothing of the kind")
+                    raise UsageError(
+                        f"labels:citations has no option --{name} (given: {kinds[name]})"
+                    )
             return citations.build_data_sets(kinds.get("data"), seed)[:count]
         if kinds.get("data") is not None:
-            raise UsageError(f"--data {kinds['data']}: labels:{self.generator} is made from a seed")
+            raise UsageError(
+                f"--data {kinds['data']}: labels:{self.generator} generates its rows and reads no data"
+            )
         if noise not in NOISE_KINDS:
-            raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
+            raise UsageError(
+                f"--noise {noise} is not a valid kind of noise{suggest_nearest(noise, NOISE_KINDS)}"
+            )
         maker = self._find_generator()
         return [
             maker.generate(name, seed, noise)
@@ -301,7 +309,7 @@ def _problems(
                     found[name] = found.get(name) or read(name)
                     numbered[name, sample] = None
         if not numbered:
-            raise bad.nothing_left(f"{root}: no data sets")
+            raise bad.nothing_left(f"{root}: found no data sets")
     samples = {name: found[name].samples(shown, wanted.seed) for name in bases if name in found}
     while samples and len(numbered) < count:
         for name in list(samples):
@@ -344,7 +352,9 @@ def _split_sample_name(wanted: str, names: Sequence[str]) -> tuple[str, int | No
     name, mark, sample = wanted.rpartition("#")
     if mark and name in names and sample.isdecimal():
         return name, int(sample)
-    raise UsageError(f"no problem {wanted!r} in the data{suggest_nearest(name or wanted, names)}")
+    raise UsageError(
+        f"there is no problem {wanted!r} in the data{suggest_nearest(name or wanted, names)}"
+    )
 
 
 TASK = Labels()

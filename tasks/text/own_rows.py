@@ -59,10 +59,12 @@ def find_files(folder: Path) -> dict[str, list[Path]]:
     if "train" in named:
         return named
     if named:
-        raise DataError(f"{folder}: no training rows, only {', '.join(named)}")
+        raise DataError(f"{folder}: found no training rows, only {', '.join(named)}")
     stems = {found[1] if (found := _SHARD.fullmatch(one.stem)) else one.name for one in other}
     if not other:
-        raise UsageError(f"{folder}: no data here; looked for config.yaml, and for rows by split")
+        raise UsageError(
+            f"{folder}: found no data here; looked for config.yaml, and for rows by split"
+        )
     if len(stems) > 1:
         names = ", ".join(one.name for one in other)
         raise UsageError(

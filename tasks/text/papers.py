@@ -100,7 +100,7 @@ def find_files(path: str | Path) -> list[Path]:
     found = [one for one in there if _form(one)]
     others = [one.relative_to(place).as_posix() for one in there if not _form(one)]
     if not found:
-        raise DataError(f"{place}: no literature here; looked for {', '.join(FILE_TYPES)}")
+        raise DataError(f"{place}: found no literature here; looked for {', '.join(FILE_TYPES)}")
     if others:
         warn(f"{place}: {len(others)} files in unsupported formats are ignored: {_listed(others)}")
     return found
@@ -192,7 +192,7 @@ def _content(file: Path) -> bytes:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{file}: cannot be read: {error}") from error
     if len(content) > MAX_FILE_BYTES:
-        raise DataError(f"{file}: larger than {MAX_FILE_BYTES:,} bytes")
+        raise DataError(f"{file}: the file is larger than {MAX_FILE_BYTES:,} bytes")
     return content
 
 

@@ -213,7 +213,7 @@ def find_label_column(data_set: DataSet, tables: Sequence[Table], requested: str
             choices = (
                 suggest_nearest(given, table.columns) if named else _suggest_label_column(table)
             )
-            raise DataError(f"{table.path}: no label column {given!r}{choices}")
+            raise DataError(f"{table.path}: there is no label column {given!r}{choices}")
     if told and given not in told:
         warn(
             f"{data_set.name}: the label column is {given!r}, but {data_set.metadata.path} calls"
@@ -263,7 +263,7 @@ def with_labels(
             held = "" if cell is None else f": {shorten(cell)}"
             with bad.record(table.place(row), table.path):
                 raise DataError(
-                    f"{table.describe_location(row)}: no label in {label_name!r}{held}{_advice(count - 1)}"
+                    f"{table.describe_location(row)}: there is no label in {label_name!r}{held}{_advice(count - 1)}"
                 )
     if not count:
         return {split: list(some) for split, some in tables.items()}
@@ -330,7 +330,7 @@ def _observations(
         for name in kinds:
             if name not in table.columns:
                 raise DataError(
-                    f"{table.path}: no column {name!r}{suggest_nearest(name, table.columns)}"
+                    f"{table.path}: there is no column {name!r}{suggest_nearest(name, table.columns)}"
                 )
     found = []
     for table, row, written in gold:

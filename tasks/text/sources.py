@@ -122,7 +122,9 @@ def parse_source(path: str | Path, label: str | None = None, ood: str | None = N
         told = dict(parse_qsl(query, keep_blank_values=True))
     for key in told:
         if key not in _SETTINGS:
-            raise UsageError(f"{path}: no setting {key!r} of data{suggest_nearest(key, _SETTINGS)}")
+            raise UsageError(
+                f"{path}: there is no data setting {key!r}{suggest_nearest(key, _SETTINGS)}"
+            )
     if not place.is_dir():
         place = locate(place, ())
     columns = [one.strip() for one in told.get("columns", "").split(",") if one.strip()]
@@ -210,7 +212,7 @@ def read_rows(
             for name in columns:
                 if name not in table.columns:
                     raise DataError(
-                        f"{table.path}: no column {name!r}{suggest_nearest(name, table.columns)}"
+                        f"{table.path}: there is no column {name!r}{suggest_nearest(name, table.columns)}"
                     )
             gold = table.columns.get(source.label or "")
             for row in range(len(table)):

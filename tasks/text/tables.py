@@ -203,7 +203,9 @@ def read_table(path: Path, bad: BadRecords) -> Table:
     """
     form = file_type(path)
     if not form:
-        raise DataError(f"{path}: not one of {', '.join(FILE_TYPES)} (text also as .gz)")
+        raise DataError(
+            f"{path}: the file type must be one of {', '.join(FILE_TYPES)} (text also as .gz)"
+        )
     if form in (".csv", ".tsv"):
         rows = read_csv(path, "\t" if form == ".tsv" else ",", bad)
         table = _table_from_rows(path, rows, bad, untyped=True)
@@ -223,10 +225,10 @@ def _table_from_json(path: Path, bad: BadRecords) -> Table:
     if isinstance(value, list):
         return _table_from_rows(path, enumerate(value, 1), bad, unit="row")
     if not isinstance(value, dict):
-        raise DataError(f"{path}: neither an object of columns nor a list of rows")
+        raise DataError(f"{path}: must be an object of columns or a list of rows")
     for name, cells in value.items():
         if not isinstance(cells, list):
-            raise DataError(f"{path}, {shorten(name)}: not a list, as a column is")
+            raise DataError(f"{path}, {shorten(name)}: a column must be a list")
     return _table_from_columns(path, value)
 
 
@@ -251,7 +253,7 @@ def _table_from_rows(
     for number, row in rows:
         with bad.record(f"{unit} {number}", path):
             if not isinstance(row, dict):
-                raise DataError(f"{path}, {unit} {number}: not an object: {shorten(row)}")
+                raise DataError(f"{path}, {unit} {number}: must be an object, not {shorten(row)}")
             for name, cell in row.items():
                 if name not in columns:
                     columns[name] = [None] * len(numbers)

@@ -55,7 +55,7 @@ def test_fewer_sets_than_asked_for_are_said(peirce):
         assert code == 0 and f"{there}" in out
         assert (
             err
-            == f"peirce: --problems {asked}: {arguments[0]} has {there} sets of the kind, all of which are written\n"
+            == f"peirce: --problems {asked}: {arguments[0]} has {there} sets of this kind; all of them are written\n"
         )
     code, _, err = peirce("generate", "labels:tree", "--problems", "14", "--out", "trees")
     assert (code, err) == (0, "")
@@ -69,7 +69,7 @@ def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
         (("labels:shoe", "--format", "csv"), "--format csv"),
         (("labels:shoe", "--problems", "0"), "--problems 0: it must be at least 1"),
         (("labels:citations",), "labels:citations needs a file of works"),
-        (("labels:citations", "--data", "none.jsonl"), "no file of works"),
+        (("labels:citations", "--data", "none.jsonl"), "no such file of works"),
         (("labels:shoes",), "labels has no generator 'shoes'; did you mean shoe?"),
         (("acre", "--level", "3"), ": task 'acre' does not take this option"),
     ):

@@ -1,4 +1,4 @@
-"""A setting is one field: what config.py and the methods declare is what the command line, the
+"""A setting is one field: what config/ and the methods declare is what the command line, the
 keywords for type checkers and a session's record know, with one default.
 
 Internals: the keywords of the public functions are a file that is written from the settings, and both are compared.

@@ -240,7 +240,7 @@ def test_a_spent_budget_stops_before_a_call_and_a_larger_one_goes_on(make: Make)
         ("labels:subject", {"noise": "some"}, "--noise some"),
         ("labels:subject", {"format": "csv"}, "--format csv"),
         ("labels:subject", {"labels": ("one",)}, "1 labels: give 2 to 5"),
-        ("labels:subject", {"labels": ("a, b, A",)}, "cannot be told apart"),
+        ("labels:subject", {"labels": ("a, b, A",)}, "differ only in case"),
         ("labels:subject", {"labels": ('a, b"c',)}, "letters, digits"),
         ("labels:subject", {"budget_tokens": 0}, "budget_tokens is 0"),
         ("labels:subject", {"budget_usd": 1.0}, "needs price_in and price_out"),

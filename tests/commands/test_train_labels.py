@@ -42,7 +42,7 @@ def write_set(folder: Path, counts: dict[str, int]) -> Path:
 def test_settings_are_read_as_yaml_gives_them() -> None:
     """YAML 1.1 reads 1e-4 as a text, and a name may be a number."""
     assert make_settings({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
-    with pytest.raises(UsageError, match="has no setting 1; there are"):
+    with pytest.raises(UsageError, match="has no setting 1; valid choices are"):
         make_settings({1: 2})
 
 
@@ -158,7 +158,7 @@ def test_skip_bad_goes_on_without_rows_that_cannot_be_read(place: Path) -> None:
     file = place / "bad.csv"
     file.write_text("\n".join(["text,label", rows[0], "no label,", *rows[1:], ""]))
     options = {"base": str(place / "base"), "store": place / "bad.duckdb", "epochs": 1, "batch": 8}
-    with pytest.raises(DataError, match=r"bad\.csv, line 3: no label"):
+    with pytest.raises(DataError, match=r"bad\.csv, line 3: there is no label"):
         peirce.train_labels(str(file), out=place / "refused", **options)
     with pytest.warns(DataWarning, match=r"bad\.csv: 1 record that .* is left out: line 3"):
         told = peirce.train_labels(str(file), out=place / "skipped", skip_bad=True, **options)

@@ -172,7 +172,7 @@ def test_a_mistake_in_a_task_file_is_one_sentence(folder):
     (folder / "mine.yaml").write_text("name: t\nabout: a\nobservatons: []\n")
     said = command(folder, "run", "mine.yaml", code=1).stderr
     assert (
-        said == "peirce: mine.yaml, line 3, observatons: no such key; did you mean observations?\n"
+        said == "peirce: mine.yaml, line 3, observatons: unknown key; did you mean observations?\n"
     )
     (folder / "mine.py").write_text("class T:\n  name = about = 't'\n  problems = lambda s: 1 / 0\nTASK = T()\n")  # fmt: skip
     said = command(folder, "run", "./mine.py", code=1).stderr

@@ -115,7 +115,7 @@ def test_the_audit_counts_an_unreadable_reference_among_the_references(published
 GOOD = {"train": [{"input": [1, 2], "output": [1]}, {"input": [3, 4], "output": [3]}],
         "test": [{"input": [5, 6], "output": [5]}]}  # fmt: skip
 LEFT_OUT = (
-    "1 record that cannot be read is left out: line 2, train[0].output: not a list of integers"
+    "1 record that cannot be read is left out: line 2, train[0].output: must be a list of integers"
 )
 
 
@@ -149,7 +149,7 @@ def test_skip_bad_goes_on_without_a_record_and_counts_it_once(
 ) -> None:
     code, _, said = called(capsys, *COMMANDS[name])
     assert code == 1 and said[-1] == (
-        "peirce: f.jsonl, line 2, train[0].output: not a list of integers: None"
+        "peirce: f.jsonl, line 2, train[0].output: must be a list of integers, not None"
     )
     code, _, said = called(capsys, *COMMANDS[name], "--skip-bad")
     assert code == 0 and [LEFT_OUT in line for line in said if "cannot be read" in line] == [True]

@@ -74,7 +74,7 @@ def predicts_inputs(peirce: Peirce, folder: Path) -> None:
     assert "): choose one with --problem" in peirce(*words, code=2).stderr
     (folder / "words.jsonl").write_text('"seven"')
     wrong = peirce(*words[:-1], "words.jsonl", "--problem", "gen0-3", code=1).stderr
-    assert "words.jsonl, line 1, input: not a whole number" in wrong
+    assert "words.jsonl, line 1, input: must be a whole number" in wrong
 
 
 def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path: Path) -> None:

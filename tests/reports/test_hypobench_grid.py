@@ -41,7 +41,7 @@ def test_kinds_are_184_sets_of_the_paper_s_grid_and_trees(bench: ModuleType) -> 
         "shoe", "shoe_two_level/simple", "shoe_two_level/hard",
         *(f"personality_controlled/20_0.3_{dropped:g}" for dropped in (0, 0.1, 0.2, 0.3)),
     ]  # fmt: skip
-    with pytest.raises(SystemExit, match="--only shirt: choose of admission, "):
+    with pytest.raises(SystemExit, match="--only shirt: no set has this name; choose admission, "):
         bench.names_of(["shirt"], 0)
 
 
@@ -67,13 +67,13 @@ def test_the_page_has_means_and_keeps_what_a_person_wrote(
     there = tmp_path / "page.md"
     first = page.page(rows, 0, 196, "figure.svg", there)
     assert "mean exact HDR is 0.750" in first and "1 of 2 sets are below .9" in first
-    assert "same version of the code" not in first
+    assert "different versions of the code" not in first
     there.write_text(first.partition(page.OWN)[0] + f"{page.OWN}\n\nMy words.\n")
     rows[0]["code"] = "b"
     again = page.page(rows, 0, 196, "figure.svg", there)
     assert again.endswith(f"{page.OWN}\n\nMy words.\n")
-    assert "Not all rows were made by the same version of the code" in again
+    assert "measured with different versions of the code" in again
     told = {line[0]: line for line in page.by_difficulty(rows).rows}
-    assert told["all of the paper's grid"][1] == 2 and told["random trees, depth 1"][1] == 1
+    assert told["the paper's grid"][1] == 2 and told["random trees, depth 1"][1] == 1
     assert told["shoe"][-2:] == (4, 1)
     assert [line[0] for line in page.lowest(rows).rows] == ["shoe", "tree/depth_1_0"]

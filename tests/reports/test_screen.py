@@ -6,6 +6,7 @@ Internals: the screen is drawn to a console and on a clock of the test's own.
 from __future__ import annotations
 
 import io
+import json
 import re
 import threading
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Any
 import peirce
 import pytest
 from peirce.reports import evaluations
+from peirce.reports.page.document import SCRIPTS, read_part, render_page
 from peirce.reports.screen import listings, summaries, text
 from peirce.reports.screen.progress import HEARTBEAT_THREAD, SessionProgress, banner
 from rich.console import Console
@@ -362,3 +364,10 @@ def test_every_end_of_a_method_of_ours_is_a_sentence():
     assert {"exhausted", "cap", "three_bad", "bad", "target"} <= ends
     assert ends <= set(text.STOPS)
     assert text.stop_sentence("of a method from outside") == "of a method from outside"
+
+
+def test_the_page_has_the_sentences_of_the_screen_for_ends_of_problems() -> None:
+    page = "".join(render_page({"sessions": []}, ()))
+    (written,) = re.findall(r"^const STOPS = (\{.*\});$", page, re.MULTILINE)
+    assert json.loads(written) == text.STOPS
+    assert not [name for name in SCRIPTS if text.STOPS["cap"] in read_part(name)]

@@ -331,7 +331,7 @@ def test_an_instance_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -
     told = audit_file(saved(tmp_path, [bad, *records], rows))
     (found,) = [one for one in told["checks"] if one["failed"]]
     assert (found["check"], found["passed"], found["failed"]) == ("instances: can be read", 1, 1)
-    assert "instance 'bad', problem.scenario: not one of ABD_FULL" in found["offenders"][0]
+    assert "instance 'bad', problem.scenario: must be one of ABD_FULL" in found["offenders"][0]
 
 
 HOSTILE: dict[str, Change] = {
@@ -363,9 +363,9 @@ def test_odd_values_are_findings_and_no_crash(tmp_path: Path, kind: str) -> None
         ("abd.jsonl", "{}", "an audit reads instances in the published form"),
         ("a.txt", "x", "an audit reads instances in the published form"),
         ("a.yaml", "", "the file is empty"),
-        ("a.yaml", "a: 1", "not a YAML list of records"),
+        ("a.yaml", "a: 1", "must be a YAML list of records"),
         ("a.yaml", "[]", "the file has no instances"),
-        ("a.yaml", "- {idx: 1, train: [], test: []}", "line 1, instanceId: not a number"),
+        ("a.yaml", "- {idx: 1, train: [], test: []}", "line 1, instanceId: must be a number"),
         ("a.yaml", "- [", "line 2: not YAML"),
         ("a.yaml.gz", "no gzip: [", "not YAML"),
     ],

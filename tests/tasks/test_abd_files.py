@@ -236,34 +236,34 @@ def at(*keys: Any, value: Any) -> Change:
 W = ("problem", "trainWorlds", 0)
 P = (*W, "predicates")
 RECORDS: dict[str, tuple[Change, str]] = {
-    "no id": (at("instanceId", value="LEFT OUT"), ", instanceId: not a number or a string: None"),
-    "an id that is none": (at("instanceId", value=[1]), ", instanceId: not a number or a string"),
-    "no problem": (at("problem", value=None), ", problem: not an object with theoryId"),
-    "no theory": (at("problem", "theoryId", value="LEFT OUT"), ", problem.theoryId: not a number"),
+    "no id": (at("instanceId", value="LEFT OUT"), ", instanceId: must be a number or a string, not None"),
+    "an id that is none": (at("instanceId", value=[1]), ", instanceId: must be a number or a string"),
+    "no problem": (at("problem", value=None), ", problem: must be an object with theoryId"),
+    "no theory": (at("problem", "theoryId", value="LEFT OUT"), ", problem.theoryId: must be a number"),
     "an unknown theory": (
         at("problem", "theoryId", value="TH4"),
         ", problem.theoryId: no theory 'TH4'; did you mean T",
     ),
     "an unknown scenario": (
         at("problem", "scenario", value="partial"),
-        ", problem.scenario: not one of ABD_FULL, ABD_PARTIAL, ABD_SKEPTICAL: partial",
+        ", problem.scenario: must be one of ABD_FULL, ABD_PARTIAL, ABD_SKEPTICAL, not partial",
     ),
-    "no worlds": (at("problem", "trainWorlds", value=[]), ", problem.trainWorlds: not a list of"),
-    "worlds by name": (at("problem", "trainWorlds", value={}), ", problem.trainWorlds: not a list"),
+    "no worlds": (at("problem", "trainWorlds", value=[]), ", problem.trainWorlds: must be a list of"),
+    "worlds by name": (at("problem", "trainWorlds", value={}), ", problem.trainWorlds: must be a list"),
     "held out alone": (at(*W, "isHeldout", value=True), ", problem.trainWorlds: no prompt world"),
-    "a world that is none": (at(*W, value=3), ", problem.trainWorlds[0]: not an object with domain"),
-    "no world id": (at(*W, "worldId", value=None), ", problem.trainWorlds[0].worldId: not a number"),
+    "a world that is none": (at(*W, value=3), ", problem.trainWorlds[0]: must be an object with domain"),
+    "no world id": (at(*W, "worldId", value=None), ", problem.trainWorlds[0].worldId: must be a number"),
     "no domain": (at(*W, "domain", value="LEFT OUT"), ", problem.trainWorlds[0]: domain has to list"),
     "an element twice": (at(*W, "domain", value=["a0", "a0"]), ": the names of the domain have to"),
     "65 elements": (at(*W, "domain", value=[f"a{k}" for k in range(65)]), ": domain has to list 1 to"),
-    "no predicates": (at(*P, value=[]), ", problem.trainWorlds[0].predicates: not an object with"
-                      " an entry for each predicate: []"),
+    "no predicates": (at(*P, value=[]), ", problem.trainWorlds[0].predicates: must be an object with"
+                      " an entry for each predicate, not []"),
     "predicates left out": (at(*P, value="LEFT OUT"), ", problem.trainWorlds[0].predicates: missing"),
     "no S": (at(*P, "S", value="LEFT OUT"), ", problem.trainWorlds[0].predicates.S: missing"),
     "no true atoms": (at(*P, "S", value={}), ", problem.trainWorlds[0].predicates.S.true: missing"),
     "another list": (
         at(*P, "S", value={"true": [], "flase": []}),
-        ", problem.trainWorlds[0].predicates.S.flase: no such key; did you mean false",
+        ", problem.trainWorlds[0].predicates.S.flase: unknown key; did you mean false",
     ),
     "a predicate too many": (
         at(*P, "T", value={"true": []}),
@@ -316,21 +316,21 @@ def test_a_bad_instance_is_named(tmp_path: Path, fault: str) -> None:
 
 # What an instance can do without: it is left out with a warning, and the instance is read.
 OPTIONAL: dict[str, tuple[Change, str]] = {
-    "a bound below 0": (at(*W, "optCost", value=-1), ", problem.trainWorlds[0].optCost: not a number"),
-    "a bound that is true": (at(*W, "optCost", value=True), ".optCost: not a number from 0: True"),
+    "a bound below 0": (at(*W, "optCost", value=-1), ", problem.trainWorlds[0].optCost: must be a number"),
+    "a bound that is true": (at(*W, "optCost", value=True), ".optCost: must be a number of at least 0, not True"),
     "a reference cut short": (
         at("problem", "gold", "alpha", value="(P x"),
         ", problem.gold.alpha: the formula ends too early, at character 5",
     ),
-    "a reference that is none": (at("problem", "gold", "alpha", value=3), ".gold.alpha: not a formula"),
+    "a reference that is none": (at("problem", "gold", "alpha", value=3), ".gold.alpha: must be a formula"),
     "a reference of other predicates": (
         at("problem", "gold", "alpha", value="(T x)"),
         ", problem.gold.alpha: character 2: 'T' is no operator and no predicate",
     ),
-    "gold that is none": (at("problem", "gold", value=[1]), ", problem.gold: not an object"),
+    "gold that is none": (at("problem", "gold", value=[1]), ", problem.gold: must be an object"),
     "a cost that is none": (
         at("problem", "gold", "totalGoldAlphaCost", value="2"),
-        ", problem.gold.totalGoldAlphaCost: not a number from 0: 2",
+        ", problem.gold.totalGoldAlphaCost: must be a number of at least 0, not 2",
     ),
     "the published Var(y)": (
         at("problem", "gold", "alpha", value="(exists Var(y) (R x y))"),
@@ -338,7 +338,7 @@ OPTIONAL: dict[str, tuple[Change, str]] = {
     ),
     "a difficulty that is none": (
         at("problemDescription", "difficulty", value=["easy"]),
-        ", problemDescription.difficulty: not a text",
+        ", problemDescription.difficulty: must be a text",
     ),
 }  # fmt: skip
 
@@ -377,8 +377,8 @@ def test_a_world_or_an_instance_that_stands_there_twice_is_named(tmp_path: Path)
 
 
 HOLDOUTS: dict[str, tuple[Any, str]] = {
-    "no object": ([1], "line 2: not an object with instanceId and world: [1]"),
-    "no id": (holdout("PARTIAL", 0, instanceId=None), "line 2, instanceId: not a number or a string"),
+    "no object": ([1], "line 2: must be an object with instanceId and world, not [1]"),
+    "no id": (holdout("PARTIAL", 0, instanceId=None), "line 2, instanceId: must be a number or a string"),
     "another theory": (
         holdout("PARTIAL", 0, theoryId="TH7"),
         "line 2, instance 'PARTIAL', theoryId: TH7, and the instance has TH2",
@@ -387,13 +387,13 @@ HOLDOUTS: dict[str, tuple[Any, str]] = {
         holdout("PARTIAL", 0, scenario="ABD_FULL"),
         "line 2, instance 'PARTIAL', scenario: ABD_FULL, and the instance has ABD_PARTIAL",
     ),
-    "a world that is none": (holdout("PARTIAL", 0, world=[1]), "'PARTIAL', world: not an object with"),
+    "a world that is none": (holdout("PARTIAL", 0, world=[1]), "'PARTIAL', world: must be an object with"),
     "an unknown element": (
         holdout("PARTIAL", 0, world=world("H0", {"S": [["a0", "a7"]]})),
         "line 2, instance 'PARTIAL', world: unknown S: 'a7' is not in the domain",
     ),
     "no domain": (holdout("PARTIAL", 0, world={"worldId": 1, "predicates": {}}), "predicates.P: miss"),
-    "meta that is none": (holdout("PARTIAL", 0, meta=[1]), "'PARTIAL', meta: not an object with"),
+    "meta that is none": (holdout("PARTIAL", 0, meta=[1]), "'PARTIAL', meta: must be an object with"),
 }  # fmt: skip
 
 
@@ -413,8 +413,8 @@ def test_files_that_are_none_are_one_sentence(tmp_path: Path) -> None:
         (b"", ": the file is empty"),
         (gzip.compress(b" \n"), ": the file is empty"),
         (b"[]", ": the file has no instances"),
-        (b"{a: 1}", ", line 1: not a YAML list of records: {'a': 1}"),
-        (b"- 1", ", line 1: not an object with instanceId and problem: 1"),
+        (b"{a: 1}", ", line 1: must be a YAML list of records, not {'a': 1}"),
+        (b"- 1", ", line 1: must be an object with instanceId and problem, not 1"),
         (gzip.compress(whole)[:-9], ", line 1 or after: cannot be read: Compressed file ended"),
         (gzip.compress(whole)[:200] + b"junk" * 50, "cannot be read: "),
         (whole + b"\xff", ": not UTF-8 text"),
@@ -430,7 +430,7 @@ def test_files_that_are_none_are_one_sentence(tmp_path: Path) -> None:
         (b'{"instanceId": 1', ", line 1: not JSON: "),
         (b"\n\xff\n", ", line 2: not UTF-8 text"),
         (gzip.compress(b'{"instanceId": "E"}\n' * 9_000)[:-20], "cannot be read: Compressed"),
-        (b"[" * 100_000, ", line 1: not JSON"),
+        (b"[" * 100_000, ", line 1: this JSON cannot be used"),
     ):
         beside.write_bytes(content)
         assert refused(path).startswith("abd_holdouts_v1.jsonl.gz") and said in refused(path)

@@ -132,31 +132,31 @@ def with_world(**other: Any) -> dict[str, Any]:
 
 
 FAULTS: dict[str, tuple[Any, str]] = {
-    "no object": ([1], ": not an object with id, regime, theory, worlds: [1]"),
+    "no object": ([1], ": must be an object with id, regime, theory, worlds, not [1]"),
     "no id": (row(id="LEFT OUT"), ", id: missing"),
-    "an id of truth": (row(id=True), ", id: not a number or a string: True"),
+    "an id of truth": (row(id=True), ", id: must be a number or a string, not True"),
     "another key": (
         row(world=[]),
-        ", problem 'mine', world: no such key; did you mean worlds",
+        ", problem 'mine', world: unknown key; did you mean worlds",
     ),
     "no regime": (row(regime="LEFT OUT"), ", problem 'mine', regime: missing"),
     "an unknown regime": (
         row(regime="open"),
-        ", problem 'mine', regime: not one of full, partial, skeptical: open",
+        ", problem 'mine', regime: must be one of full, partial, skeptical, not open",
     ),
-    "a regime that is a list": (row(regime=["full"]), ", regime: not one of full, partial"),
-    "an unknown theory": (row(theory="T8"), ", theory: no theory 'T8'; there are T1, TH2, T2"),
-    "a theory that is none": (row(theory=3), ", theory: not a theory's name, nor an object: 3"),
+    "a regime that is a list": (row(regime=["full"]), ", regime: must be one of full, partial"),
+    "an unknown theory": (row(theory="T8"), ", theory: no theory 'T8'; valid choices are T1, TH2, T2"),
+    "a theory that is none": (row(theory=3), ", theory: must be a theory's name or an object, not 3"),
     "no worlds": (row(worlds="LEFT OUT"), ", worlds: missing"),
-    "worlds that are none": (row(worlds=[]), ", worlds: not a list of worlds: []"),
-    "holdouts that are none": (row(holdouts={"a": 1}), ", holdouts: not a list of worlds"),
+    "worlds that are none": (row(worlds=[]), ", worlds: must be a list of worlds, not []"),
+    "holdouts that are none": (row(holdouts={"a": 1}), ", holdouts: must be a list of worlds"),
     "a world's other key": (
         with_world(unknwon={}),
-        ", problem 'mine', worlds[0].unknwon: no such key; did you mean unknown",
+        ", problem 'mine', worlds[0].unknwon: unknown key; did you mean unknown",
     ),
     "no domain": (row(worlds=[{"true": {}}]), ", worlds[0].domain: missing"),
     "no true atoms": (row(worlds=[{"domain": ["b"]}]), ", worlds[0].true: missing"),
-    "a world that is none": (row(worlds=["W0"]), ", worlds[0]: not an object with domain, true: W0"),
+    "a world that is none": (row(worlds=["W0"]), ", worlds[0]: must be an object with domain, true, not W0"),
     "a world twice": (
         row(worlds=[{"id": "W1", "domain": ["b"], "true": {}}, {"domain": ["b"], "true": {}}]),
         "worlds[1].id: W1 occurs twice",
@@ -179,16 +179,16 @@ FAULTS: dict[str, tuple[Any, str]] = {
         ", holdouts[0]: true T: the theory has no predicate 'T'",
     ),
     "a published record": ({"schemaVersion": "abd_holdout_record_v1"}, ": a published record: give"),
-    "a theory's other key": (own(axiom=[]), ", theory.axiom: no such key; did you mean axioms"),
+    "a theory's other key": (own(axiom=[]), ", theory.axiom: unknown key; did you mean axioms"),
     "no axioms": (own(axioms=[]), ", theory.axioms: none is there"),
-    "axioms that are a text": (own(axioms="(P x)"), ", theory.axioms: not a list of texts"),
-    "names that are numbers": (own(names=[1]), ", theory.names: not a list of texts: [1]"),
+    "axioms that are a text": (own(axioms="(P x)"), ", theory.axioms: must be a list of texts"),
+    "names that are numbers": (own(names=[1]), ", theory.names: must be a list of texts, not [1]"),
     "an axiom cut short": (own(axioms=["(forall x (Bird x)"]), ", theory: axiom 1: the formula ends"),
     "an open axiom": (own(axioms=["(Ab x)"]), ", theory: axiom 1: 'x' is bound by no quantifier"),
     "an axiom's object": (own(axioms=["(Ab bob)"]), ", theory: axiom 1: names the object 'bob'"),
     "an axiom's arity": (own(axioms=["(exists x (Ab x x))"]), ": Ab takes 1 arguments, not 2"),
     "no Ab": (own(axioms=["(exists x (Bird x))"]), ", theory: no axiom speaks of Ab"),
-    "a signature that is none": (own(signature=["Bird"]), ", theory.signature: not an object of"),
+    "a signature that is none": (own(signature=["Bird"]), ", theory.signature: must be an object of"),
     "arguments that are none": (own(signature={"Bird": "1"}), "'Bird' has '1' arguments; 0 to 3"),
     "too many arguments": (own(signature={"Bird": 4}), "'Bird' has 4 arguments; 0 to 3 can be"),
     "Ab in the signature": (own(signature={"Ab": 1}), ", theory: Ab is what a rule defines"),
@@ -198,7 +198,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "a name with a blank": (own(signature={"is bird": 1}), "'is bird' cannot name a predicate"),
     "allowed of nothing": (own(allowed=["Wings"]), ", theory: rules may hold 'Wings', which no world"),
-    "allowed that is none": (own(allowed=[["Bird"]]), ", theory.allowed: not a list of texts"),
+    "allowed that is none": (own(allowed=[["Bird"]]), ", theory.allowed: must be a list of texts"),
 }  # fmt: skip
 
 
@@ -217,7 +217,7 @@ def test_a_bad_line_is_named(tmp_path: Path, fault: str) -> None:
     assert found.startswith("abd.jsonl, line 2") and said in found, found
 
 
-@pytest.mark.parametrize(("reference", "said"), [(["(P x)"], "not a formula: "),
+@pytest.mark.parametrize(("reference", "said"), [(["(P x)"], "must be a formula, not "),
                                                  ("(and (P x)", "the formula ends too early")])  # fmt: skip
 def test_an_unreadable_reference_is_left_out_with_a_warning(
     tmp_path: Path, reference: Any, said: str
@@ -236,7 +236,7 @@ def test_the_line_of_a_field_in_json_of_many_lines_is_named(tmp_path: Path) -> N
     text = json.dumps([row(id="good"), with_world(id=[3])], indent=1)
     path.write_text(text)
     line = 1 + text[: text.rindex('"id": [')].count("\n")
-    assert refused(path).startswith(f"f.json, line {line}, problem 'mine', worlds[0].id: not a")
+    assert refused(path).startswith(f"f.json, line {line}, problem 'mine', worlds[0].id: must be a")
 
 
 Damage = Callable[[bytes], bytes]
@@ -251,13 +251,13 @@ Damage = Callable[[bytes], bytes]
         (lambda whole: whole[:-2] + b',"id": 2}', "abd.json, line 1: the key 'id' occurs twice"),
         (lambda whole: b"\xff" + whole, "abd.json, line 1: not UTF-8 text"),
         (lambda whole: gzip.compress(whole)[:-9], "abd.json, line 1 or after: cannot be read"),
-        (lambda whole: b"[" * 100_000, "abd.json, line 1: not JSON"),
+        (lambda whole: b"[" * 100_000, "abd.json, line 1: this JSON cannot be used"),
         (lambda whole: whole.replace(b'"mine"', b"1e999"), "abd.json, line 1, id: 1e999 is larger"),
         (
             lambda whole: whole.replace(b'"mine"', b'"\\ud800"'),
-            "abd.json, line 1: half a character",
+            "abd.json, line 1: the text '\\ud800' has half a character",
         ),
-        (lambda whole: b"3", "abd.json, line 1: not an object with id, regime"),
+        (lambda whole: b"3", "abd.json, line 1: must be an object with id, regime"),
     ],
 )
 def test_a_file_that_is_none_is_one_sentence(tmp_path: Path, damage: Damage, said: str) -> None:

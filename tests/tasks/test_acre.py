@@ -114,11 +114,11 @@ def _with(part: str, place: int, **fields: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ([1], "line 2: not an object"),
-        ({**ROW, "idx": None}, "line 2, idx: not a number or a string"),
+        ([1], "line 2: must be an object"),
+        ({**ROW, "idx": None}, "line 2, idx: must be a number or a string"),
         (ROW, "line 2, idx: 7 occurs twice"),
-        ({**ROW, "idx": 8, "train": []}, "line 2, train: not a list of pairs"),
-        ({**ROW, "idx": 8, "test": None}, "line 2, test: not a list of pairs"),
+        ({**ROW, "idx": 8, "train": []}, "line 2, train: must be a list of pairs"),
+        ({**ROW, "idx": 8, "test": None}, "line 2, test: must be a list of pairs"),
         ({**ROW, "idx": 8, "test": ["x"]}, "line 2, test[0].input: missing"),
         (_with("train", 1, output="LEFT OUT"), "line 2, train[1].output: missing"),
         (_with("train", 1, input="LEFT OUT"), "line 2, train[1].input: missing"),
@@ -126,8 +126,8 @@ def _with(part: str, place: int, **fields: object) -> dict[str, object]:
         (_with("train", 1, output=True), "train[1].output: none of on, off, undetermined"),
         (_with("train", 1, output=["on"]), "train[1].output: none of on, off, undetermined"),
         (_with("train", 1, output="undetermined"), "train[1].output: an undetermined scene"),
-        (_with("test", 0, input="red metal cube"), "test[0].input: not a list of entities"),
-        (_with("test", 0, input=[3]), "test[0].input: not a list of entities: [3]"),
+        (_with("test", 0, input="red metal cube"), "test[0].input: must be a list of entities"),
+        (_with("test", 0, input=[3]), "test[0].input: must be a list of entities, not [3]"),
         (
             _with("test", 0, input=["red metal cub"]),
             "test[0].input: 'red metal cub' is none of the 48 entities (color material shape);"
@@ -153,7 +153,10 @@ def test_bytes_that_are_no_scenes_are_one_sentence(
         (b"\n \n", "the file is empty"),
         (whole + b'{"idx": 1,', "line 2: not JSON"),
         (whole + b"\xff\xfe\x00", "line 2: not UTF-8"),
-        (whole + b'{"idx": "' + b"x" * 20_000 + b'"}', "line 2: longer than 10,000 characters"),
+        (
+            whole + b'{"idx": "' + b"x" * 20_000 + b'"}',
+            "line 2: the line is longer than 10,000 characters",
+        ),
         (gzip.compress(whole)[:-9], "cannot be read"),
     ]:
         path = tmp_path / "acre.jsonl"
@@ -204,7 +207,7 @@ def test_a_file_of_observations_that_shows_an_undetermined_pair_is_refused(tmp_p
     problems = TASK.load(str(_file(tmp_path, ROW)), None, 0)
     given = tmp_path / "given.json"
     given.write_text(json.dumps({"7": [[["red metal cube"], "on"], [["cyan metal cube"], "off"]]}))
-    with pytest.warns(DataWarning, match="do not hold"):
+    with pytest.warns(DataWarning, match="not in their data"):
         TASK.observe(problems, str(given), 0)
     given.write_text(json.dumps({"7": [[["cyan metal cube"], "undetermined"]]}))
     with pytest.raises(

@@ -51,15 +51,21 @@ FAULTS: dict[str, tuple[Callable[[str], bytes], str]] = {
     ),
     "wrong type": (
         lambda t: line(t, 1, train=[{"input": 1.5, "output": PAIRS[t]["output"]}]),
-        "f.jsonl, line 2, train[0].input: not a ",
+        "f.jsonl, line 2, train[0].input: must be a ",
     ),
     "null": (
         lambda t: line(t, 1, test=[{"input": PAIRS[t]["input"], "output": None}]),
-        "f.jsonl, line 2, test[0].output: no",
+        "f.jsonl, line 2, test[0].output: ",
     ),
-    "no pairs": (lambda t: line(t, 1, train=[]), "f.jsonl, line 2, train: not a list of pairs"),
-    "no object": (lambda t: b"[1]\n", "f.jsonl, line 2: not an object with idx, train and test"),
-    "no id": (lambda t: line(t, None), "f.jsonl, line 2, idx: not a number or a string: None"),
+    "no pairs": (lambda t: line(t, 1, train=[]), "f.jsonl, line 2, train: must be a list of pairs"),
+    "no object": (
+        lambda t: b"[1]\n",
+        "f.jsonl, line 2: must be an object with idx, train and test",
+    ),
+    "no id": (
+        lambda t: line(t, None),
+        "f.jsonl, line 2, idx: must be a number or a string, not None",
+    ),
     "an id twice": (lambda t: line(t, 0), "f.jsonl, line 2, idx: 0 occurs twice"),
     "a key twice": (
         lambda t: line(t, 1).replace(b'"train"', b'"idx": 2, "train"'),
@@ -148,9 +154,9 @@ def test_arc_says_where_the_first_test_input_without_output_stands(tmp_path: Pat
 
 
 PUBLISHED: dict[str, tuple[Any, str]] = {
-    "no output": ([["IN"]], "line 6, problem '1', pair 0: not [input, output]"),
-    "wrong type": ([[1.5, "OUT"]], "line 6, problem '1', pair 0.input: not a "),
-    "no pairs": ([], "line 5, problem '1': not a list of pairs"),
+    "no output": ([["IN"]], "line 6, problem '1', pair 0: must be [input, output]"),
+    "wrong type": ([[1.5, "OUT"]], "line 6, problem '1', pair 0.input: must be a "),
+    "no pairs": ([], "line 5, problem '1': must be a list of pairs"),
 }
 
 
@@ -167,7 +173,7 @@ def test_bad_observations_are_named(tmp_path: Path, name: str, fault: str) -> No
     given.write_text(f"{head}[{chr(10) if pairs else ''}{pairs}]}}")
     assert refused(name, data, observations=str(given)).startswith(f"given.json, {said}")
     for content, what in ((b"", ": the file is empty"), (b'{"\xff"', ", line 1: not UTF-8 text"),
-                          (b'{"0":', ", line 1: not JSON"), (b"[1]", ", line 1: observations are")):  # fmt: skip
+                          (b'{"0":', ", line 1: not JSON"), (b"[1]", ", line 1: the file must contain")):  # fmt: skip
         given.write_bytes(content)
         assert refused(name, data, observations=str(given)).startswith(f"given.json{what}")
 

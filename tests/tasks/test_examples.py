@@ -100,7 +100,7 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
         ("a.jsonl", PAIRS + "oops\n", "line 5: not JSON"),
         ("a.json", '[{"input": 1, "output": 1},\n{"input": 1}]', "a.json, row 2, output: missing"),
         ("a.json", '{"input": 1}', "a.json, row 1, output: missing"),
-        ("a.json", '{"pairs": []}', "a.json: neither a list of pairs nor a pair a line"),
+        ("a.json", '{"pairs": []}', "a.json: must be a list of pairs, or have one pair per line"),
         ("a.json", "[1, 2", "a.json, line 1: not JSON"),
         (
             "a.csv",
@@ -114,20 +114,28 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
             "PK\udcff",
             "this is a table, but JSON or YAML is required; save the sheet as CSV",
         ),
-        ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, while"),
-        ("a.jsonl", '{"input": 1, "output": 1}\n' + PAIRS, "line 2, problem: named here, while"),
-        ("a.jsonl", '{"input": 1, "output": 1}\n' + WHOLE, "line 2, problem: named here, while"),
+        ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, but the lines"),
+        (
+            "a.jsonl",
+            '{"input": 1, "output": 1}\n' + PAIRS,
+            "line 2, problem: this line names a problem",
+        ),
+        (
+            "a.jsonl",
+            '{"input": 1, "output": 1}\n' + WHOLE,
+            "line 2, problem: this line names a problem",
+        ),
         ("a.jsonl", PAIRS + '{"problem": [], "input": 1, "output": 1}', "line 5, problem"),
         ("a.jsonl", '{"problem": "x", "input": 1, "output": 1, "splt": "hidden"}', "line 1, splt"),
         (
             "a.jsonl",
             '{"problem": "x", "input": 1, "output": 1, "split": "dev"}',
-            "line 1, split: neither shown nor hidden: dev",
+            "line 1, split: must be shown or hidden, not dev",
         ),
         (
             "a.jsonl",
             '{"problem": "x", "input": 1, "output": 1, "split": "hidden"}',
-            "problem 'x', split: all its pairs are hidden",
+            "problem 'x', split: all of its pairs are hidden",
         ),
         ("a.jsonl", WHOLE + '{"id": "rev", "train": [{"input": 1, "output": 1}]}', "line 3, id"),
         (
@@ -135,7 +143,7 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
             WHOLE + '{"problem": "len", "input": 1, "output": 1}',
             "line 3, problem: 'len'",
         ),
-        ("a.jsonl", PAIRS + WHOLE, "line 5, id: 'rev' has pairs on lines of their own"),
+        ("a.jsonl", PAIRS + WHOLE, "line 5, id: 'rev' already has pairs on earlier lines"),
         (
             "a.jsonl",
             PAIRS + '{"problem": "x", "input": [0, 1e400], "output": 1}',

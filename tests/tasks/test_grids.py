@@ -47,19 +47,19 @@ def _file(folder: Path, rows: object = ROWS, name: str = "miniarc.jsonl") -> Pat
 @pytest.mark.parametrize(
     ("value", "keys", "said"),
     [
-        ([], (), "not a grid"),
-        ("[[1]]", (), "not a grid"),
-        (None, (), "not a grid"),
-        ([[]], (0,), "not a row of colours 0 to 9: []"),
-        ([[1], 2], (1,), "not a row of colours"),
+        ([], (), "must be a grid"),
+        ("[[1]]", (), "must be a grid"),
+        (None, (), "must be a grid"),
+        ([[]], (0,), "must be a row of colours 0 to 9, not []"),
+        ([[1], 2], (1,), "must be a row of colours"),
         ([[1, 2], [1]], (1,), "a ragged grid: 1 cells under a row of 2"),
-        ([[1, 10]], (0, 1), "not a colour from 0 to 9: 10"),
-        ([[-1]], (0, 0), "not a colour"),
-        ([[True]], (0, 0), "not a colour from 0 to 9: True"),
-        ([[1.0]], (0, 0), "not a colour from 0 to 9: 1.0"),
-        ([["3"]], (0, 0), "not a colour from 0 to 9: 3"),
-        ([[None]], (0, 0), "not a colour from 0 to 9: None"),
-        ([[[1]]], (0, 0), "not a colour"),
+        ([[1, 10]], (0, 1), "must be a colour from 0 to 9, not 10"),
+        ([[-1]], (0, 0), "must be a colour"),
+        ([[True]], (0, 0), "must be a colour from 0 to 9, not True"),
+        ([[1.0]], (0, 0), "must be a colour from 0 to 9, not 1.0"),
+        ([["3"]], (0, 0), "must be a colour from 0 to 9, not 3"),
+        ([[None]], (0, 0), "must be a colour from 0 to 9, not None"),
+        ([[[1]]], (0, 0), "must be a colour"),
         ([[0]] * 31, (), "31 rows of 1, more than 30 by 30"),
         ([[0] * 31], (), "1 rows of 31, more than 30 by 30"),
     ],
@@ -76,7 +76,7 @@ def test_a_grid_is_itself_and_the_editors_cells_are_read_where_asked() -> None:
     assert check_grid(largest) is largest and is_grid([[0]])
     assert check_grid([[None, "3"], [0, "0"]], from_editor=True) == [[0, 3], [0, 0]]
     for bad in ("", "10", "x", "²"):
-        with pytest.raises(BadValue, match="not a colour"):
+        with pytest.raises(BadValue, match="must be a colour"):
             check_grid([[bad]], from_editor=True)
 
 

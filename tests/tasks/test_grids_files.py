@@ -113,9 +113,9 @@ def test_the_official_mini_arc_is_read_as_its_editor_drew_it(tmp_path: Path) -> 
         assert problem.id == name
         assert (problem.shown[0].input, problem.shown[0].output) == ([[0, 3]], [[0, 3]])
         assert problem.hidden[0].output == [[9, 0]]
-    with pytest.raises(DataError, match=r"train\[0\]\.input\[0\]\[0\]: not a colour"):
+    with pytest.raises(DataError, match=r"train\[0\]\.input\[0\]\[0\]: must be a colour"):
         ARC.load(str(tmp_path / "data" / "MiniARC"), None, 0)
-    with pytest.raises(DataError, match=r"line 1, train\[0\]\.input\[0\]\[0\]: not a colour"):
+    with pytest.raises(DataError, match=r"line 1, train\[0\]\.input\[0\]\[0\]: must be a colour"):
         MINI.load(str(_lines(tmp_path / "x.jsonl", {"1": drawn})), None, 0)
 
 
@@ -156,26 +156,26 @@ GOOD = TASKS["00000001"]
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ([1], "line 2: not an object"),
-        ({**GOOD}, "line 2, idx: not a number or a string: None"),
-        ({**GOOD, "idx": 1.5}, "line 2, idx: not a number"),
-        ({**GOOD, "idx": True}, "line 2, idx: not a number"),
-        ({**GOOD, "idx": ""}, "line 2, idx: not a number or a string"),
+        ([1], "line 2: must be an object"),
+        ({**GOOD}, "line 2, idx: must be a number or a string, not None"),
+        ({**GOOD, "idx": 1.5}, "line 2, idx: must be a number"),
+        ({**GOOD, "idx": True}, "line 2, idx: must be a number"),
+        ({**GOOD, "idx": ""}, "line 2, idx: must be a number or a string"),
         ({**GOOD, "idx": "7"}, "line 2, idx: 7 occurs twice"),
-        ({**GOOD, "idx": 8, "train": []}, "line 2, train: not a list of pairs: []"),
-        ({"idx": 8, "test": []}, "line 2, train: not a list of pairs: None"),
-        ({**GOOD, "idx": 8, "test": "x"}, "line 2, test: not a list of pairs: x"),
-        ({**GOOD, "idx": 8, "train": [1]}, "line 2, train[0]: not a pair"),
+        ({**GOOD, "idx": 8, "train": []}, "line 2, train: must be a list of pairs, not []"),
+        ({"idx": 8, "test": []}, "line 2, train: must be a list of pairs, not None"),
+        ({**GOOD, "idx": 8, "test": "x"}, "line 2, test: must be a list of pairs, not x"),
+        ({**GOOD, "idx": 8, "train": [1]}, "line 2, train[0]: must be a pair"),
         ({**GOOD, "idx": 8, "train": [{"input": [[1]]}]}, "line 2, train[0].output: missing"),
         ({**GOOD, "idx": 8, "test": [{"output": [[1]]}]}, "line 2, test[0].input: missing"),
-        ({**GOOD, "idx": 8, "test": [{"input": [[1]], "output": None}]}, "test[0].output: not a grid"),
+        ({**GOOD, "idx": 8, "test": [{"input": [[1]], "output": None}]}, "test[0].output: must be a grid"),
         (
             {**GOOD, "idx": 8, "train": [{"input": [[1, 2], [3]], "output": [[1]]}]},
             "line 2, train[0].input[1]: a ragged grid",
         ),
         (
             {**GOOD, "idx": 8, "test": [{"input": [[1]], "output": [[1, "a"]]}]},
-            "line 2, test[0].output[0][1]: not a colour from 0 to 9: a",
+            "line 2, test[0].output[0][1]: must be a colour from 0 to 9, not a",
         ),
     ],
 )  # fmt: skip
@@ -195,15 +195,17 @@ def test_a_bad_value_in_one_json_value_is_named_by_its_line(tmp_path: Path) -> N
     path = _write(tmp_path / "x.json", text)
     with pytest.raises(DataError) as error:
         ARC.load(str(path), None, 0)
-    where = f"{path}, line {line}, problem '00000002', train[1].output[1][1]: not a colour"
+    where = f"{path}, line {line}, problem '00000002', train[1].output[1][1]: must be a colour"
     assert str(error.value).startswith(where)
     single = json.dumps(bad["00000002"], indent=2)
     path = _write(tmp_path / "y.json", single)
-    with pytest.raises(DataError, match=r"y\.json, line \d+, train\[1\]\.output\[1\]\[1\]: not"):
+    with pytest.raises(
+        DataError, match=r"y\.json, line \d+, train\[1\]\.output\[1\]\[1\]: must be"
+    ):
         ARC.load(str(path), None, 0)
     del bad["00000002"]["train"]
     path = _write(tmp_path / "z.json", json.dumps(bad, indent=1))
-    with pytest.raises(DataError, match=r"z\.json, line \d+, problem '00000002', train: not a"):
+    with pytest.raises(DataError, match=r"z\.json, line \d+, problem '00000002', train: must be a"):
         ARC.load(str(path), None, 0)
 
 
@@ -212,9 +214,9 @@ def test_a_bad_value_in_one_json_value_is_named_by_its_line(tmp_path: Path) -> N
     [
         ({k: v for k, v in SOLUTIONS.items() if k != "00000002"}, "no outputs of problem '00000002'"),
         ({**SOLUTIONS, "x": []}, "outputs of problem 'x', which x_challenges.json lacks"),
-        ({**SOLUTIONS, "00000003": []}, "line 1, problem '00000003': not 1 outputs"),
-        ({**SOLUTIONS, "00000003": [[[1], []]]}, "problem '00000003', [0][1]: not a row"),
-        ([], "not an object of outputs"),
+        ({**SOLUTIONS, "00000003": []}, "line 1, problem '00000003': must be a list of 1 outputs"),
+        ({**SOLUTIONS, "00000003": [[[1], []]]}, "problem '00000003', [0][1]: must be a row"),
+        ([], "must be an object of outputs"),
     ],
 )  # fmt: skip
 def test_solutions_that_do_not_fit_are_refused(
@@ -245,7 +247,11 @@ def test_bytes_that_are_no_data_are_one_sentence(tmp_path: Path) -> None:
         ("e.json", b"[1, 2]", "e.json, line 1: neither a task"),
         ("f.json", b'{\n "train": [1,}\n', "f.json, line 2: not JSON"),
         ("g.json", b"{}", "g.json, line 1: neither a task"),
-        ("h.json", b'{"a": 1}', "h.json, line 1, problem 'a': not an object with train and test"),
+        (
+            "h.json",
+            b'{"a": 1}',
+            "h.json, line 1, problem 'a': must be an object with train and test",
+        ),
     ]:
         path = tmp_path / name
         path.write_bytes(content)

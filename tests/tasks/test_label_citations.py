@@ -128,21 +128,21 @@ def test_works_that_are_not_as_they_should_be_are_left_out(tmp_path: Path) -> No
 
 def test_a_file_that_leaves_nothing_to_learn_from_says_why(tmp_path: Path) -> None:
     (tmp_path / "none.json").write_text("[]")
-    with pytest.raises(DataError, match="no works that can be taken"):
+    with pytest.raises(DataError, match="found no usable works"):
         load_problems("labels:citations", str(tmp_path / "none.json"))
     path = written(tmp_path / "works.jsonl", [work(n) for n in range(200)])
-    with pytest.raises(UsageError, match="all works are of 2000 or later"):
+    with pytest.raises(UsageError, match="all works are from 2000 or later"):
         load_problems("labels:citations", f"{path}?ood=2000")
 
 
 def test_citations_need_a_file_and_take_known_settings(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="needs a file of works: --data"):
         load_problems("labels:citations")
-    with pytest.raises(UsageError, match="no file of works"):
+    with pytest.raises(UsageError, match="no such file of works"):
         load_problems("labels:citations", str(tmp_path / "none.jsonl"))
     path = written(tmp_path / "works.jsonl", [work(n) for n in range(100)])
-    for query, said in (("shares=1", "no setting 'shares' of citations"), ("share=0.7", "a share from"),
-                        ("after=soon", "numbers of years")):  # fmt: skip
+    for query, said in (("shares=1", "has no setting 'shares'"), ("share=0.7", "share must be above 0"),
+                        ("after=soon", "must be whole numbers")):  # fmt: skip
         with pytest.raises(UsageError, match=said):
             load_problems("labels:citations", f"{path}?{query}")
 
@@ -153,7 +153,7 @@ def test_citations_are_generated_as_files(tmp_path: Path) -> None:
     assert told["problems"] == 1 and told["sets"][0]["rows"] == {"train": 28, "val": 4, "test": 8}
     ((one, _),) = load_problems("labels", str(tmp_path / "new" / "citations" / "radiology"))
     assert len(one.shown) == 28 and set(one.public["labels"]) == {"highly cited", "rarely cited"}
-    with pytest.raises(UsageError, match="labels:shoe is made from a seed"):
+    with pytest.raises(UsageError, match="labels:shoe generates its rows"):
         tasks_generate("labels:shoe", tmp_path / "other", data=path)
     with pytest.raises(
         UsageError, match="--level 3: task 'list_functions' does not take this option"

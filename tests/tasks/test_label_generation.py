@@ -233,9 +233,11 @@ def test_sampled_noise_is_counted_as_it_came_out() -> None:
 
 def test_noise_that_leaves_nothing_to_find_is_refused() -> None:
     rows = make_clean_splits({"train": [Observation({"x": n}, "ab"[n % 2]) for n in range(10)]})
-    with pytest.raises(UsageError, match=r"noise of 0\.5: from 0 to less than"):
+    with pytest.raises(UsageError, match=r"noise rate must be from 0 to less than"):
         add_noise(rows, 0.5, "ab", "exact", "")
-    with pytest.raises(UsageError, match="--noise sample; did you mean sampled"):
+    with pytest.raises(
+        UsageError, match="--noise sample is not a valid kind of noise; did you mean sampled"
+    ):
         add_noise(rows, 0.1, "ab", "sample", "")  # type: ignore[arg-type]
     assert isinstance(add_noise(rows, 0.2, "ab", "exact", ""), Splits)
 

@@ -207,7 +207,9 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
     )
     with pytest.raises(DataError, match="pairs of input and output are of the task `examples`"):
         loaded(pairs)
-    with pytest.raises(DataError, match=r"no label column 'label'; there are text, mood; --label"):
+    with pytest.raises(
+        DataError, match=r"no label column 'label'; valid choices are text, mood; --label"
+    ):
         loaded(path)
     with pytest.warns(DataWarning, match="60/20/20"):
         for problem in (loaded(path, label="mood"), loaded(f"{path}?label=mood")):
@@ -215,7 +217,7 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
         write(tmp_path / "config.yaml", "label_name: mood\n")
         assert loaded(path).public["label_name"] == "mood"
         assert loaded(tmp_path).public["label_name"] == "mood"
-    with pytest.raises(UsageError, match="no setting 'lable' of data; did you mean label"):
+    with pytest.raises(UsageError, match="no data setting 'lable'; did you mean label"):
         loaded(f"{path}?lable=mood")
     with pytest.raises(DataError, match="no column 'txt' besides the label; did you mean text"):
         loaded(f"{path}?columns=txt")
@@ -235,7 +237,7 @@ def test_a_missing_cell_is_none_and_a_text_among_numbers_is_an_error(tmp_path: P
     assert None in {o.input["papers"] for o in (*problem.shown, *problem.hidden)}
     sets = {"train": RECORDS, "val": RECORDS, "test": {**RECORDS, "papers": ["many"] * 40}}
     with pytest.raises(
-        DataError, match=r"meals_test\.json, row 1, papers: not a number as in other rows"
+        DataError, match=r"meals_test\.json, row 1, papers: must be a number as in other rows"
     ):
         loaded(published(tmp_path / "meals", sets))
 
@@ -251,7 +253,7 @@ def test_other_options_and_other_files_are_refused_in_one_sentence(tmp_path: Pat
     for name, error, said in (
         ("nowhere", UsageError, "no such file"),
         ("empty", UsageError, "no data here"),
-        ("rows.txt", DataError, "not one of .json"),
+        ("rows.txt", DataError, "must be one of .json"),
         ("two", UsageError, r"several tables \(a.csv, b.csv\)"),
         ("held", DataError, "no training rows, only test"),
         ("cut.parquet", DataError, "cannot be read"),
@@ -259,7 +261,7 @@ def test_other_options_and_other_files_are_refused_in_one_sentence(tmp_path: Pat
     ):
         with pytest.raises(error, match=said):
             loaded(tmp_path / name)
-    with pytest.raises(UsageError, match="--ood x: without --data"):
+    with pytest.raises(UsageError, match="--ood x needs --data"):
         load_problems("labels", ood="x")
     with pytest.raises(UsageError, match="--label x: list_functions has no labelled text"):
         load_problems("list_functions", label="x")
@@ -344,7 +346,7 @@ def test_an_unnamed_label_column_is_answered_by_an_option_to_copy(
     some = rows(20)
     cells = {names[0]: some["text"], names[1]: some["label"]}
     path = written(tmp_path / "meals.csv", cells)
-    with pytest.raises(DataError, match=rf"; there are {names[0]}, .*--label {option}$"):
+    with pytest.raises(DataError, match=rf"; valid choices are {names[0]}, .*--label {option}$"):
         loaded(path)
 
 
@@ -355,6 +357,6 @@ def test_rows_without_a_label_are_counted_from_the_first_of_the_file(tmp_path: P
     with pytest.warns(DataWarning, match="60/20/20"), pytest.raises(DataError) as raised:
         loaded(path)
     assert str(raised.value) == (
-        f"{path}, line 6: no label in 'label', as in 3 more; give them labels,"
+        f"{path}, line 6: there is no label in 'label', as in 3 more; give them labels,"
         " or leave these rows out (--skip-bad)"
     )

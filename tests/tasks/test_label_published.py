@@ -92,7 +92,7 @@ def test_the_label_name_of_the_config_wins_and_a_mismatch_is_reported(tmp_path: 
     with pytest.warns(DataWarning, match="label column is 'verdict', but .*metadata.json calls it"):
         assert loaded(root).public["label_name"] == "verdict"
     with pytest.raises(
-        DataError, match=r"meals_train\.json: no label column 'verdct'; did you mean"
+        DataError, match=r"meals_train\.json: there is no label column 'verdct'; did you mean"
     ):
         loaded(root, label="verdct")
 
@@ -130,7 +130,7 @@ def test_swapped_files_are_reported_and_the_config_is_followed(tmp_path: Path) -
 def test_ood_is_that_of_the_config_else_by_name_with_a_choice(tmp_path: Path) -> None:
     root = published(tmp_path / "meals", three())
     assert "ood" not in loaded(root).secret["splits"]
-    with pytest.raises(UsageError, match="--ood x: meals has no named OOD rows"):
+    with pytest.raises(UsageError, match="--ood x: meals has no OOD rows with a name"):
         loaded(root, ood="x")
     for name, count in (("north", 1), ("south", 2), ("all", 3)):
         write(root / f"ood_meals_{name}.json", rows(count, start=400))
@@ -180,11 +180,11 @@ def test_labels_of_all_files_come_back_in_one_writing(tmp_path: Path) -> None:
         ({"label": ["good"] * 19}, r"different lengths \(text 20, label 19\)"),
         (
             {"label": ["good"] * 19 + [None]},
-            r"row 20: no label in 'label'; give it one, or leave the row out \(--skip-bad\)$",
+            r"row 20: there is no label in 'label'; give it one, or leave the row out \(--skip-bad\)$",
         ),
-        ({"label": ["good"] * 19 + [" "]}, "row 20: no label in 'label'"),
-        ({"label": ["good", "Good"] * 10}, "cannot be told apart"),
-        ({"label": "good"}, "label: not a list"),
+        ({"label": ["good"] * 19 + [" "]}, "row 20: there is no label in 'label'"),
+        ({"label": ["good", "Good"] * 10}, "differ only in case"),
+        ({"label": "good"}, "label: a column must be a list"),
         ({"text": [[1]] * 20}, ": no columns are left to predict "),
         ({"text": [], "label": []}, "the file has no rows"),
     ],
@@ -213,7 +213,7 @@ def test_an_empty_split_and_a_broken_config_are_one_sentence(tmp_path: Path) -> 
     with pytest.raises(DataError, match=r"meals_test\.json: the file has no rows"):
         loaded(published(tmp_path / "meals", sets))
     for text, said in (
-        ("a: [", r"line \d: not YAML"), ("- a", "not a mapping"), ("label_name: [x]", "not a text"),
+        ("a: [", r"line \d: not YAML"), ("- a", "must be a mapping"), ("label_name: [x]", "must be a text"),
     ):  # fmt: skip
         write(tmp_path / "meals" / "config.yaml", text)
         with pytest.raises(DataError, match=rf"config\.yaml.*{said}"):

@@ -100,13 +100,13 @@ def test_a_folder_and_a_packed_file_read_alike(tmp_path: Path) -> None:
         ({**ROW, "idx": 8, "train": [{"input": "[1]"}]}, "line 2, train[0].output: missing"),
         (
             {**ROW, "idx": 8, "test": [{"input": "[1]", "output": "[1, x]"}]},
-            "line 2, test[0].output: not a Python literal: [1, x]",
+            "line 2, test[0].output: must be a Python literal, not [1, x]",
         ),
         (
             {**ROW, "idx": 8, "test": [{"input": "(1.5,)", "output": "[1]"}]},
-            "line 2, test[0].input: not a list of integers: (1.5,)",
+            "line 2, test[0].input: must be a list of integers, not (1.5,)",
         ),
-        ([1], "line 2: not an object"),
+        ([1], "line 2: must be an object"),
     ],
 )
 def test_a_bad_row_is_named_by_file_line_and_field(tmp_path: Path, row: object, said: str) -> None:
@@ -122,9 +122,9 @@ def test_bytes_that_are_no_jsonl_are_one_sentence(tmp_path: Path) -> None:
         ("b.jsonl", b"", "the file is empty"),
         ("c.jsonl", b"\xff\xfe\x00", "not UTF-8"),
         ("d.jsonl", b"\x1f\x8b\x08garbage", "cannot be read"),
-        ("e.jsonl", b"[" * 100_000, "line 1: not JSON"),
-        ("f.jsonl", b'{"idx": ' + b"9" * 5_000 + b"}", "line 1: not JSON"),
-        ("g.jsonl", b'{"idx": NaN}', "line 1: not JSON"),
+        ("e.jsonl", b"[" * 100_000, "line 1: this JSON cannot be used"),
+        ("f.jsonl", b'{"idx": ' + b"9" * 5_000 + b"}", "line 1: this JSON cannot be used"),
+        ("g.jsonl", b'{"idx": NaN}', "line 1: this JSON cannot be used"),
     ]:
         path = tmp_path / name
         path.write_bytes(content)

@@ -89,9 +89,9 @@ def test_unknown_ids_and_foreign_pairs_are_told(tmp_path: Path) -> None:
     with pytest.warns(DataWarning) as told:
         (new,) = choose_observations([_problem("a")], path, 0)
     said = " ".join(str(one.message) for one in told)
-    assert "1 ids are not in the data: zz" in said and "do not hold: a" in said
+    assert "1 ids are not in the data: zz" in said and "not in their data: a" in said
     assert len(new.hidden) == 6
-    with pytest.raises(DataError, match="none of its 1 ids is in the data: 'zz'"):
+    with pytest.raises(DataError, match="none of its 1 ids is in the data, for example 'zz'"):
         choose_observations([_problem("a")], _given(tmp_path, {"zz": [[[0], [0]]]}), 0)
 
 

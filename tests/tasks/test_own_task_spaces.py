@@ -64,7 +64,7 @@ def test_weights_may_be_listed_or_stand_in_the_space_s_file(tmp_path):
 
 def test_a_space_with_few_distinct_values_says_so(tmp_path):
     alike = {"any": [{"choices": [1]}] * 3}
-    with pytest.warns(DataWarning, match="1 inputs: 40 draws gave no more"):
+    with pytest.warns(DataWarning, match="1 inputs, because 40 draws gave no other ones"):
         assert space_of(tmp_path, {"generate": alike, "count": 2}).inputs == (1,)
 
 

@@ -265,7 +265,7 @@ def test_a_pdf_without_pypdf_is_one_sentence_with_the_install_line(tmp_path, mon
 
 
 def test_files_of_other_forms_are_named(tmp_path):
-    with pytest.raises(UsageError, match=r"papers: no such file"):
+    with pytest.raises(UsageError, match=r"papers: there is no such file"):
         read_papers(tmp_path / "papers")
     with pytest.raises(DataError, match=r"no literature here; looked for \.pdf, \.md"):
         read_papers(tmp_path)

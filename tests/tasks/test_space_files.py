@@ -68,7 +68,7 @@ def test_a_space_of_different_inputs_is_left_as_it_is() -> None:
 
 def test_a_weight_beyond_floats_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, {"input": [1], "weight": 10**400}, {"input": [2], "weight": 1})
-    with pytest.raises(DataError, match="line 1, weight: not a number from 0"):
+    with pytest.raises(DataError, match="line 1, weight: must be a number of at least 0"):
         read_space(path)
 
 

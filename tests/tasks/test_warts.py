@@ -74,8 +74,8 @@ def test_several_bad_records_are_one_sentence_that_lists_their_places(tmp_path: 
     (tmp_path / "f.jsonl").write_text(dumped(good, 1, {**good, "idx": None}, [2]))
     _, (said,) = loaded(tmp_path / "f.jsonl", "list_functions", skip_bad=True)
     assert said == (
-        f"{tmp_path}/f.jsonl: 3 records that cannot be read are left out: line 2: not an object"
-        " with idx, train and test: 1; also line 3, idx; line 4"
+        f"{tmp_path}/f.jsonl: 3 records that cannot be read are left out: line 2: must be an object"
+        " with idx, train and test, not 1; also line 3, idx; line 4"
     )
 
 
@@ -94,14 +94,22 @@ OBSERVED: dict[str, tuple[str | bytes, str, str]] = {
         "1 ids are not in",
         "",
     ),
-    "a pair that the data lack": ('{"0": [["[8]", "[8]"]]}', "pairs their data do not hold", ""),
-    "three values": ('{"0": [["[7]", "[7]", 1]]}', "", "problem '0', pair 0: not [input, output]"),
-    "a pair that is null": ('{"0": [null]}', "", "problem '0', pair 0: not [input, output]"),
-    "pairs that are null": ('{"0": null}', "", "problem '0': not a list of pairs"),
-    "a list": ("[]", "", "observations are one object"),
+    "a pair that the data lack": (
+        '{"0": [["[8]", "[8]"]]}',
+        "pairs that are not in their data",
+        "",
+    ),
+    "three values": (
+        '{"0": [["[7]", "[7]", 1]]}',
+        "",
+        "problem '0', pair 0: must be [input, output]",
+    ),
+    "a pair that is null": ('{"0": [null]}', "", "problem '0', pair 0: must be [input, output]"),
+    "pairs that are null": ('{"0": null}', "", "problem '0': must be a list of pairs"),
+    "a list": ("[]", "", "the file must contain one object"),
     "quotes of Python": ("{'0': []}", "", "not JSON"),
     "a comma at the end": ('{"0": [["[7]", "[7]"]],}', "", "not JSON"),
-    "NaN": ('{"0": [["[7]", NaN]]}', "", "not JSON that can be used"),
+    "NaN": ('{"0": [["[7]", NaN]]}', "", "this JSON cannot be used"),
     "an id twice": ('{"0": [["[7]", "[7]"]], "0": []}', "", "the key '0' occurs twice"),
 }
 

@@ -15,17 +15,17 @@ HOSTILE = {
     # Doubles thirteen times: small enough for a reader that expands it to end.
     "aliases": (
         "a: &a0 [x, x]\n" + "".join(f"b{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 13)),
-        "line 1: &a0: anchors and aliases are not taken",
+        "line 1: &a0: anchors and aliases are not supported",
     ),
     "a merge key": ("a: &a {b: 1}\nc: {<<: *a}\n", "line 1: &a: anchors"),
-    "depth": ("a: " + "[" * 60 + "]" * 60, "line 1: nested deeper than 50"),
-    "endless depth": ("a: " + "[" * 20_000, "line 1: nested deeper than 50"),
+    "depth": ("a: " + "[" * 60 + "]" * 60, "line 1: the value is nested deeper than 50"),
+    "endless depth": ("a: " + "[" * 20_000, "line 1: the value is nested deeper than 50"),
     "a key twice": ("a: 1\nb: 2\na: 3\n", "line 3, a: occurs twice, first in line 1"),
     "a tag": ("a: !!python/name:os.system x", "line 1: the tag "),
     "a long number": ("a: " + "9" * 5_000, "line 1, a: an integer of 5,000 digits"),
     "a long version": ("%YAML " + "1" * 5_000 + ".1\n---\na: 1", "line 1: not YAML: "),
     "no character": ('a: 1\nb: "\\UFFFFFFFF"', "line 2: not YAML: "),
-    "a large file": ("a: '" + "x" * 1_000_000 + "'", ": larger than 1,000,000 bytes"),
+    "a large file": ("a: '" + "x" * 1_000_000 + "'", ": the file is larger than 1,000,000 bytes"),
 }
 
 

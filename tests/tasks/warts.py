@@ -106,11 +106,11 @@ def lines(task: str) -> dict[str, Wart]:
         "no test pairs": wart(dumped(row(task, 0, test=[]))),
         "a secret that is none": wart(dumped(row(task, 0, secret="x")), warns="secret cannot be read"),
         "an id that occurs twice": bad(dumped(good).strip(), ", idx: 0 occurs twice"),
-        "an id that is null": bad(dumped(row(task, None)).strip(), ", idx: not a number"),
+        "an id that is null": bad(dumped(row(task, None)).strip(), ", idx: must be a number"),
         "quotes of Python": bad(str(row(task, 1)), ": not JSON"),
         "a comma at the end": bad(dumped(row(task, 1)).strip()[:-1] + ",}", ": not JSON"),
-        "a number that is none": bad(nan.strip(), ": not JSON that can be used: NaN"),
-        "a split that is missing": bad('{"idx": 1, "train": []}', ", train: not a list of pairs"),
+        "a number that is none": bad(nan.strip(), ": this JSON cannot be used: NaN"),
+        "a split that is missing": bad('{"idx": 1, "train": []}', ", train: must be a list of pairs"),
         "a line cut short": bad(dumped(good)[:20], ": not JSON"),
         "an output that is null": bad(
             dumped(row(task, 1, train=pair(PAIRS[task][0], None))).strip(), ", train[0].output: "
@@ -137,12 +137,12 @@ def list_functions() -> dict[str, Wart]:
         "tuples as strings": wart("(3, 4)", "(3,)"),
         "lists as lists": wart([3, 4], []),
         "blanks in strings": wart(" [3,4] ", "[ 3 ]"),
-        "numbers as strings": bad('["3", "4"]', "train[0].input: not a list of integers"),
-        "numbers with a point": bad([3.0], "train[0].input: not a list of integers"),
-        "truth values": bad("[True]", "train[0].input: not a list of integers"),
-        "one number": bad("3", "train[0].input: not a list of integers"),
-        "a name": bad("[nan]", "train[0].input: not a Python literal"),
-        "a string cut short": bad("[3, 4", "train[0].input: not a Python literal"),
+        "numbers as strings": bad('["3", "4"]', "train[0].input: must be a list of integers"),
+        "numbers with a point": bad([3.0], "train[0].input: must be a list of integers"),
+        "truth values": bad("[True]", "train[0].input: must be a list of integers"),
+        "one number": bad("3", "train[0].input: must be a list of integers"),
+        "a name": bad("[nan]", "train[0].input: must be a Python literal"),
+        "a string cut short": bad("[3, 4", "train[0].input: must be a Python literal"),
     }
 
 
@@ -168,7 +168,7 @@ def acre() -> dict[str, Wart]:
         ),
         "an empty scene": wart("test", "off", []),
         "a scene as text": wart(
-            "test", "on", "red metal cube", refused="line 2, test[0].input: not a list of entities",
+            "test", "on", "red metal cube", refused="line 2, test[0].input: must be a list of entities",
             skipped="line 2",
         ),
         "an entity in another order": wart(
@@ -222,14 +222,14 @@ def grids() -> dict[str, Wart]:
             skipped="outputs of problem 'c', which",
         ),
         "a solution that is null": kaggle(
-            both, {"a": [GRID], "b": [None]}, refused="problem 'b', [0]: not a grid", skipped="problem 'b'"
+            both, {"a": [GRID], "b": [None]}, refused="problem 'b', [0]: must be a grid", skipped="problem 'b'"
         ),
         "a row that is too short": wart([[1, 2], [3]], "train[0].input[1]: a ragged grid"),
-        "a colour that is none": wart([[1, 10]], "train[0].input[0][1]: not a colour"),
-        "a colour as text": wart([["1"]], "train[0].input[0][0]: not a colour"),
-        "a colour with a point": wart([[1.0]], "train[0].input[0][0]: not a colour"),
-        "a grid without cells": wart([[]], "train[0].input[0]: not a row"),
-        "a grid as text": wart("[[1]]", "train[0].input: not a grid"),
+        "a colour that is none": wart([[1, 10]], "train[0].input[0][1]: must be a colour"),
+        "a colour as text": wart([["1"]], "train[0].input[0][0]: must be a colour"),
+        "a colour with a point": wart([[1.0]], "train[0].input[0][0]: must be a colour"),
+        "a grid without cells": wart([[]], "train[0].input[0]: must be a row"),
+        "a grid as text": wart("[[1]]", "train[0].input: must be a grid"),
         "31 rows": wart([[1]] * 31, "more than 30 by 30"),
     }  # fmt: skip
 
@@ -311,7 +311,7 @@ def abd() -> dict[str, Wart]:
         ),
         "an instance without worlds": wart(
             lambda one: one["problem"].update(trainWorlds=None),
-            refused="problem.trainWorlds: not a list of worlds", skipped=record,
+            refused="problem.trainWorlds: must be a list of worlds", skipped=record,
         ),
         "a theory that is unknown": wart(
             lambda one: one["problem"].update(theoryId="TH4"), refused="no theory 'TH4'", skipped=record
@@ -325,7 +325,7 @@ def abd() -> dict[str, Wart]:
         ),
         "a holdout with NaN": held(
             dumped({**two[0], "meta": {"status": "success", "deltaFraction": float("nan")}}, two[1]),
-            refused="line 1: not JSON that can be used: NaN", skipped=record,
+            refused="line 1: this JSON cannot be used: NaN", skipped=record,
         ),
         "a holdout of another theory": held(
             dumped({**two[0], "theoryId": "TH7"}, two[1]),
@@ -394,7 +394,7 @@ def labels() -> dict[str, Wart]:
             warns="although its name suggests the rows of test",
         ),
         "no training rows": wart(
-            config="task_name: meals\ntest_data_path: ./meals_test.json\n", refused="no train_data_path"
+            config="task_name: meals\ntest_data_path: ./meals_test.json\n", refused="train_data_path is missing"
         ),
         "a config that is no YAML": wart(config="a: [", refused="config.yaml, line 1: not YAML"),
         "prompts that are none": wart(config=CONFIG + "prompt_templates: 3\n", warns="prompt_templates cannot"),
@@ -412,20 +412,20 @@ def labels() -> dict[str, Wart]:
         "a hypothesis that is an object": described(known_hypotheses=[{"a": 1}]),
         "values of labels that are a text": described(labels={"label": {"values": "good"}}),
         "a label that is null": wart(
-            columns(label=[*gold[:-1], None]), refused="row 12: no label in 'label'", skipped=f"{left}12"
+            columns(label=[*gold[:-1], None]), refused="row 12: there is no label in 'label'", skipped=f"{left}12"
         ),
         "a label that training rows lack": wart(
             None, columns(label=[*gold[:-1], "so-so"]), refused="row 12: the label 'so-so' does not occur in the training rows; known labels are ",
             skipped=f"{left}12",
         ),
         "columns of unequal length": wart(columns(label=gold[:-1]), refused=": the columns have different lengths ("),
-        "a column that is a text": wart(columns(label="good"), refused="label: not a list"),
-        "a cell with NaN": wart(text.replace('"label"', '"x": [NaN], "label"'), refused="not JSON that can be used"),
+        "a column that is a text": wart(columns(label="good"), refused="label: a column must be a list"),
+        "a cell with NaN": wart(text.replace('"label"', '"x": [NaN], "label"'), refused="this JSON cannot be used"),
         "a comma at the end": wart(text[:-1] + ",}", refused="line 1: not JSON"),
         "quotes of Python": wart(str(COLUMNS), refused="line 1: not JSON"),
         "a row that is none": wart(
             [*({"text": t, "label": y} for t, y in zip(*COLUMNS.values(), strict=True)), 3],
-            refused="row 13: not an object", skipped=f"{left}13",
+            refused="row 13: must be an object", skipped=f"{left}13",
         ),
         "no label column": wart({"text": COLUMNS["text"], "Label": gold}, refused="no label column 'label'"),
         "a number among texts": wart(columns(text=[*COLUMNS["text"][:-1], 5])),

@@ -141,7 +141,7 @@ class _Reader:
             top = stack[-1]
             if done is not None:
                 top.parts.append(done)
-            if self._more(top):
+            if self._expects_part(top):
                 done = self._start(stack)
                 continue
             if top.kind in ("and", "or") and len(top.parts) < 2:
@@ -155,7 +155,7 @@ class _Reader:
         assert done is not None
         return done
 
-    def _more(self, top: _Open) -> bool:
+    def _expects_part(self, top: _Open) -> bool:
         if top.kind in ("and", "or"):
             return self.next >= len(self.tokens) or self.tokens[self.next].text != ")"
         return len(top.parts) < (2 if top.kind in BINARY else 1)

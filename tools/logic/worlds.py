@@ -71,7 +71,7 @@ def parse_world(data: Any, signature: Mapping[str, int], where: str) -> World:
         DataError: The data is not a world.
     """
     if not isinstance(data, dict):
-        raise DataError(f"{where}: a world is an object with domain and true, not {_said(data)}")
+        raise DataError(f"{where}: a world is an object with domain and true, not {_shorten(data)}")
     domain = data.get("domain")
     if not isinstance(domain, list) or not 0 < len(domain) <= MAX_ELEMENTS:
         raise DataError(f"{where}: domain has to list 1 to {MAX_ELEMENTS} names of elements")
@@ -84,7 +84,9 @@ def parse_world(data: Any, signature: Mapping[str, int], where: str) -> World:
         if part is None:
             part = {}
         if not isinstance(part, dict):
-            raise DataError(f"{where}: {key} is an object of lists by predicate, not {_said(part)}")
+            raise DataError(
+                f"{where}: {key} is an object of lists by predicate, not {_shorten(part)}"
+            )
         lists[key] = {
             name: _tuples(some, name, signature, places, f"{where}: {key} {name}")
             for name, some in part.items()
@@ -104,12 +106,14 @@ def _tuples(
     if name not in signature:
         raise DataError(f"{where}: the theory has no predicate {name!r}: {', '.join(signature)}")
     if not isinstance(some, list):
-        raise DataError(f"{where}: a list of atoms is due, not {_said(some)}")
+        raise DataError(f"{where}: a list of atoms is due, not {_shorten(some)}")
     found = []
     for atom in some:
         terms = _terms(atom, signature[name])
         if terms is None:
-            raise DataError(f"{where}: {_said(atom)} are not {signature[name]} names of elements")
+            raise DataError(
+                f"{where}: {_shorten(atom)} are not {signature[name]} names of elements"
+            )
         missing = [term for term in terms if term not in places]
         if missing:
             raise DataError(f"{where}: {missing[0]!r} is not in the domain")
@@ -148,6 +152,6 @@ def _contradictions(
             )
 
 
-def _said(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"

@@ -154,7 +154,7 @@ class _Run:
             opened = load_base(self._base, self._settings, device, variables)
             if progress is not None:
                 progress(Progress(0, self._settings.examples, 0.0, phase="tokens"))
-            course, trainer = self._made(opened, processes, sampled, progress, interrupt)
+            course, trainer = self._build_trainer(opened, processes, sampled, progress, interrupt)
             main: bool = trainer.is_world_process_zero()
             last = checkpoints.find_last_complete(self._out / CHECKPOINTS_FOLDER) if main else None
             last = broadcast(last, processes)
@@ -167,7 +167,7 @@ class _Run:
             trainer.accelerator.wait_for_everyone()
         return _trained(self._out, self._record)
 
-    def _made(
+    def _build_trainer(
         self,
         opened: LoadedBase,
         processes: int,

@@ -49,7 +49,7 @@ class ModelText:
         self._wording = self._worded(variables or {})
 
     def _worded(self, variables: Mapping[str, Json]) -> ChatFormat:
-        with _said():
+        with _convert_errors():
             return ChatFormat(
                 self.name, self._tokenizer, None, variables, tools=False, known_only=True
             )
@@ -66,7 +66,7 @@ class ModelText:
         Raises:
             DataError: The template refuses the messages.
         """
-        with _said():
+        with _convert_errors():
             return self._wording.render_prompt(messages)
 
     def count_prompt_tokens(self, prompts: Sequence[Sequence[Message]]) -> list[int]:
@@ -86,7 +86,7 @@ class ModelText:
     def _closing(self) -> int:
         """Return the number of tokens after an answer in the template, at least one."""
         user = {"role": "user", "content": "a"}
-        with _said():
+        with _convert_errors():
             whole = self._wording.render_conversation([user, {"role": "assistant", "content": "b"}])
         parts = self._counted([whole, self.render_prompt([user]), "b"])
         return max(1, parts[0] - parts[1] - parts[2])
@@ -132,7 +132,7 @@ class TokenLimit:
 
 
 @contextlib.contextmanager
-def _said() -> Iterator[None]:
+def _convert_errors() -> Iterator[None]:
     try:
         yield
     except Unavailable as error:

@@ -320,14 +320,14 @@ class _Spaces:
         self._store = store
         self._known: dict[Digest, tuple[int, tuple[float, ...] | None]] = {}
 
-    def of(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+    def size_and_weights(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
         if digest not in self._known:
             self._known[digest] = self._store.input_set_size(digest)
         return self._known[digest]
 
 
 def _pool(store: Store, asked: Question, answers: Sequence[PooledAnswer], spaces: _Spaces) -> Pool:
-    size, weights = spaces.of(asked.space)
+    size, weights = spaces.size_and_weights(asked.space)
     consistent = [place for place, one in enumerate(answers) if one.consistent]
     arrays = _vectors(store, [answers[place] for place in consistent])
     # Rows that are never written take no memory, because np.zeros allocates them lazily.

@@ -345,7 +345,7 @@ def load_programs(
         wait: Wait while another process searches the same; without it, return None then.
     """
 
-    def made() -> Json:
+    def search_programs() -> Json:
         found = (
             search_list_programs(seed, problems)
             if task == "list_functions"
@@ -353,14 +353,14 @@ def load_programs(
         )
         return [_of_program(one) for one in found]
 
-    kept = _kept([task, seed, problems], made, wait)
+    kept = _kept([task, seed, problems], search_programs, wait)
     return None if kept is None else [Program(*one) for one in kept]
 
 
 def load_chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] | None:
     """Return chains of scenes; as `load_programs` for lists and grids."""
 
-    def made() -> Json:
+    def search_chains() -> Json:
         return [
             [
                 [[o.input, o.output] for o in chain.shown],
@@ -369,7 +369,7 @@ def load_chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] |
             for chain in search_scene_chains(seed, problems)
         ]
 
-    kept = _kept(["acre", seed, problems], made, wait)
+    kept = _kept(["acre", seed, problems], search_chains, wait)
     if kept is None:
         return None
     return [

@@ -355,13 +355,13 @@ def _learned(
     else:
         pace = TrainingPace(tokens=settings.tokens)
 
-    def told(done: float, tokens: int, loss: float) -> None:
+    def report(done: float, tokens: int, loss: float) -> None:
         lessons.done = done
         tell({"part": "training", "done": min(1.0, done), "tokens": tokens, "loss": loss})
 
     started, processor = time.monotonic(), time.process_time()
     half = supports_bfloat16(model.device.type)
-    tokens, loss = train_model(model, batches, pace, half, told)
+    tokens, loss = train_model(model, batches, pace, half, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     model.to("cpu")
     return model, words, {

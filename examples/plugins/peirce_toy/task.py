@@ -71,7 +71,7 @@ class Between:
     def read_input(self, value: Json, where: str) -> Json:
         """A number of `--space` or of `peirce predict`. A `records.tasks.ReadsInputs`."""
         if type(value) is not int:
-            raise DataError(f"{where}: not a whole number: {value!r:.40}")
+            raise DataError(f"{where}: must be a whole number, not {value!r:.40}")
         return value
 
 

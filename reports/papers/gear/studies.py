@@ -109,7 +109,7 @@ class _Cells:
     def __init__(self) -> None:
         self._cells: dict[Key, _Cell] = {}
 
-    def of(self, one: JoinedProblem, *rest: Json) -> list[_Cell]:
+    def select(self, one: JoinedProblem, *rest: Json) -> list[_Cell]:
         keys = ((one.data_set, n, *rest) for n in (one.n, ALL))
         return [self._cells.setdefault(key, _Cell()) for key in keys]
 
@@ -185,7 +185,7 @@ def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -
         data_sets.setdefault(one.data_set)
         some = studies.merge_equal(one.population) if settings.distinct else one.population
         for m in (*HIDDEN_COUNTS, ALL):
-            into = cells.of(one, m) + ([whole] if m == ALL else [])
+            into = cells.select(one, m) + ([whole] if m == ALL else [])
             if why := _unfit(some, m if isinstance(m, int) else 1, 1):
                 for cell in into:
                     cell.leave_out(why)
@@ -269,7 +269,7 @@ def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> d
                 parts = [part for size, part in found.items() if k in (size, ALL)]
                 sums, counts = _compared(parts)
                 why = _unfit(some, m, 2 + (k if isinstance(k, int) else 0))
-                for cell in cells.of(one, m, k):
+                for cell in cells.select(one, m, k):
                     cell.count(counts)
                     if why or not sums["weight"]:
                         cell.leave_out(why or "nothing_to_compare")

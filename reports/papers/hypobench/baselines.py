@@ -172,7 +172,9 @@ def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
     """
     splits = list(dict.fromkeys(one.split for one in compared))
     shown = [split for split in splits if split != "val"] or splits
-    said = [_told([one for one in compared if one.split == split]) for split in shown]
+    said = [
+        _describe_comparison([one for one in compared if one.split == split]) for split in shown
+    ]
     return [*said, MISSING_SKLEARN] if said and not has_sklearn() else said
 
 
@@ -192,7 +194,7 @@ def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
     ]
 
 
-def _told(some: Sequence[BaselineComparison]) -> str:
+def _describe_comparison(some: Sequence[BaselineComparison]) -> str:
     one = some[0]
     others = ", ".join(f"{other.baseline} {other.baseline_accuracy:.3f}" for other in some)
     unbeaten = max(
@@ -268,21 +270,21 @@ def _words(rows: Sequence[Row], labels: Sequence[str], texts: list[str], pair: b
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    def said(some: Sequence[Row], name: str) -> list[str]:
+    def column_texts(some: Sequence[Row], name: str) -> list[str]:
         return ["" if row.get(name) is None else str(row[name]) for row in some]
 
     together = [texts] if pair else [[name] for name in texts]
     vectorisers = []
     for names in together:
         one = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-        if any(one.build_analyzer()(t) for name in names for t in said(rows, name)):
-            one.fit([text for name in names for text in said(rows, name)])
+        if any(one.build_analyzer()(t) for name in names for t in column_texts(rows, name)):
+            one.fit([text for name in names for text in column_texts(rows, name)])
             vectorisers.append((one, names))
 
     def features(some: Sequence[Row]) -> Any:
         found = [csr_matrix((len(some), 1))]  # a column of zeros, so that the list is never empty
         for one, names in vectorisers:
-            parts = [one.transform(said(some, name)) for name in names]
+            parts = [one.transform(column_texts(some, name)) for name in names]
             found.append(parts[0] - parts[1] if pair else parts[0])
         return hstack(found).tocsr()
 

@@ -81,12 +81,12 @@ def print_table(out: Console, table_cells: Sequence[Mapping[str, Json]]) -> None
     )
     for bank in dict.fromkeys(one["bank"] for one in table_cells):
         of_bank = [one for one in table_cells if one["bank"] == bank]
-        said = {one["judge"]: _said(one, split) for one in of_bank}
+        said = {one["judge"]: _format_cell(one, split) for one in of_bank}
         cells = (said.get(judge, "") for judge in judges)
         shown.add_row(to_one_line(of_bank[0]["proposer"], 40), to_one_line(bank, 24), *cells)
     out.print(shown)
 
 
-def _said(cell: Mapping[str, Json], split: str) -> str:
+def _format_cell(cell: Mapping[str, Json], split: str) -> str:
     accuracy, f1 = cell[f"accuracy_{split}"], cell[f"f1_{split}"]
     return "–" if accuracy is None or f1 is None else f"{accuracy:.3f} / {f1:.3f}"

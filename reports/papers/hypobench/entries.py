@@ -221,7 +221,7 @@ def build_entries(
         folder = str(((settings.get("operational") or {}).get("data") or {}).get("name", ""))
         for row in score["by_problem"]:
             problem = by_id[str(row["problem"])]
-            shown = names.of(problem, made)
+            shown = names.display_name(problem, made)
             level = parse_difficulty(f"{folder}/{data_set_name(problem.id)}")
             real = not problem.secret.get("truths") and not level.task
             numeric = bool(problem.secret.get("made", {}).get("numeric"))
@@ -261,7 +261,7 @@ class _Names:
                 self._origins.setdefault(name, set()).add(made)
                 self._rows.setdefault(name, set()).add(len(problem.shown))
 
-    def of(self, problem: Problem, made: bool) -> str:
+    def display_name(self, problem: Problem, made: bool) -> str:
         name = data_set_name(problem.id)
         told = []
         if made and len(self._origins[name]) > 1:

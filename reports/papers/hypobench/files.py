@@ -69,8 +69,10 @@ def render_files(
         found[folder / f"{grid.name}.csv"] = tables.as_csv(
             Table(LONG_COLUMNS, tuple(grid.long_rows()))
         )
-        found[folder / f"{grid.name}.txt"] = _said(grid, tables.as_text(grid.to_table(), None))
-        marked = _said(grid, tables.as_markdown(grid.to_table()))
+        found[folder / f"{grid.name}.txt"] = _format_grid(
+            grid, tables.as_text(grid.to_table(), None)
+        )
+        marked = _format_grid(grid, tables.as_markdown(grid.to_table()))
         found[folder / f"{grid.name}.md"] = marked
         together.append(marked)
     found[folder / "hypobench-tables.md"] = "\n\n".join(together)
@@ -87,5 +89,5 @@ def render_files(
     return found | {folder / name: data for name, data in drawn.items()}, ""
 
 
-def _said(grid: Grid, table: str) -> str:
+def _format_grid(grid: Grid, table: str) -> str:
     return "\n\n".join([grid.about, table, *grid.footnotes])

@@ -57,14 +57,16 @@ def summarize_ratings(
     kinds = {kind for kind, _, _ in given}
     if truths and ("feature" in kinds or not bank):
         ratings = _matrix(given, "relationship", truths, bank)
-        found["released"] = _told(
+        found["released"] = _scores_to_json(
             score_as_released(_matrix(given, "feature", truths, bank), ratings)
         )
         names = list(dict.fromkeys(name for one in truths for name in variables.get(one, ())))
         if names:
             true = np.array([[name in variables.get(one, ()) for name in names] for one in truths])
             said = _matrix(given, "variable", names, bank).T
-            found["paper"] = _told(score_as_defined(true.astype(np.float64), said, ratings))
+            found["paper"] = _scores_to_json(
+                score_as_defined(true.astype(np.float64), said, ratings)
+            )
     for kind in QUALITIES:
         scores = [score for (which, _, _), score in given.items() if which == kind]
         known = [score for score in scores if score is not None]
@@ -86,7 +88,7 @@ def _matrix(
     return found
 
 
-def _told(found: DiscoveryScores) -> dict[str, Json]:
+def _scores_to_json(found: DiscoveryScores) -> dict[str, Json]:
     return {"fdr": found.fdr, "rc": found.rc, "hdr": found.hdr, "missing": found.missing}
 
 
@@ -378,10 +380,10 @@ def _quality(name: str) -> RatedValue:
 
 
 def _released() -> dict[str, RatedValue]:
-    def of(name: str) -> RatedValue:
+    def read_rate(name: str) -> RatedValue:
         return lambda told: _number(told.get("released"), name)
 
-    return {name: of(name.lower()) for name in RATES}
+    return {name: read_rate(name.lower()) for name in RATES}
 
 
 def _number(told: object, name: str) -> float | None:

@@ -307,7 +307,7 @@ def _comparisons(
         return
     text, says, cost = term.text, term.says, term.cost
 
-    def made(
+    def with_negation(
         text: str, says: str, no_text: str, no_says: str, cost: float, mask: BoolArray
     ) -> Iterator[tuple[Condition, BoolArray]]:
         yield Condition(text, says, no_text, no_says, cost, term), mask
@@ -315,13 +315,13 @@ def _comparisons(
 
     if term.kind == "truth":
         no = text.replace("(i, j) in", "(i, j) not in") if text.startswith("(i, j) in") else f"not ({text})"  # fmt: skip
-        yield from made(text, f"it is {says}", no, f"it is not {says}", cost, values != 0)
+        yield from with_negation(text, f"it is {says}", no, f"it is not {says}", cost, values != 0)
         return
 
     def compared(
         sign: str, no: str, value: str, is_: str, is_no: str, dear: float, mask: BoolArray
     ) -> Iterator[tuple[Condition, BoolArray]]:
-        return made(
+        return with_negation(
             f"{text} {sign} {value}",
             f"{says} {is_}",
             f"{text} {no} {value}",

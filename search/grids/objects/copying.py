@@ -118,7 +118,10 @@ def copy_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             if not _plausible(look, cells, one, first, before, changed):
                 continue
             budget.charge(5.0 * len(cells))
-            made = [_made(cells[n], one, before[of]) for n, of in enumerate(look.of.tolist())]
+            made = [
+                _find_copied_cells(cells[n], one, before[of])
+                for n, of in enumerate(look.of.tolist())
+            ]
             for colour in (None, *goal.made_colours):
                 if colour is not None and (one.instead or given or not colour):
                     continue
@@ -145,7 +148,7 @@ def _plausible(
     """Return whether copies can explain what has changed in one grid, whatever their colour."""
     left = changed[first].copy()
     for n in np.flatnonzero(look.of == first):
-        there, _ = _made(cells[n], one, before[first])
+        there, _ = _find_copied_cells(cells[n], one, before[first])
         left[tuple(there.T)] = False
         if one.instead:
             left[tuple(cells[n].T)] = False
@@ -207,7 +210,7 @@ def _explained(
     return not any(grid.any() for grid in left)
 
 
-def _made(own: IntArray, one: Copy, grid: IntArray) -> tuple[IntArray, IntArray]:
+def _find_copied_cells(own: IntArray, one: Copy, grid: IntArray) -> tuple[IntArray, IntArray]:
     """Return the cells of a copy that lie in the grid, of shape (cells, 2), and their colours."""
     height, width = grid.shape
     (a, b), (c, d) = own.min(axis=0), own.max(axis=0) + 1

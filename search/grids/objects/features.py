@@ -336,11 +336,11 @@ def _both(
 
 
 @lru_cache(maxsize=400)
-def _seen(view: View, key: tuple[Any, ...]) -> ViewedObjects:
+def _view_objects(view: View, key: tuple[Any, ...]) -> ViewedObjects:
     return ViewedObjects(view, tuple([list(row) for row in g] for g in key))
 
 
 def view_objects(view: View, grids: Grids) -> ViewedObjects | None:
     """Return the objects of a view, or None if a grid has no objects in it or too many."""
-    found = _seen(view, tuple(tuple(map(tuple, g)) for g in grids))
+    found = _view_objects(view, tuple(tuple(map(tuple, g)) for g in grids))
     return found if found.usable else None

@@ -125,7 +125,9 @@ def _moves(
     after: list[NDArray[np.int64]],
 ) -> Iterator[Move]:
     for a, b in _offsets(look, holds, before, after)[:3]:
-        yield Move(_placed(a, b), f"by {_said(a, b)}", 1.0 + 0.2 * (abs(a) > 1 or abs(b) > 1))
+        yield Move(
+            _placed(a, b), f"by {_describe_offset(a, b)}", 1.0 + 0.2 * (abs(a) > 1 or abs(b) > 1)
+        )
     yield from _by_colour(look, holds, before, after)
     for a, b, says, order in SLIDES:
         yield Move(
@@ -200,7 +202,7 @@ def _by_colour(
         if not offsets:
             return
         ways[colour] = offsets[0]
-    said = ", ".join(f"{colour_name(c)} {_said(*way)}" for c, way in ways.items())
+    said = ", ".join(f"{colour_name(c)} {_describe_offset(*way)}" for c, way in ways.items())
     code = f"a, b = {ways}.get(tint(g, o), (0, 0))\n" + _placed("a", "b")
     yield Move(code, f"by its colour: {said}", 1.0 + 0.6 * len(colours))
 
@@ -223,7 +225,7 @@ def _placed(a: object, b: object) -> str:
     )
 
 
-def _said(a: int, b: int) -> str:
+def _describe_offset(a: int, b: int) -> str:
     down = f"{abs(a)} {'down' if a > 0 else 'up'}" if a else ""
     right = f"{abs(b)} to the {'right' if b > 0 else 'left'}" if b else ""
     return " and ".join(part for part in (down, right) if part)

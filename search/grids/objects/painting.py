@@ -148,7 +148,7 @@ def _painted(state: State, goal: Goal, budget: Budget, in_turn: bool) -> Iterato
                 continue
             if not budget.charge(0.05 * look.cells + 0.5 * len(look.flat) + 1.0):
                 return
-            asked = _asked(look, area, before, after, changed)
+            asked = _find_required_paint(look, area, before, after, changed)
             if asked is None:
                 continue
             must, wanted, whole = asked
@@ -284,7 +284,7 @@ def _paired(
             given += 1
 
 
-def _asked(
+def _find_required_paint(
     look: ViewedObjects,
     area: Area,
     before: list[NDArray[np.int64]],

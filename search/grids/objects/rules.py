@@ -100,7 +100,7 @@ def find_rules(
     conditions, holds = viewed.compute_conditions()
     options = []
     for value in [*constant_values(colours), *VALUES]:
-        given = _given(viewed, value)
+        given = _evaluate_value(viewed, value)
         if given is not None:
             options.append((value, (given == wanted) | (wanted == -2)))
     found = list(_single(conditions, holds, options, must))
@@ -115,7 +115,7 @@ def find_rules(
         yield from pairs[:MAX_RULES]
 
 
-def _given(seen: ViewedObjects, value: Value) -> NDArray[np.int64] | None:
+def _evaluate_value(seen: ViewedObjects, value: Value) -> NDArray[np.int64] | None:
     if value.text.isdigit():
         return np.full(len(seen.flat), int(value.text))
     values = seen.evaluate(value.text)

@@ -57,7 +57,7 @@ PLAIN_COMBINATIONS = [
 
 
 @lru_cache(maxsize=4096)
-def _made(text: str) -> Any:
+def _compile_function(text: str) -> Any:
     return eval(f"lambda v, w: {text}")
 
 
@@ -70,7 +70,7 @@ def find_combinations(triples: Triples, paints: Iterable[int]) -> Iterator[tuple
             for text, says, price in PAINTING_COMBINATIONS
         ]
     for text, says, price in candidates:
-        made = _made(text)
+        made = _compile_function(text)
         if all(made(v, w) == o for v, w, o in triples):
             yield text, says, price
 

@@ -183,7 +183,7 @@ def _kinds(state: State, goal: Goal) -> Iterator[RoomKind]:
             yield RoomKind(f"equal_boxes(g, {m}, {n})", f"each of the {m} by {n} equal parts", 0.5)
 
 
-class _Seen:
+class _ViewedRooms:
     """The rooms of one kind in all grids, and what expressions give for them."""
 
     def __init__(self, kind: RoomKind, grids: Grids, boxes: list[Boxes]) -> None:
@@ -226,7 +226,7 @@ class _Seen:
         return found
 
 
-def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
+def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_ViewedRooms]:
     known = []
     for kind in _kinds(state, goal):
         if not budget.charge(2.0 + goal.cells / 32):
@@ -236,7 +236,7 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
             fewest = 1 if kind.says == "the grid" else 2
             if all(fewest <= len(b) <= MAX_ROOMS for b in boxes) and boxes not in known:
                 known.append(boxes)
-                yield _Seen(kind, state.grids, boxes)
+                yield _ViewedRooms(kind, state.grids, boxes)
         except FAILURES:
             continue
 
@@ -283,7 +283,7 @@ def _each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-def _only_inside(seen: _Seen, goal: Goal) -> bool:
+def _only_inside(seen: _ViewedRooms, goal: Goal) -> bool:
     """Return whether nothing changes outside of the rooms."""
     for g, out, boxes in zip(seen.grids, goal.outputs, seen.boxes, strict=True):
         changed = np.array(g) != np.array(out)
@@ -295,7 +295,7 @@ def _only_inside(seen: _Seen, goal: Goal) -> bool:
 
 
 def _rules(
-    seen: _Seen, things: list[RoomExpression], right: BoolArray, goal: Goal, budget: Budget
+    seen: _ViewedRooms, things: list[RoomExpression], right: BoolArray, goal: Goal, budget: Budget
 ) -> list[tuple[float, str, str]]:
     """Return rules as (cost, expression, phrase), cheapest first."""
     found = [

@@ -59,7 +59,7 @@ def mask_while_valid(
     now = list(worlds)
     for _ in range(MAX_TRIES):
         at = [k for k, world in enumerate(now) if len(world.unknown_atoms) < wanted[k]]
-        tried = [_without(now[k], _next(orders[k], now[k])) for k in at]
+        tried = [_forget_atom(now[k], _next(orders[k], now[k])) for k in at]
         found = judge_rule(theory, tried, recipe.regime, rule)
         for k, world, worth in zip(at, tried, found, strict=True):
             if not world_fault(worth, recipe):
@@ -83,7 +83,7 @@ def _next(order: dict[str, list[Atom]], world: World) -> Atom:
     return order[min("SR", key=lambda one: len(world.unknown.get(one, ())))].pop()
 
 
-def _without(world: World, atom: Atom) -> World:
+def _forget_atom(world: World, atom: Atom) -> World:
     """Return the world in which the atom is unknown."""
     name, at = atom
     true = {**world.true, name: tuple(one for one in world.true[name] if one != at)}

@@ -128,4 +128,5 @@ def draw_balanced(
                 found.append(Observation(record, label))
         if not any(left.values()):
             return found
-    raise DataError(f"of {_MOST:,} records too few are {next(one for one in left if left[one])}")
+    label = next(one for one in left if left[one])
+    raise DataError(f"the rule gives too few of {_MOST:,} records the label {label}")

@@ -91,7 +91,7 @@ def parse_path(path: str | Path) -> tuple[Path, CitationSettings]:
     for key in told:
         if key not in names:
             raise UsageError(
-                f"{path}: no setting {key!r} of citations{suggest_nearest(key, names)}"
+                f"{path}: labels:citations has no setting {key!r}{suggest_nearest(key, names)}"
             )
     try:
         choice = CitationSettings(
@@ -101,12 +101,14 @@ def parse_path(path: str | Path) -> tuple[Path, CitationSettings]:
         )
     except ValueError as error:
         raise UsageError(
-            f"{path}: after and ood are numbers of years, share is a number ({error})"
+            f"{path}: after and ood must be whole numbers, and share a number ({error})"
         ) from None
     if not 0 < choice.share <= 0.5 or (choice.after or 0) < 0:
-        raise UsageError(f"{path}: a share from 0 to 0.5, and 0 or more years after (or all)")
+        raise UsageError(
+            f"{path}: share must be above 0 and at most 0.5, and after must be at least 0 (or all)"
+        )
     if not place.is_file():
-        raise UsageError(f"{place}: no file of works")
+        raise UsageError(f"{place}: there is no such file of works")
     return place, choice
 
 
@@ -132,15 +134,15 @@ def build_data_sets(path: str | Path | None, seed: int) -> list[LabelledData]:
         if rows is not None:
             found.append(rows)
     if not works:
-        raise DataError(f"{place}: no works that can be taken")
+        raise DataError(f"{place}: found no usable works")
     if not found and choice.ood is not None and all(work.year >= choice.ood for work in works):
         raise UsageError(
-            f"{path}: all works are of {choice.ood} or later, so all would be OOD rows"
+            f"{path}: all works are from {choice.ood} or later, so all would be OOD rows"
         )
     if not found:
         raise DataError(
-            f"{place}: no venue has {MIN_LABEL_ROWS} works of each label; a larger share, as"
-            f" {place.name}?share=0.25, takes more of each venue and year"
+            f"{place}: no venue has {MIN_LABEL_ROWS} works of each label; use a larger share,"
+            f" as in {place.name}?share=0.25, to label more works of each venue and year"
         )
     return found
 
@@ -206,9 +208,9 @@ def _works(place: Path, choice: CitationSettings) -> list[Work]:
         with BadRecords(place) as bad:
             objects = [value for _, value in read_jsonl(place, bad)]
     else:
-        raise UsageError(f"{place}: works stand in .json or .jsonl (also as .gz)")
+        raise UsageError(f"{place}: a file of works must be .json or .jsonl (also as .gz)")
     if not isinstance(objects, list):
-        raise DataError(f"{place}: neither a list of works nor an object with `results`")
+        raise DataError(f"{place}: must be a list of works, or an object with `results`")
     found: list[Work] = []
     left: Counter[str] = Counter()
     titles: set[str] = set()
@@ -235,7 +237,7 @@ def _work(told: Mapping[str, Json], choice: CitationSettings) -> Work | str:
     """Return the work, or the reason to leave it out."""
     if told.get("type") in _OTHER_TYPES or told.get("is_retracted"):
         return "no paper"
-    year = _whole(told.get("publication_year", told.get("year")))
+    year = _parse_count(told.get("publication_year", told.get("year")))
     if year is None:
         return "no year"
     venue = told.get("venue") or _inner(told, "primary_location", "source", "display_name")
@@ -258,14 +260,14 @@ def _citations(told: Mapping[str, Json], until: int | None) -> int | None:
     OpenAlex counts only the last ten years. If its counts do not add up to all citations, the first
     years are missing.
     """
-    total = _whole(told.get("citations", told.get("cited_by_count")))
+    total = _parse_count(told.get("citations", told.get("cited_by_count")))
     by_year = told.get("counts_by_year")
     if until is None or not isinstance(by_year, list):
         return total
     counts: dict[int, int] = {}
     for one in by_year:
         said = one if isinstance(one, dict) else {}
-        year, count = (_whole(said.get(name)) for name in ("year", "cited_by_count"))
+        year, count = (_parse_count(said.get(name)) for name in ("year", "cited_by_count"))
         if year is None or count is None:
             return None
         counts[year] = count
@@ -294,7 +296,7 @@ def _inner(told: Mapping[str, Json], *keys: str) -> Json:
     return value
 
 
-def _whole(value: Json) -> int | None:
+def _parse_count(value: Json) -> int | None:
     """Return a nonnegative integer, also if it is stored as 12.0, or None."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)

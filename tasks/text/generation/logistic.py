@@ -85,7 +85,8 @@ def draw_model(
         if min(counts[code] for code in range(labels)) >= MIN_LABEL_SHARE * len(topic.choices):
             return model
     raise DataError(
-        f"no weights of {topic.name} in {_TRIES:,} give each label {MIN_LABEL_SHARE:.0%} of posts"
+        f"{topic.name}: none of {_TRIES:,} drawn models gives each label at least"
+        f" {MIN_LABEL_SHARE:.0%} of the posts"
     )
 
 

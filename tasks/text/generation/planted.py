@@ -87,9 +87,13 @@ def add_noise(
             better than a guess.
     """
     if noise not in NOISE_KINDS:
-        raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
+        raise UsageError(
+            f"--noise {noise} is not a valid kind of noise{suggest_nearest(noise, NOISE_KINDS)}"
+        )
     if not 0 <= rate < 1 - 1 / len(labels):
-        raise UsageError(f"noise of {rate}: from 0 to less than {1 - 1 / len(labels):.2f}")
+        raise UsageError(
+            f"the noise rate must be from 0 to less than {1 - 1 / len(labels):.2f}, not {rate}"
+        )
     draw = random.Random(f"noise {seed}")
     found, changed = {}, {}
     for split, rows in splits.rows.items():

@@ -186,7 +186,7 @@ def _check(topic: Topic) -> None:
             texts.append({"text": text})
             inside.append(choice)
     if len({one["text"] for one in texts}) < len(texts):
-        raise DataError(f"{topic.name}: two of the texts that the model's parts make are one")
+        raise DataError(f"{topic.name}: two of the texts made from the model's parts are equal")
     columns = Columns({"text": {"kind": "text", "about": ""}}, "text", topic.labels)
     rows = PreparedRows(texts, public_facts(columns, topic.labels))
     wanted = np.zeros((len(topic.phrases), len(texts)), bool)
@@ -197,7 +197,7 @@ def _check(topic: Topic) -> None:
         if wrong.size:
             there = "lacks" if wanted[place, wrong[0]] else "has"
             raise DataError(
-                f"{topic.name}: a text that the model's parts make {there} {phrase.core!r}:"
+                f"{topic.name}: a text made from the model's parts {there} {phrase.core!r}:"
                 f" {texts[int(wrong[0])]['text']:.200}"
             )
 

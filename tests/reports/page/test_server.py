@@ -348,8 +348,9 @@ def test_an_error_of_the_page_is_one_line(store, monkeypatch, capsys):
 
     monkeypatch.setattr(viewer, "get_overview", fails)
     try:
-        status, _, text = Client(viewer).ask("/overview")
+        status, headers, text = Client(viewer).ask("/overview")
         assert status == 500 and "KeyError" in text
+        assert {name: headers[name] for name in HEADERS} == HEADERS
     finally:
         viewer.close()
         thread.join()

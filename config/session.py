@@ -1,28 +1,19 @@
-"""The configuration of a session: every setting is one field here or in its method's module.
+"""The settings of a session in parts, and `RunConfig`, which consists of them.
 
-A setting has one name everywhere: `temperature` is the flag `--temperature`, the key in
-peirce.toml, the variable PEIRCE_TEMPERATURE, the keyword of `peirce.run` and a field of
-`RunConfig`. A new setting is one new field here, and a run of
-`python -m peirce.commands.write_option_types` for type checkers.
-
-`RunConfig` consists of parts. A part is frozen and refuses unknown names and values of another
-type in one sentence (`records.UsageError`). Each method's module in graphs/ has its own
-`MethodSettings`; the registry that is passed to `RunConfig.from_options` selects the class.
+Each part is frozen and refuses unknown names and values of another type in one sentence
+(`records.UsageError`). The settings of methods are in methods.py.
 """
 
 from __future__ import annotations
 
-if "." not in __name__:  # imported from the folder of the repository, without its package
-    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import SerializeAsAny, field_validator, model_validator
 
-from .records import Json, Proposer, Repairer, UsageError, registry
-from .records.settings import (
+from ..records import Json, Proposer, UsageError, registry
+from ..records.settings import (
     CompositeSettings,
     MethodRegistry,
     Number,
@@ -32,8 +23,8 @@ from .records.settings import (
     is_known_option,
     place_option,
     setting,
-    shared_setting,
 )
+from .methods import MethodSettings, TextSettings
 
 PathLike: TypeAlias = str | Path
 KeyValues: TypeAlias = Sequence[str] | Mapping[str, Json]
@@ -188,223 +179,6 @@ class RaterConfig(Settings):
               " \"temperature\": …}}.",
         flag=False,
     )  # fmt: skip
-
-
-MethodName: TypeAlias = Annotated[
-    str,
-    shared_setting(
-        "Method of the session: abduce (the default), refine, io, t3, or imported for recorded"
-        " answers; on labelled text also hypogenic, hyporefine, literature, union,"
-        " zero-shot-gen, direct or infer."
-    ),
-]
-MaxAnswers: TypeAlias = Annotated[
-    int,
-    shared_setting(
-        "Maximum number of answers per problem (25; refine 8; io always 1).", ge=1, le=1_000_000
-    ),
-]
-ToolCalls: TypeAlias = Annotated[
-    int,
-    shared_setting(
-        "Maximum number of tool calls per answer; 0 offers the model no tools (4; refine and io"
-        " 0).",
-        ge=0, le=1_000,
-    ),
-]  # fmt: skip
-Feedback: TypeAlias = Annotated[
-    bool | None,
-    shared_setting(
-        "Tell the model in the next prompt where its answer failed (default: only if the model"
-        " takes no tools)."
-    ),
-]
-Template: TypeAlias = Annotated[
-    Literal["full", "compact"],
-    shared_setting(
-        "Prompt template: full (the default), or compact, which uses fewer tokens for small"
-        " models.",
-        metavar="full|compact",
-    ),
-]
-TargetGap: TypeAlias = Annotated[
-    Number | None,
-    shared_setting(
-        "For refine on abd: stop at a valid rule whose cost exceeds its lower bound by at most"
-        " this much per prompt world (1.0).", metavar="GAP", ge=0,
-    ),
-]  # fmt: skip
-
-
-class MethodSettings(Settings):
-    """Settings that every method has.
-
-    A method's own class gives other defaults and adds its own settings. A field that it declares
-    without a `setting` is fixed.
-    """
-
-    panel = "Model and method"
-    method: MethodName = "abduce"
-    max_answers: MaxAnswers = 25
-    tool_calls: ToolCalls = 4
-    max_bad: int | None = 3  # in total, not in a row (GEAR, section 4.1)
-    feedback: Feedback = None
-    answer_format: str | None = setting(
-        None, "Format of an answer; for programs tuple, json or fenced_function."
-    )
-    strict_contract: bool = setting(
-        False, "Judge an answer that violates its contract (imports, a second function, …)"
-               " malformed (default: it runs, and the violation is counted).",
-    )  # fmt: skip
-    history: Literal["descriptions", "chat"] = setting(
-        "descriptions", "How prompts show earlier hypotheses: descriptions (the default) or chat."
-    )
-    template: Template = "full"
-
-
-class RepairSettings(MethodSettings):
-    """Settings of a method that reports oracle results in prompts and may repair answers."""
-
-    target_gap: TargetGap = None
-    repair: str | Repairer | None = setting(
-        None, "For refine on abd: `search` repairs and shortens each answer that does not reach"
-              " the target.", metavar="search",
-    )  # fmt: skip
-
-    @field_validator("repair", mode="plain")
-    @classmethod
-    def _is_a_repairer(cls, value: Any) -> str | Repairer | None:
-        found: str | Repairer | None = value
-        if value is not None:
-            found = check_text_or_object("repair", value, "repair", str | Repairer | None)
-        return found
-
-
-class BankSettings(MethodSettings):
-    """Settings of a method that builds or reads a bank in one fixed way."""
-
-    max_answers: int = 25
-    feedback: bool | None = None
-    template: Literal["full", "compact"] = "full"
-
-
-SPLITS = ("val", "ind", "ood")
-UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judges
-
-
-class TextSettings(Settings):
-    """Parameters of the HypoGeniC algorithm, of judging texts and of reading a bank.
-
-    The defaults are the values of the published HypoBench runs, if these have a value. A method may
-    set its own defaults.
-    """
-
-    panel = "Labelled text"
-    examples: int | None = setting(
-        10, "Number of rows in the first prompt, or all (10; with model search all).",
-        metavar="N|all", ge=1,
-    )  # fmt: skip
-    hypotheses: int = setting(
-        10, "Number of hypotheses requested per prompt (10; io and refine 5; with model search"
-            " 20).",
-        metavar="N", ge=1,
-    )  # fmt: skip
-    top: int = setting(
-        10, "Number of best hypotheses of the bank that predict each row (k).", flag=False, ge=1
-    )
-    alpha: Number = setting(0.5, "Weight of the exploration term in the reward.", flag=False, ge=0)
-    scale: Number = setting(
-        0.8,
-        "Row number i of n counts as wrong if scale * top * i / n of these hypotheses predict"
-        " it incorrectly.",
-        flag=False,
-        ge=0,
-    )
-    wrong: int = setting(
-        10, "Number of wrong rows after which new hypotheses are generated.", flag=False, ge=1
-    )
-    capacity: int = setting(20, "Maximum number of hypotheses in the bank.", flag=False, ge=1)
-    rounds: int = setting(
-        1, "Number of passes through the rows (1); for method t3, on any task, its number of"
-           " rounds (5).", metavar="N",
-        ge=0,
-    )  # fmt: skip
-    rewrites: int = setting(
-        6,
-        "For hyporefine: number of rewrites at each regeneration, alternately from"
-        " literature and from data.",
-        flag=False,
-        ge=0,
-    )
-    tau: Number = setting(
-        0.7, "Share of its covered rows that a sentence must predict correctly to be consistent"
-             " (0.7).",
-        metavar="SHARE", ge=0,
-    )  # fmt: skip
-    judge: Literal["auto", "exact", "model"] = setting(
-        "auto", "How sentences are applied: auto evaluates exact rules directly and asks a"
-                " model about the others; exact never asks a model; model always does.", metavar="auto|exact|model",
-    )  # fmt: skip
-    repeats: int = setting(
-        1,
-        "Number of times that the judge model is asked per text; the majority decides (1).",
-        metavar="N",
-        ge=1,
-    )
-    judge_space: bool = setting(
-        False,
-        "Let the judge model label the sample space too, with one call per input and hypothesis.",
-        flag=False,
-    )
-    prompts: Literal["own", "config"] = setting(
-        "own", "Prompts to use: own, or config for those in the data set's config (own).",
-        metavar="own|config",
-    )  # fmt: skip
-    banks_all: bool = setting(
-        True,
-        "Also add inconsistent sentences to the bank (default: true, except for abduce).",
-        flag=False,
-    )
-    inference: str | None = setting(
-        "multi", "How the bank predicts labels: best, filter-weight, one-step, two-step, multi,"
-            " weighted, or choose, which compares these on validation rows (multi; with model"
-            " search weighted).",
-        metavar="STRATEGY",
-    )  # fmt: skip
-    readers: int = setting(
-        5, "Number of hypotheses that filter-weight, one-step and two-step choose from the bank.",
-        flag=False, ge=1,
-    )  # fmt: skip
-    similarity: Number = setting(
-        0.7,
-        "Similarity of their correct rows at which two hypotheses are not both chosen.",
-        flag=False,
-        ge=0,
-    )
-    pattern_rows: int = setting(
-        5,
-        "Number of correctly predicted rows that one-step and two-step show with each hypothesis.",
-        flag=False,
-        ge=0,
-    )
-    shots: int = setting(
-        0, "For direct: number of labelled rows in each prompt (0: zero-shot).", metavar="N", ge=0
-    )
-    validation: int | None = setting(
-        None, "Maximum number of validation rows used to score a hypothesis (all; with a judge"
-              " model 50).", metavar="N", option="validation_rows", ge=0,
-    )  # fmt: skip
-    splits: Sequence[Literal["val", "ind", "ood"]] = setting(
-        SPLITS, "Predict only the rows of this split: val, ind or ood. May be repeated.", metavar="SPLIT",
-        option="split",
-    )  # fmt: skip
-
-    @field_validator("tau", "similarity")
-    @classmethod
-    def _is_a_share(cls, value: Number, info: Any) -> Number:
-        if value > 1:
-            raise UsageError(f"{info.field_name} is {value!r}: it is a share and must be at most 1")
-        return value
 
 
 class TextConfig(TextSettings):
