@@ -121,7 +121,8 @@ def fault_from_status(
     code, key = _code(body), endpoint.key_env
     told = f"{said}: {detail}".rstrip(": ")
     if status == 401:
-        doubt = f"is the key in {key} right?" if endpoint.has_key else f"it wants a key: set {key}"
+        setting = f"set {key}" if key else "name its variable with --model-arg api_key_env=NAME"
+        doubt = f"is the key in {key} right?" if endpoint.has_key else f"it wants a key: {setting}"
         return Fault(f"{said}; {doubt}", retryable=False, refused=True)
     if status == 403 and MODERATED.search(detail):  # This concerns the request, not the key.
         return Fault(told, retryable=False)

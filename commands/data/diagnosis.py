@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...records import Json, PeirceError
+from ...records.providers import PROVIDERS
 from ..arguments import validate_call
 from ..session.execution import run_coroutine
 from ..session.settings import versions
@@ -24,7 +25,7 @@ EXTRAS = {
     "report": ("matplotlib",),
 }
 ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
-KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
+KEY_VARIABLES = ("PEIRCE_API_KEY", *(key for one in PROVIDERS.values() for key in one.keys))
 
 
 @validate_call
