@@ -48,7 +48,8 @@ def scheme_of(spec: str) -> str:
         return scheme
     forms = {name: f"{name}:NAME" if name in PROVIDERS else _named(name).form for name in schemes()}
     provider, slash, name = spec.partition("/")
-    near = get_close_matches(scheme.lower(), forms, n=2)
+    lower = scheme.lower()
+    near = [lower] if lower in forms else get_close_matches(lower, forms, n=2)
     hint = ""
     if slash and provider in PROVIDERS:
         hint = f" (did you mean {provider}:{name}?)"

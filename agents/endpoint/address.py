@@ -19,6 +19,7 @@ from .replies import redact_reply
 if TYPE_CHECKING:
     from .settings import ChatSettings
 
+OWN_VARIABLE = "NAME and set api_key_env to NAME"  # where a provider has no variable for its key
 NO_KEY = "none"  # Sent in place of a key, because some servers require the header.
 
 
@@ -90,7 +91,7 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(  # The message omits the URL, which may hold a secret.
             f"{source} must be a URL without credentials: put the key into the environment"
-            f" variable {key_env}"
+            f" variable {key_env or OWN_VARIABLE}"
         )
     if variable := find_secret(url, name):
         raise UsageError(  # The message omits the model string for the same reason.
@@ -162,7 +163,7 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
             if SECRET_NAME.search(str(key)):
                 raise UsageError(
                     f"model_args must not contain {key!r}, because settings are recorded: put"
-                    f" the key into the environment variable {endpoint.key_env}"
+                    f" the key into the environment variable {endpoint.key_env or OWN_VARIABLE}"
                 )
             check_secrets(str(key), endpoint)
             check_secrets(value, endpoint)

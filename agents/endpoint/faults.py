@@ -127,8 +127,8 @@ def fault_from_status(
     if status == 403 and MODERATED.search(detail):  # This concerns the request, not the key.
         return Fault(told, retryable=False)
     if status == 403:
-        doubt = f"{said}; has the key in {key} the right to use it?"
-        return Fault(doubt, retryable=False, refused=True, may_be_temporary=True)
+        doubt = f"has the key in {key} the right to use it?" if key else "does it want a key?"
+        return Fault(f"{said}; {doubt}", retryable=False, refused=True, may_be_temporary=True)
     if status == 402 or code == "insufficient_quota":
         return Fault(
             f"{said}: the quota of the key in {key} is spent", retryable=False, refused=True
