@@ -19,8 +19,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ..records import Json, Proposer, Unavailable, UsageError, registry
-from ..records.providers import PROVIDERS
+from ..records import PROVIDERS, Json, Proposer, Unavailable, UsageError, registry
 
 if TYPE_CHECKING:
     from .model_settings import ModelKind, ModelSettings

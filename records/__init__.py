@@ -68,6 +68,7 @@ from .oracles import (
     SolveMode,
 )
 from .problems import InputSet, Observation, PastAnswer, Problem, Summary, View
+from .providers import PROVIDERS, Provider
 from .steps import BankEvent, EventKind, JudgedAnswer, JudgedHypothesis, Ledger, StepRecord
 from .tasks import Task
 from .values import (
@@ -84,6 +85,7 @@ from .values import (
 
 __all__ = [
     "NOT_REQUESTED",
+    "PROVIDERS",
     "RETRY_LISTENER",
     "Agreement",
     "Apply",
@@ -131,6 +133,7 @@ __all__ = [
     "Predictions",
     "Problem",
     "Proposer",
+    "Provider",
     "Repairer",
     "RepeatedKey",
     "Reply",

@@ -93,9 +93,3 @@ PROVIDERS: Mapping[str, Provider] = {
     "vllm": Provider("http://localhost:8000/v1", ("VLLM_API_KEY",), local=True),
     "xai": Provider("https://api.x.ai/v1", ("XAI_API_KEY",)),
 }
-
-
-def foreign_owner(variable: str, name: str) -> str:
-    """Return the provider whose key `variable` holds, if it is not the provider `name`, else ""."""
-    owners = [owner for owner, one in PROVIDERS.items() if variable in one.keys]
-    return owners[0] if owners and name not in owners else ""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ...records import Json, Reply, UsageError
-from ...records.providers import PROVIDERS, foreign_owner
+from ...records import PROVIDERS, Json, Reply, UsageError
 from ...secrecy import ADDRESS, SECRET_NAME, check_recipient, find_secret
 from .replies import redact_reply
 
@@ -107,7 +106,7 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
         )
     if (
         provider is not None
-        and (owner := foreign_owner(key_env, scheme))
+        and (owner := _foreign_owner(key_env, scheme))
         and not (provider.url_variable and url != provider.url)
     ):
         raise UsageError(
@@ -127,6 +126,12 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
     if key and provider is None and (why := check_recipient(url, key_env)):
         raise UsageError(why)
     return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env)
+
+
+def _foreign_owner(variable: str, name: str) -> str:
+    """Return the provider whose key `variable` holds, "" for none or the provider `name`."""
+    owners = [owner for owner, one in PROVIDERS.items() if variable in one.keys]
+    return owners[0] if owners and name not in owners else ""
 
 
 def ignored_fields(settings: ChatSettings) -> tuple[str, ...]:

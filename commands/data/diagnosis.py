@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...records import Json, PeirceError
-from ...records.providers import PROVIDERS
+from ...records import PROVIDERS, Json, PeirceError
 from ..arguments import validate_call
 from ..session.execution import run_coroutine
 from ..session.settings import versions

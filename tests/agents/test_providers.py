@@ -8,9 +8,7 @@ import pytest
 from asking import ASK, EXECUTE, SCHEMA, VIEW
 from chat_server import ChatServer, says, status
 from peirce.agents import open_model
-from peirce.agents.endpoint.address import NO_KEY
-from peirce.records import Unavailable, UsageError
-from peirce.records.providers import PROVIDERS, read_ollama_host
+from peirce.records import PROVIDERS, Unavailable, UsageError
 
 HOSTED = sorted(name for name, one in PROVIDERS.items() if not one.local)
 LOCAL = sorted(PROVIDERS.keys() - set(HOSTED))
@@ -85,7 +83,7 @@ def test_a_local_server_needs_no_key_and_gets_none_of_another_provider(monkeypat
     for variable in set(KEYS) - set(PROVIDERS[name].keys):
         monkeypatch.setenv(variable, secret(variable))
     reply, request = ask_provider(monkeypatch, name)
-    assert reply.text == "hi" and request["headers"]["authorization"] == f"Bearer {NO_KEY}"
+    assert reply.text == "hi" and request["headers"]["authorization"] == "Bearer none"
     for variable in PROVIDERS[name].keys:  # what the server itself reads
         monkeypatch.setenv(variable, secret(variable))
         _, request = ask_provider(monkeypatch, name)
@@ -109,11 +107,15 @@ def test_a_variable_of_the_users_own_may_hold_the_key_but_not_that_of_another_pr
         assert "OPENAI_API_KEY holds the key of openai, which is not sent to " + name in said
     monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.invalid/v1")  # the user's own choice
     monkeypatch.setenv("GROQ_API_KEY", secret("GROQ_API_KEY"))
-    asyncio.run(_open_and_close("openai:m", api_key_env="GROQ_API_KEY"))
+    told = asyncio.run(_endpoint("openai:m", api_key_env="GROQ_API_KEY"))
+    assert told == "https://gateway.invalid/v1"
 
 
-async def _open_and_close(spec, **settings):
-    await (await open_model(spec, settings)).close()
+async def _endpoint(spec, **settings):
+    """The URL of an opened model, which sends nothing before it is asked."""
+    proposer = await open_model(spec, settings)
+    await proposer.close()
+    return proposer.settings()["endpoint"]
 
 
 def test_a_key_is_asked_for_in_words_where_a_local_server_wants_one(monkeypatch):
@@ -139,8 +141,9 @@ def test_a_key_is_asked_for_in_words_where_a_local_server_wants_one(monkeypatch)
         ("http://gpu:8/v1", "http://gpu:8/v1"),
     ],
 )
-def test_ollama_host_is_read_as_ollama_reads_it(host, url):
-    assert read_ollama_host(host) == url
+def test_ollama_host_is_read_as_ollama_reads_it(monkeypatch, host, url):
+    monkeypatch.setenv("OLLAMA_HOST", host)
+    assert asyncio.run(_endpoint("ollama:m")) == url
 
 
 def test_ollama_is_asked_where_ollama_host_says(monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from chat_server import ChatServer, completion
 from labelled_session import Model, data_set
-from peirce.records.providers import PROVIDERS
+from peirce.records import PROVIDERS
 from scripted_run import TAIL
 
 WRITER, JUDGE = "planted-anthropic-4711", "planted-groq-0815"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from peirce import cli
-from peirce.records.providers import PROVIDERS
+from peirce.records import PROVIDERS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
