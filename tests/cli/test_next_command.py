@@ -27,7 +27,8 @@ def arguments_of(said: str) -> list[str]:
 
 
 def test_a_session_that_is_complete_is_shown_next(peirce):
-    code, out, err = peirce("run", "list_functions", "--problems", "1", "--workers", "1", "--quiet")
+    with FaultyServer(model=lambda request: {"content": TAIL}) as server:
+        code, out, err = peirce(*RUN, "--model", f"{server.url}#m")
     assert (code, err) == (0, "") and re.fullmatch(r"peirce show \w+", next_of(out))
     assert peirce(*arguments_of(next_of(out)))[0] == 0
 
