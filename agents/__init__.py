@@ -1,7 +1,7 @@
 """Open the models that answer, by the scheme (the word before the colon) of a model string.
 
     search                       the embedded proposer
-    openai:NAME                  an OpenAI-compatible endpoint, set by environment variables
+    openai:NAME, ollama:NAME, …  a provider (records/providers.py); environment variables hold its key
     http://host:port/v1#NAME     an endpoint at this URL (https too)
     hf:BASE, hf:BASE+ADAPTER     in this process: folders, or ids of the Hugging Face hub
     recorded:FILE                recorded answers
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ..records import Json, Proposer, Unavailable, UsageError, registry
+from ..records import PROVIDERS, Json, Proposer, Unavailable, UsageError, registry
 
 if TYPE_CHECKING:
     from .model_settings import ModelKind, ModelSettings
@@ -45,12 +45,23 @@ def scheme_of(spec: str) -> str:
     scheme = spec.partition(":")[0]
     if registry.is_registered("models", scheme):
         return scheme
-    forms = {name: _named(name).form for name in schemes()}
-    near = get_close_matches(scheme, forms, n=1)
-    hint = f" (did you mean {forms[near[0]]}?)" if near else ""
-    if not near and scheme == spec:
-        hint = f" (at an endpoint it would be openai:{spec})"
-    raise UsageError(f"unknown model {spec!r}{hint}: a model is one of {', '.join(forms.values())}")
+    forms = {name: f"{name}:NAME" if name in PROVIDERS else _named(name).form for name in schemes()}
+    provider, slash, name = spec.partition("/")
+    lower = scheme.lower()
+    near = [lower] if lower in forms else get_close_matches(lower, forms, n=2)
+    hint = ""
+    if slash and provider in PROVIDERS:
+        hint = f" (did you mean {provider}:{name}?)"
+    elif near:
+        hint = f" (did you mean {' or '.join(forms[one] for one in near)}?)"
+    elif scheme == spec:
+        hint = f" (name its provider, for example openai:{spec} or ollama:{spec})"
+    others = [form for one, form in forms.items() if one not in PROVIDERS]
+    raise UsageError(
+        f"unknown model {spec!r}{hint}: a model is one of {', '.join(others)} or PROVIDER:NAME, where"
+        f" PROVIDER is {', '.join(PROVIDERS)}; any other OpenAI-compatible server is named by its"
+        " URL, as in http://host:port/v1#NAME"
+    )
 
 
 def settings_of(spec: str) -> type[ModelSettings]:

@@ -103,6 +103,7 @@ class ModelConfig(Settings):
     panel = "Model and method"
     model: str | Proposer = setting(
         "search", "Model that proposes hypotheses: search (the default), openai:NAME,"
+            " anthropic:NAME, gemini:NAME, ollama:NAME and other providers,"
             " http://host:port/v1#NAME, hf:FOLDER (hf:ID, hf:BASE+ADAPTER), recorded:FILE or"
             " scripted:FILE.",
     )  # fmt: skip

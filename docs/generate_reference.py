@@ -27,7 +27,7 @@ from peirce.training.pretrain.settings import PretrainSettings
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 MODELS: dict[str, type[ModelSettings]] = {
-    "a model behind an endpoint (`openai:NAME`, `http://…/v1#NAME`)": ChatSettings,
+    "a model behind an endpoint (`openai:NAME` and other providers, `http://…/v1#NAME`)": ChatSettings,
     "a model in this process (`hf:FOLDER`)": LocalSettings,
     "the embedded search (`search`)": SearchSettings,
     "recorded answers (`recorded:FILE`)": RecordedSettings,

@@ -69,6 +69,7 @@ from .oracles import (
     SolveMode,
 )
 from .problems import InputSet, Observation, PastAnswer, Problem, Summary, View
+from .providers import PROVIDERS, Provider
 from .steps import BankEvent, EventKind, JudgedAnswer, JudgedHypothesis, Ledger, StepRecord
 from .tasks import Task
 from .values import (
@@ -85,6 +86,7 @@ from .values import (
 
 __all__ = [
     "NOT_REQUESTED",
+    "PROVIDERS",
     "RETRY_LISTENER",
     "Agreement",
     "Apply",
@@ -132,6 +134,7 @@ __all__ = [
     "Predictions",
     "Problem",
     "Proposer",
+    "Provider",
     "RanksFindings",
     "Repairer",
     "RepeatedKey",

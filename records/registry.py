@@ -25,6 +25,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from .errors import UsageError
+from .providers import PROVIDERS
 
 Kind: TypeAlias = Literal[
     "tasks",
@@ -82,7 +83,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "hf": "agents.local:HF",
         "http": "agents.endpoint:HTTP",
         "https": "agents.endpoint:HTTPS",
-        "openai": "agents.endpoint:OPENAI",
+        **dict.fromkeys(PROVIDERS, "agents.endpoint:PROVIDER"),
         "recorded": "agents.recorded:RECORDED",
         "scripted": "agents.scripted:SCRIPTED",
         "search": "agents.search_model:SEARCH",

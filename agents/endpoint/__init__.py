@@ -14,6 +14,6 @@ async def open_model(settings: ChatSettings) -> Proposer:
     return open_chat(settings)
 
 
-OPENAI = ModelKind("openai:NAME", ChatSettings, open_model)
+PROVIDER = ModelKind("PROVIDER:NAME", ChatSettings, open_model)
 HTTP = ModelKind("http://host:port/v1#NAME", ChatSettings, open_model)
 HTTPS = ModelKind("https://host/v1#NAME", ChatSettings, open_model)

@@ -11,20 +11,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ...records import Json, Reply, UsageError
-from ...secrecy import SECRET_NAME, check_recipient, find_secret
+from ...records import PROVIDERS, Json, Reply, UsageError
+from ...secrecy import ADDRESS, SECRET_NAME, check_recipient, find_secret
 from .replies import redact_reply
 
 if TYPE_CHECKING:
     from .settings import ChatSettings
 
-OPENAI_URL = "https://api.openai.com/v1"
+OWN_VARIABLE = "NAME and set api_key_env to NAME"  # where a provider has no variable for its key
 NO_KEY = "none"  # Sent in place of a key, because some servers require the header.
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of requests; `key_env` is the variable that the key comes or should come from."""
+    """The address of requests.
+
+    Attributes:
+        url: The base URL.
+        model: The name of the model there.
+        key: The key, or `NO_KEY`.
+        key_env: The variable that the key comes or should come from; "" if there is none.
+    """
 
     url: str
     model: str
@@ -64,13 +71,15 @@ class Endpoint:
 def resolve_endpoint(settings: ChatSettings) -> Endpoint:
     """Return the endpoint that a model string names. Raises UsageError, which repeats no secret."""
     spec = settings.model
-    scheme, _, rest = spec.partition(":")
-    if scheme == "openai":
-        source, url, name = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, rest
-        key_env = settings.api_key_env or "OPENAI_API_KEY"
+    scheme, _, name = spec.partition(":")
+    provider = PROVIDERS.get(scheme)
+    if provider is not None:
+        url, source = provider.base_url()
+        form, key_env = f"{scheme}:NAME", settings.api_key_env or provider.key_variable()
     else:
         url, _, name = spec.partition("#")
-        source, key_env = "the model string", settings.api_key_env or "PEIRCE_API_KEY"
+        source, form = "the model string", f"{url}#NAME"
+        key_env = settings.api_key_env or "PEIRCE_API_KEY"
     try:
         parts = urlsplit(url)
         wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
@@ -81,7 +90,7 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(  # The message omits the URL, which may hold a secret.
             f"{source} must be a URL without credentials: put the key into the environment"
-            f" variable {key_env}"
+            f" variable {key_env or OWN_VARIABLE}"
         )
     if variable := find_secret(url, name):
         raise UsageError(  # The message omits the model string for the same reason.
@@ -89,20 +98,67 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
             f" {variable}, because it is recorded"
         )
     if not name:
-        raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
+        raise UsageError(f"model {spec!r} names no model: write {form}")
+    if provider is not None and ADDRESS.match(name):
+        raise UsageError(  # The message omits the URL, which may hold a secret.
+            f"{scheme}: must be followed by the name of a model, not by a URL: for a server at a"
+            " URL, write http://host:port/v1#NAME"
+        )
+    if (
+        provider is not None
+        and (owner := _foreign_owner(key_env, scheme))
+        and not (provider.url_variable and url != provider.url)
+    ):
+        raise UsageError(
+            f"{key_env} holds the key of {owner}, which is not sent to {scheme}: put the key of"
+            f" {scheme} into another variable"
+        )
     key = os.environ.get(key_env, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise UsageError(
             f"the key in {key_env} contains characters that an HTTP header cannot have: copy the"
             " key again"
         )
-    if not key and (scheme == "openai" or settings.api_key_env):
+    if not key and (settings.api_key_env or (provider is not None and not provider.local)):
         raise UsageError(
             f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
         )
-    if key and scheme != "openai" and (why := check_recipient(url, key_env)):
+    if key and provider is None and (why := check_recipient(url, key_env)):
         raise UsageError(why)
     return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env)
+
+
+def _foreign_owner(variable: str, name: str) -> str:
+    """Return the provider whose key `variable` holds, "" for none or the provider `name`."""
+    owners = [owner for owner, one in PROVIDERS.items() if variable in one.keys]
+    return owners[0] if owners and name not in owners else ""
+
+
+def ignored_fields(settings: ChatSettings) -> tuple[str, ...]:
+    """Return the fields of a request that the provider ignores without a message.
+
+    Raises:
+        UsageError: A setting asks for one of them, or for a higher temperature than it applies.
+    """
+    scheme = settings.model.partition(":")[0]
+    if (provider := PROVIDERS.get(scheme)) is None:
+        return ()
+    wanted = {name: name for name in settings.model_args}
+    wanted |= {"send_seed": "seed"} if settings.send_seed else {}
+    wanted |= {"structured": "response_format"} if settings.structured == "always" else {}
+    for name, field in wanted.items():
+        if field in provider.ignored:
+            raise UsageError(
+                f"{name} has no effect on model {settings.model!r}, because {scheme} ignores"
+                f" {field} in requests of this kind: leave it out"
+            )
+    most = provider.max_temperature
+    if most is not None and settings.temperature is not None and settings.temperature > most:
+        raise UsageError(
+            f"temperature {settings.temperature:g} of model {settings.model!r} must be at most"
+            f" {most:g}, the highest that {scheme} applies"
+        )
+    return provider.ignored
 
 
 def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
@@ -112,7 +168,7 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
             if SECRET_NAME.search(str(key)):
                 raise UsageError(
                     f"model_args must not contain {key!r}, because settings are recorded: put"
-                    f" the key into the environment variable {endpoint.key_env}"
+                    f" the key into the environment variable {endpoint.key_env or OWN_VARIABLE}"
                 )
             check_secrets(str(key), endpoint)
             check_secrets(value, endpoint)

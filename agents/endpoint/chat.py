@@ -1,7 +1,6 @@
 """The proposer for an OpenAI-compatible chat endpoint, based on langchain-openai.
 
-    openai:NAME               base URL from OPENAI_BASE_URL (else api.openai.com), key from
-                              OPENAI_API_KEY
+    PROVIDER:NAME             base URL and key variable from records/providers.py
     http://host:port/v1#NAME  the endpoint at this URL (https too), key from PEIRCE_API_KEY if
                               set: the key of one provider is never sent to another
 
@@ -32,7 +31,7 @@ from ...records import (
     View,
 )
 from .. import EndpointRefused
-from .address import Endpoint, check_secrets, resolve_endpoint
+from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
 from .client import open_client
 from .context import ContextChecker
 from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
@@ -84,6 +83,7 @@ class OpenAIChatProposer:
         settings: ChatSettings,
         model: ChatOpenAI,
         http: httpx2.AsyncClient,
+        ignored: Sequence[str] = (),
     ) -> None:
         self._endpoint = endpoint
         self._settings = settings
@@ -93,7 +93,8 @@ class OpenAIChatProposer:
         self._outage = OutageTracker(settings.outage_s)
         self._context = ContextChecker(endpoint, http, settings.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
-        self._refused: set[str] = set()  # optional parts that the endpoint does not support
+        # Optional parts of requests that the endpoint does not support.
+        self._refused = {*ignored, *(f"{part} with tools" for part in ignored)}
         self._no_tools = FailureStreak(TOOL_REFUSALS_LIMIT)
         self._confirming = asyncio.Lock()  # One call at a time confirms that tools are refused.
         self._no_answer = FailureStreak(REFUSALS_LIMIT)
@@ -372,10 +373,10 @@ class OpenAIChatProposer:
 
 def open_chat(settings: ChatSettings) -> Proposer:
     """Return the proposer without sending a request. Raises UsageError."""
-    endpoint = resolve_endpoint(settings)
+    endpoint, ignored = resolve_endpoint(settings), ignored_fields(settings)
     check_secrets(settings.model_args, endpoint)
     model, http = open_client(endpoint, settings)
-    return OpenAIChatProposer(endpoint, settings, model, http)
+    return OpenAIChatProposer(endpoint, settings, model, http, ignored)
 
 
 def _as_sent(part: str, extra: Mapping[str, Json]) -> str:

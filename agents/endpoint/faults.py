@@ -121,13 +121,14 @@ def fault_from_status(
     code, key = _code(body), endpoint.key_env
     told = f"{said}: {detail}".rstrip(": ")
     if status == 401:
-        doubt = f"is the key in {key} right?" if endpoint.has_key else f"it wants a key: set {key}"
+        setting = f"set {key}" if key else "name its variable with --model-arg api_key_env=NAME"
+        doubt = f"is the key in {key} right?" if endpoint.has_key else f"it wants a key: {setting}"
         return Fault(f"{said}; {doubt}", retryable=False, refused=True)
     if status == 403 and MODERATED.search(detail):  # This concerns the request, not the key.
         return Fault(told, retryable=False)
     if status == 403:
-        doubt = f"{said}; has the key in {key} the right to use it?"
-        return Fault(doubt, retryable=False, refused=True, may_be_temporary=True)
+        doubt = f"has the key in {key} the right to use it?" if key else "does it want a key?"
+        return Fault(f"{said}; {doubt}", retryable=False, refused=True, may_be_temporary=True)
     if status == 402 or code == "insufficient_quota":
         return Fault(
             f"{said}: the quota of the key in {key} is spent", retryable=False, refused=True

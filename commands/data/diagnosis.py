@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...records import Json, PeirceError
+from ...records import PROVIDERS, Json, PeirceError
 from ..arguments import validate_call
 from ..session.execution import run_coroutine
 from ..session.settings import versions
@@ -24,7 +24,7 @@ EXTRAS = {
     "report": ("matplotlib",),
 }
 ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
-KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
+KEY_VARIABLES = ("PEIRCE_API_KEY", *(key for one in PROVIDERS.values() for key in one.keys))
 
 
 @validate_call

@@ -247,7 +247,9 @@ def resume(
         found = store.find_session(session)
         record = store.session(found)
     settings = record["settings"]
-    if unnamed := unnamed_key_variables(settings):
+    # What was reached is a report: resume opens the model by its string and settings instead.
+    read = {key: one for key, one in settings["operational"].items() if key != "reached"}
+    if unnamed := unnamed_key_variables(settings | {"operational": read}):
         raise UsageError(
             f"session {found} asks for the key in {unnamed[0]}: a store may not choose which"
             f" variable is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the environment"

@@ -10,6 +10,7 @@ sentence that ends the session says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -108,7 +109,7 @@ class Budget:
         if self.limit_tokens is not None and tokens >= self.limit_tokens:
             raise BudgetSpent(
                 f"The budget of {self.limit_tokens:,} tokens is spent ({tokens:,} so far{told and f', {told}'}): resume"
-                " with a larger --budget-tokens."
+                f" with a larger budget, for example --budget-tokens {_next_limit(self.limit_tokens, tokens)}."
             )
         if self.limit_usd is None or self.prices is None:
             return
@@ -116,7 +117,7 @@ class Budget:
         if usd >= self.limit_usd:
             raise BudgetSpent(
                 f"The budget of {self.limit_usd:g} US dollars is spent ({usd:.4g} so far{told and f', {told}'}): resume"
-                " with a larger --budget-usd."
+                f" with a larger budget, for example --budget-usd {_next_limit(self.limit_usd, usd):g}."
             )
 
     def count(self, usage: Usage) -> None:
@@ -124,6 +125,11 @@ class Budget:
         self.estimated += isinstance(usage, EstimatedUsage)
         for name in self.spent:
             self.spent[name] += getattr(usage, name)
+
+
+def _next_limit(limit: float, spent: float) -> float:
+    """Return the smallest multiple of a limit that leaves half of it or more to spend."""
+    return limit * math.ceil(spent / limit + 0.5)
 
 
 def add_costs(usage: Mapping[str, Json], spending: Mapping[str, Json]) -> dict[str, Json]:

@@ -178,7 +178,7 @@ async def run_session(
             await asyncio.gather(*workers, return_exceptions=True)
         store.set_commit_size(1)
         store.update_session(session, status=status, digest=store.digest(session))
-        emit({"type": "ended", "status": status})
+        emit({"type": "ended", "status": status, "cause": cause})
     done = sum(row.status == "done" for row in ended)
     counts = {"problems": len(ended), "done": done, "failed": failed}
     return {"status": status, **counts, "cause": cause}

@@ -273,11 +273,12 @@ def print_doctor(out: Console, diagnosis: Mapping[str, Json]) -> None:
     )
     for name, backend in diagnosis["sandbox"].items():
         out.print(f"sandbox   {name}: {_backend(backend)}")
-    keys = ", ".join(
-        f"{name} {'set' if there else 'not set'}" for name, there in models["keys"].items()
-    )
+    keys = ", ".join(name for name, there in models["keys"].items() if there) or "none"
     endpoint = escape_unprintable(models["endpoint"] or "none set in the environment")
-    out.print(f"models    {', '.join(models['schemes'])}; endpoint: {endpoint}; {keys}")
+    out.print(
+        f"models    {', '.join(models['schemes'])}; endpoint: {endpoint};"
+        f" keys set in the environment: {keys}"
+    )
     for one in diagnosis["settings"] or [{"key": "none set in the environment or a file"}]:
         told = f" = {one['value']} ({one['source']})" if "value" in one else ""
         out.print(f"setting   {escape_unprintable(one['key'] + told)}", soft_wrap=True)

@@ -24,14 +24,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from ...records import Json
+from ...records import Interrupted, Json, PeirceError
 from .text import (
     VERDICT_STYLES,
     create_console,
     escape_unprintable,
-    format_command,
     format_count,
     format_duration,
+    format_resume,
     join_counts,
     stop_sentence,
     to_one_line,
@@ -92,7 +92,7 @@ class SessionProgress:
         self._sums: Counter[str] = Counter()
         self._stopping = False
         self._without_tools = False
-        self._status = ""
+        self._status = self._cause = ""
         self._phase = OPENING
         self._max_answers: int | None = None
         self._over = threading.Event()
@@ -108,15 +108,19 @@ class SessionProgress:
             threading.Thread(target=self._beat, daemon=True, name=HEARTBEAT_THREAD).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._over.set()
         with contextlib.suppress(OSError):
             if self._picture is not None:
                 self._picture.stop()
             if self.session and (self._status != "done" or self._failed):
-                again = format_command("resume", self.session, self.store)
-                retry = " --retry-failed" if self._failed else ""
-                self._out.print(f"To continue, run: {again}{retry}", soft_wrap=True)
+                again = format_resume(
+                    self.session, self.store, failed=self._failed > 0, cause=self._cause
+                )
+                # The command line prints the error after this line.
+                solved = isinstance(error, PeirceError) and not isinstance(error, Interrupted)
+                when = "To continue once the problem below is solved" if solved else "To continue"
+                self._out.print(f"{when}, run: {again}", soft_wrap=True)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
         """Handle one event of the runner; unknown event types are ignored.
@@ -199,7 +203,7 @@ class SessionProgress:
             )
 
     def _on_ended(self, event: Mapping[str, Json]) -> None:
-        self._status = event["status"]
+        self._status, self._cause = event["status"], event.get("cause", "")
         self._phase = SCORING
         if self._picture is not None:
             self._picture.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,10 +68,25 @@ def format_duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
-def format_command(verb: str, session: str, store: str) -> str:
+def format_command(verb: str, session: str, store: str, *options: str) -> str:
     """Return a `peirce` command line to copy; the store is named unless it is the default one."""
     named = [] if Path(store) == Path(DEFAULT_STORE) else ["--store", store]
-    return shlex.join(["peirce", verb, session, *named])
+    return shlex.join(["peirce", verb, session, *options, *named])
+
+
+def format_resume(session: str, store: str, *, failed: bool, cause: str = "") -> str:
+    """Return the command that continues a session.
+
+    Args:
+        session: Its id.
+        store: Path of the store.
+        failed: Whether problems failed, which are then tried again too.
+        cause: Why the session ended early. If its budget is spent, the sentence of
+            graphs/runtime/budget.py proposes a larger one, which the command then sets.
+    """
+    budget = re.search(r"(--budget-\w+) ([\d.e+-]*\d)", cause)
+    options = [*(["--retry-failed"] if failed else []), *(budget.groups() if budget else ())]
+    return format_command("resume", session, store, *options)
 
 
 def join_counts(pairs: Mapping[str, Json]) -> str:

@@ -1,5 +1,5 @@
 """Every `peirce run` of docs/how-to/use-a-language-model.md runs as it stands there, but for what it reaches:
-the test's endpoint in place of hosts and ports, a tiny model in place of a folder, fewer problems.
+the test's endpoint in place of hosts, ports and local servers, a tiny model in place of a folder, fewer problems.
 Commands for endpoints are processes forked from one that has the package imported; those for models
 in a folder run in this process, so that torch is imported once."""
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from peirce import cli
+from peirce.records import PROVIDERS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
@@ -28,8 +29,25 @@ LESS = ("--problems", "2", "--max-answers", "2", "--workers", "1", "--quiet", "-
 
 def test_the_page_has_a_command_for_each_kind_of_model():
     models = [re.search(r"--model (\S+)", command)[1] for command in COMMANDS]
-    for begins in ("openai:", "http://localhost:8000/v1#", "http://localhost:11434/v1#", "hf:./"):
+    for begins in (
+        "openai:",
+        "vllm:",
+        "ollama:",
+        "llamacpp:",
+        "http://localhost:8001/v1#",
+        "hf:./",
+    ):
         assert any(model.startswith(begins) for model in models)
+
+
+def test_the_page_lists_every_provider_with_its_key_and_address():
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.* \| `http.*`) \|$", PAGE, re.M))
+    assert rows.keys() == PROVIDERS.keys()
+    for name, one in PROVIDERS.items():
+        keys, address = rows[name].split(" | ")
+        assert address == f"`{one.url}`"
+        assert re.findall(r"`(\w+)`", keys) == list(one.keys)
+        assert one.local == (keys == "none" or keys.endswith("if the server wants one"))
 
 
 def run(command, folder, **environment):
@@ -43,8 +61,11 @@ def run(command, folder, **environment):
 @pytest.mark.parametrize("command", [c for c in COMMANDS if "hf:" not in c])
 def test_a_command_for_an_endpoint_runs(command, tmp_path):
     with FaultyServer() as server:
-        here = re.sub(r"http://localhost:\d+/v1", server.url, command)
-        told = run(here, tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="a-key-for-tests")
+        here = re.sub(r"http://localhost:\d+/v1#|\b(vllm|llamacpp):", f"{server.url}#", command)
+        told = run(
+            here, tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="a-key-for-tests",
+            OLLAMA_HOST=server.url,
+        )  # fmt: skip
         assert server.requests == told["usage"]["by_kind"]["model"]["calls"] > 2
     assert told["status"] == "done" and told["problems"] == 2
 

@@ -1,0 +1,95 @@
+"""The providers of language models that a model string can name, as in `anthropic:NAME`.
+
+All of them speak OpenAI's chat protocol. The names, URLs and variables are those of each provider's
+own documentation. To add a provider, add a row.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+
+class Provider(NamedTuple):
+    """The address of a provider, and how its key is found.
+
+    Attributes:
+        url: The base URL of its OpenAI-compatible endpoint.
+        keys: The environment variables that may hold its key, in order of precedence.
+        local: Whether it is a server on the user's machine, which needs no key.
+        url_variable: The environment variable that overrides the URL, "" for none.
+        read_url: Converts the value of that variable to a base URL.
+        ignored: Fields of a request that it accepts and ignores without a message.
+        max_temperature: It silently reduces a higher temperature to this one; None if it does not.
+    """
+
+    url: str
+    keys: tuple[str, ...] = ()
+    local: bool = False
+    url_variable: str = ""
+    read_url: Callable[[str], str] = str
+    ignored: tuple[str, ...] = ()
+    max_temperature: float | None = None
+
+    def base_url(self) -> tuple[str, str]:
+        """Return the base URL, and the name of what it was read from."""
+        value = os.environ.get(self.url_variable, "").strip() if self.url_variable else ""
+        return (self.read_url(value), self.url_variable) if value else (self.url, "the provider")
+
+    def key_variable(self) -> str:
+        """Return the variable that holds the key, or should hold it; "" if it needs none."""
+        filled = (name for name in self.keys if os.environ.get(name, "").strip())
+        return next(filled, self.keys[0] if self.keys else "")
+
+
+def read_ollama_host(host: str) -> str:
+    """Return the base URL that a value of OLLAMA_HOST stands for.
+
+    Ollama reads HOST, HOST:PORT, :PORT or a URL. The server listens at 0.0.0.0 for all addresses of
+    its machine, which is no address to connect to.
+    """
+    scheme, mark, rest = host.strip("\"' ").partition("://")
+    if not mark:
+        scheme, rest = "http", scheme
+    place, _, path = rest.partition("/")
+    if not mark and not re.search(r":\d+$", place):
+        place += ":11434"
+    place = re.sub(r"^(0\.0\.0\.0|\[::\]|)(?=:|$)", "localhost", place)
+    return f"{scheme}://{place}/{path}".rstrip("/").removesuffix("/v1") + "/v1"
+
+
+_GEMINI = Provider(
+    "https://generativelanguage.googleapis.com/v1beta/openai", ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+)
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1",
+        ("ANTHROPIC_API_KEY",),
+        ignored=("seed", "response_format", "reasoning_effort"),
+        max_temperature=1.0,
+    ),
+    "cerebras": Provider("https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",)),
+    "deepseek": Provider("https://api.deepseek.com/v1", ("DEEPSEEK_API_KEY",)),
+    "fireworks": Provider("https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",)),
+    "gemini": _GEMINI,
+    "google": _GEMINI,
+    "groq": Provider("https://api.groq.com/openai/v1", ("GROQ_API_KEY",)),
+    "llamacpp": Provider("http://localhost:8080/v1", ("LLAMA_API_KEY",), local=True),
+    "lmstudio": Provider("http://localhost:1234/v1", local=True),
+    "mistral": Provider("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",)),
+    "ollama": Provider(
+        "http://localhost:11434/v1",
+        local=True,
+        url_variable="OLLAMA_HOST",
+        read_url=read_ollama_host,
+    ),
+    "openai": Provider(
+        "https://api.openai.com/v1", ("OPENAI_API_KEY",), url_variable="OPENAI_BASE_URL"
+    ),
+    "openrouter": Provider("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
+    "together": Provider("https://api.together.ai/v1", ("TOGETHER_API_KEY",)),
+    "vllm": Provider("http://localhost:8000/v1", ("VLLM_API_KEY",), local=True),
+    "xai": Provider("https://api.x.ai/v1", ("XAI_API_KEY",)),
+}

@@ -1,0 +1,133 @@
+"""Checks that the command which `peirce run` prints as `next` is the right one for every way in which a
+session ends. Each is read from the screen of a real run, then run as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import subprocess
+
+import pytest
+from faulty_server import FaultyServer
+from scripted_run import TAIL, command
+
+RUN = ["run", "list_functions", "--problems", "4", "--max-answers", "2", "--workers", "1",
+       "--concurrency", "1", "--quiet", "--retries", "0"]  # fmt: skip
+
+
+def next_of(out: str) -> str:
+    """What stands behind `next` on the screen."""
+    return re.search(r"^next +(.+)$", out, re.M)[1]
+
+
+def arguments_of(said: str) -> list[str]:
+    """The arguments of the `peirce` command that a line ends with."""
+    return shlex.split(said[said.index("peirce ") :])[1:]
+
+
+def test_a_session_that_is_complete_is_shown_next(peirce):
+    with FaultyServer(model=lambda request: {"content": TAIL}) as server:
+        code, out, err = peirce(*RUN, "--model", f"{server.url}#m")
+    assert (code, err) == (0, "") and re.fullmatch(r"peirce show \w+", next_of(out))
+    assert peirce(*arguments_of(next_of(out)))[0] == 0
+
+
+def test_problems_that_failed_when_the_server_died_are_tried_again(peirce):
+    def answer(request):
+        server._server.should_exit = server.requests >= 3  # the first problem has its answers
+        return {"content": TAIL}
+
+    with FaultyServer(model=answer) as server:
+        model = ["--model", f"{server.url}#m"]
+        code, out, _ = peirce(*RUN, *model)
+        port = server.port
+    assert code == 0 and re.search(r"of which \d failed", out), out
+    said = next_of(out)
+    assert re.fullmatch(r"peirce resume \w+ --retry-failed", said)
+    with FaultyServer(model=lambda request: {"content": TAIL}, port=port) as server:
+        code, out, err = peirce(*arguments_of(said), "--quiet")
+        assert server.requests and code == 0 and "failed    nothing" in out, out + err
+    assert next_of(out).startswith("peirce show")
+
+
+def test_where_one_cause_made_every_problem_fail_it_is_to_be_solved_first(peirce):
+    with FaultyServer() as server:
+        model, port = ["--model", f"{server.url}#m"], server.port
+    code, out, err = peirce(*RUN, *model)
+    assert code == 1 and "all 4 problems failed" in err
+    said = next_of(out)
+    assert re.fullmatch(
+        r"solve the problem in the line \"failed\" above, then run: peirce resume \w+"
+        r" --retry-failed",
+        said,
+    )
+    assert "the connection failed" in re.search(r"^failed +(.+)$", out, re.M)[1]
+    with FaultyServer(model=lambda request: {"content": TAIL}, port=port):
+        code, out, _ = peirce(*arguments_of(said), "--quiet")
+    assert code == 0 and next_of(out).startswith("peirce show")
+
+
+def test_after_as_many_failures_as_allowed_the_failed_and_the_open_problems_are_run(peirce):
+    with FaultyServer(status=500) as server:
+        model, port = ["--model", f"{server.url}#m"], server.port
+        code, out, _ = peirce(*RUN, *model, "--max-failures", "2")
+    assert code == 1 and "--retry-failed" in next_of(out)
+    with FaultyServer(model=lambda request: {"content": TAIL}, port=port):
+        code, out, _ = peirce(*arguments_of(next_of(out)), "--quiet")
+    assert code == 0 and "done, 4 problems\n" in out
+
+
+@pytest.mark.parametrize(
+    ("budget", "larger"),
+    [
+        (["--budget-tokens", "40"], r"--budget-tokens 80"),
+        (
+            ["--budget-usd", "0.00004", "--price-in", "1", "--price-out", "1"],
+            r"--budget-usd 8e-05",
+        ),
+    ],
+)
+def test_a_spent_budget_is_raised_by_the_command(peirce, budget, larger):
+    """An answer takes 18 tokens."""
+    with FaultyServer(model=lambda request: {"content": TAIL}) as server:
+        code, out, err = peirce(*RUN, "--model", f"{server.url}#m", *budget)
+        said = next_of(out)
+        assert code == 3 and re.fullmatch(rf"peirce resume \w+ {larger}", said)
+        assert f"To continue, run: {said}\n" in err and larger in err.splitlines()[-1]
+        before = server.requests
+        for _ in range(4):
+            code, out, err = peirce(*arguments_of(next_of(out)), "--quiet")
+            assert server.requests > before
+            before = server.requests
+            if code == 0:
+                break
+    assert code == 0 and next_of(out).startswith("peirce show"), out + err
+
+
+def test_an_interrupted_session_is_resumed(folder, peirce):
+    with FaultyServer(model=lambda request: {"content": TAIL}, delay_s=0.3) as server:
+        arguments = [*RUN, "--model", f"{server.url}#m"]
+        with subprocess.Popen(
+            command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            while server.requests < 2:
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        said = next_of(out)
+        assert process.returncode == 130 and re.fullmatch(r"peirce resume \w+", said)
+        assert f"To continue, run: {said}\n" in err
+        code, out, _ = peirce(*arguments_of(said), "--quiet")
+    assert code == 0 and next_of(out).startswith("peirce show")
+
+
+def test_a_session_that_its_endpoint_refused_continues_once_that_is_solved(peirce):
+    with FaultyServer(status=401) as server:
+        port = server.port
+        code, out, err = peirce(*RUN, "--model", f"{server.url}#m")
+    said, error = err.splitlines()[-2:]
+    assert (code, out) == (1, "") and "it wants a key" in error
+    assert said.startswith("To continue once the problem below is solved, run: peirce resume ")
+    with FaultyServer(model=lambda request: {"content": TAIL}, port=port):
+        assert peirce(*arguments_of(said), "--quiet")[0] == 0
