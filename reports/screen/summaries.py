@@ -73,8 +73,6 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         ("store", f"{escape_unprintable(session.store)}, session {escape_unprintable(session.session)}"),
         ("digest", session.digest),
         ("next", next_step(session)),
-        *([("page", format_command("report", session.session, session.store))]
-          if session.status == "done" else []),
     ]  # fmt: skip
     for name, said in facts:
         out.print(f"{name:<9} {escape_unprintable(said)}", soft_wrap=True)
@@ -83,12 +81,12 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
 def next_step(session: Any) -> str:
     """Return the command that a user runs next, with what to do before it.
 
-    A session that is complete is shown. Any other one is resumed, with the failed problems and a
+    A session that is complete becomes a page. Any other one is resumed, with the failed problems and a
     larger budget where these are why it ended.
     """
     causes, failed = set(session.failed.values()), len(session.failed)
     if session.status == "done" and not failed:
-        return format_command("show", session.session, session.store)
+        return format_command("report", session.session, session.store)
     again = format_resume(session.session, session.store, failed=failed > 0, cause=session.cause)
     if session.status == "failed" and len(causes) == 1:
         return f'solve the problem in the line "failed" above, then run: {again}'

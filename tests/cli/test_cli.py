@@ -37,7 +37,7 @@ def test_run_with_json_prints_one_object_and_nothing_else_on_stdout(peirce):
 def test_run_prints_its_results_on_stdout_and_its_progress_on_stderr(peirce):
     code, out, err = peirce(*RUN)
     assert code == 0
-    assert "consistency ↑" in out and "next      peirce show" in out
+    assert "consistency ↑" in out and "next      peirce report" in out
     assert "1 accepted" in out and "failed    nothing" in out
     assert "[1/1]" in err and "consistency" not in err
 

@@ -29,7 +29,7 @@ def arguments_of(said: str) -> list[str]:
 def test_a_session_that_is_complete_is_shown_next(peirce):
     with FaultyServer(model=lambda request: {"content": TAIL}) as server:
         code, out, err = peirce(*RUN, "--model", f"{server.url}#m")
-    assert (code, err) == (0, "") and re.fullmatch(r"peirce show \w+", next_of(out))
+    assert (code, err) == (0, "") and re.fullmatch(r"peirce report \w+", next_of(out))
     assert peirce(*arguments_of(next_of(out)))[0] == 0
 
 
@@ -48,7 +48,7 @@ def test_problems_that_failed_when_the_server_died_are_tried_again(peirce):
     with FaultyServer(model=lambda request: {"content": TAIL}, port=port) as server:
         code, out, err = peirce(*arguments_of(said), "--quiet")
         assert server.requests and code == 0 and "failed    nothing" in out, out + err
-    assert next_of(out).startswith("peirce show")
+    assert next_of(out).startswith("peirce report")
 
 
 def test_where_one_cause_made_every_problem_fail_it_is_to_be_solved_first(peirce):
@@ -65,7 +65,7 @@ def test_where_one_cause_made_every_problem_fail_it_is_to_be_solved_first(peirce
     assert "the connection failed" in re.search(r"^failed +(.+)$", out, re.M)[1]
     with FaultyServer(model=lambda request: {"content": TAIL}, port=port):
         code, out, _ = peirce(*arguments_of(said), "--quiet")
-    assert code == 0 and next_of(out).startswith("peirce show")
+    assert code == 0 and next_of(out).startswith("peirce report")
 
 
 def test_after_as_many_failures_as_allowed_the_failed_and_the_open_problems_are_run(peirce):
@@ -102,7 +102,7 @@ def test_a_spent_budget_is_raised_by_the_command(peirce, budget, larger):
             before = server.requests
             if code == 0:
                 break
-    assert code == 0 and next_of(out).startswith("peirce show"), out + err
+    assert code == 0 and next_of(out).startswith("peirce report"), out + err
 
 
 def test_an_interrupted_session_is_resumed(folder, peirce):
@@ -119,7 +119,7 @@ def test_an_interrupted_session_is_resumed(folder, peirce):
         assert process.returncode == 130 and re.fullmatch(r"peirce resume \w+", said)
         assert f"To continue, run: {said}\n" in err
         code, out, _ = peirce(*arguments_of(said), "--quiet")
-    assert code == 0 and next_of(out).startswith("peirce show")
+    assert code == 0 and next_of(out).startswith("peirce report")
 
 
 def test_a_session_that_its_endpoint_refused_continues_once_that_is_solved(peirce):
