@@ -21,7 +21,6 @@ from ...tools.logic.sampling import Integers, RandomStream
 from .features import CONNECTED, JUST_TWO, Features, Kind, concatenate_places
 from .lanes import (
     EQUALITY,
-    MOST_BROKEN,
     Guard,
     Lanes,
     Literal,
@@ -31,6 +30,7 @@ from .lanes import (
     draw_broken,
     draw_hidden,
     draw_similar,
+    most_broken,
 )
 from .rules import Evidence, PricedRule, Shape, find_candidates, narrow
 
@@ -137,6 +137,7 @@ class Ranking:
         odds = found.validity_odds
         self.holds = (odds.exact if trade_off.exact else odds.released).tolist()
         self.ranked: list[ScoredRule] = []
+        self._exact = self._smallest_exact()
         self._left = self._batches()
 
     def __iter__(self) -> Iterator[ScoredRule]:
@@ -156,11 +157,14 @@ class Ranking:
     def _batches(self) -> Iterator[list[ScoredRule]]:
         """Yield judged candidates in batches, in the order of their preliminary scores."""
         rules = self.found.weighed_rules
-        scores = [self._score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
+        scores = [self._rank(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
         order = np.argsort(np.array(scores), kind="stable").tolist()
         for start in range(0, len(order), JUDGED_AT_ONCE):
             batch = [self._scored(place) for place in order[start : start + JUDGED_AT_ONCE]]
-            yield sorted((one for one in batch if one is not None), key=lambda one: one.score)
+            yield sorted(
+                (one for one in batch if one is not None),
+                key=lambda one: (one.score, one.formula.size),
+            )
 
     def _scored(self, place: int) -> ScoredRule | None:
         judged = self.found.judge(place)
@@ -168,7 +172,27 @@ class Ranking:
             return None
         formula, cost = judged
         holds = self.holds[place]
-        return ScoredRule(formula, cost, self._score(cost, formula.size, holds), holds)
+        return ScoredRule(formula, cost, self._rank(cost, formula.size, holds), holds)
+
+    def _smallest_exact(self) -> ScoredRule | None:
+        """Return the smallest rule without superfluous exceptions, or None if there is none."""
+        rules = self.found.weighed_rules
+        exact = [place for place, rule in enumerate(rules) if rule.cost == self.found.bound]
+        for place in sorted(exact, key=lambda place: rules[place].size):
+            judged = self.found.judge(place)
+            if judged is not None and judged[1] == self.found.bound:
+                formula, cost = judged
+                holds = self.holds[place]
+                return ScoredRule(formula, cost, self._score(cost, formula.size, holds), holds)
+        return None
+
+    def _rank(self, cost: int, size: int, holds: float) -> float:
+        """Return the score; it is not better than that of a smaller rule without exceptions to spare."""
+        score = self._score(cost, size, holds)
+        exact = self._exact
+        if exact is None or cost != exact.cost or size <= exact.formula.size:
+            return score
+        return max(score, exact.score)
 
     def _score(self, cost: int, size: int, holds: float) -> float:
         return self.plain_score(cost, size) - self.trade_off.holds * holds
@@ -295,9 +319,9 @@ HOLDOUTS = 5  # number of further worlds in which a rule must be valid (ABD, sec
 WORLDS = 1_500
 DRAWN = 6_000  # number of worlds drawn at once, fewer if they are large
 ROUNDS = 20
-# A rule admits a world with at most `SLACK` exceptions above the minimum and `MOST_MARKED` in
-# total.
-SLACK, MOST_MARKED = 2, 4
+# A rule admits a world with at most `SLACK` exceptions above the minimum, and in total at most one
+# more than the elements that may break the theory.
+SLACK = 2
 SKEPTICAL_COMPLETIONS = 5  # completions of a world in the skeptical regime
 # A rule's weight is e to the minus (cost + NODE * size) / WARMTH, divided by the share of worlds
 # that it admits to the power NARROW * prompt worlds.
@@ -329,10 +353,11 @@ class DrawnWorlds(NamedTuple):
 def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds | None:
     """Return drawn worlds, or None if hardly any breaks the theory in a few elements."""
     found: Lanes | None = None
+    most = most_broken(prepared)
     for _ in range(ROUNDS):
         lanes = draw_similar(prepared, batch_size(prepared, DRAWN), stream)
         broken = lanes.find_violations(prepared).sum(axis=1)
-        lanes = lanes.select((broken >= 1) & (broken <= MOST_BROKEN))
+        lanes = lanes.select((broken >= 1) & (broken <= most))
         found = lanes if found is None else found.concatenate(lanes)
         if found.worlds >= WORLDS:
             break
@@ -383,7 +408,7 @@ def estimate_validity(
     covered = _covered(features, drawn.worlds, shapes, places)
     valid = ~any_of(broken[None] & ~covered)
     marked, least = covered.sum(axis=2), broken.sum(axis=1)
-    lets_in = valid & (marked <= least + SLACK) & (marked <= MOST_MARKED)
+    lets_in = valid & (marked <= least + SLACK) & (marked <= most_broken(prepared) + 1)
     unsure = ANY_WORLD[prepared.regime]
     weights = _weights(rules, lets_in, len(prepared.worlds))
     read = valid
