@@ -2,13 +2,15 @@
 
 A candidate's score is gap + node * AST size - holds * P, all per world. The gap is the cost above
 the lower bound (ABD, section 4), and P is the probability that the rule is valid in five further
-worlds. The lowest score is best. The settings were chosen on one half of the development instances;
+worlds. The lowest score is best. Of the exact rules, whose cost is the lower bound, the smallest
+comes first. The settings were chosen on one half of the development instances;
 docs/results/exception-rules.md says when the other half had been seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +76,32 @@ class ScoredRule(NamedTuple):
     holds: float
 
 
+class ExactRule(NamedTuple):
+    """The smallest rule whose cost is the lower bound.
+
+    Args:
+        size: Its AST size.
+        score: The score it gets.
+    """
+
+    size: int
+    score: float
+
+
+NO_RULE = ExactRule(-1, 0.0)
+
+
+def description_length(rule: PricedRule, bound: int) -> float:
+    """Return how many nats describe which elements break the theory by means of a rule.
+
+    A node of the rule takes one nat. If it marks more elements than break the theory, the number
+    of those that do is described, and which of the marked ones they are.
+    """
+    if rule.cost == bound:
+        return rule.size
+    return rule.size + log((rule.cost + 1) * comb(rule.cost, bound))
+
+
 class CandidateRules:
     """The candidates of a problem under any trade-off; a pure function of problem and budget.
 
@@ -137,7 +165,7 @@ class Ranking:
         odds = found.validity_odds
         self.holds = (odds.exact if trade_off.exact else odds.released).tolist()
         self.ranked: list[ScoredRule] = []
-        self._exact = self._smallest_exact()
+        self._exact = self._find_smallest_exact()
         self._left = self._batches()
 
     def __iter__(self) -> Iterator[ScoredRule]:
@@ -157,13 +185,14 @@ class Ranking:
     def _batches(self) -> Iterator[list[ScoredRule]]:
         """Yield judged candidates in batches, in the order of their preliminary scores."""
         rules = self.found.weighed_rules
-        scores = [self._rank(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
-        order = np.argsort(np.array(scores), kind="stable").tolist()
+        scores = [self._score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
+        sizes = [rule.size for rule in rules]
+        order = np.lexsort((np.negative(self.holds), sizes, scores)).tolist()
         for start in range(0, len(order), JUDGED_AT_ONCE):
             batch = [self._scored(place) for place in order[start : start + JUDGED_AT_ONCE]]
             yield sorted(
                 (one for one in batch if one is not None),
-                key=lambda one: (one.score, one.formula.size),
+                key=lambda one: (one.score, one.formula.size, -one.holds),
             )
 
     def _scored(self, place: int) -> ScoredRule | None:
@@ -172,29 +201,42 @@ class Ranking:
             return None
         formula, cost = judged
         holds = self.holds[place]
-        return ScoredRule(formula, cost, self._rank(cost, formula.size, holds), holds)
+        return ScoredRule(formula, cost, self._score(cost, formula.size, holds), holds)
 
-    def _smallest_exact(self) -> ScoredRule | None:
-        """Return the smallest rule without superfluous exceptions, or None if there is none."""
-        rules = self.found.weighed_rules
-        exact = [place for place, rule in enumerate(rules) if rule.cost == self.found.bound]
-        for place in sorted(exact, key=lambda place: rules[place].size):
+    def _find_smallest_exact(self) -> ExactRule:
+        """Return the smallest rule whose cost is the lower bound, and the score it gets."""
+        rules, bound = self.found.weighed_rules, self.found.bound
+        own = [self._own_score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
+        exact = [place for place, rule in enumerate(rules) if rule.cost == bound]
+        smallest = self._first_exact(sorted(exact, key=lambda place: rules[place].size))
+        best = self._first_exact(sorted(exact, key=lambda place: own[place]))
+        if smallest is None or best is None:
+            return NO_RULE
+        size, score = rules[smallest].size, own[best]
+        if size <= min(description_length(rule, bound) for rule in rules):
+            score = min(own) - self.trade_off.node
+        return ExactRule(size, score)
+
+    def _first_exact(self, places: Sequence[int]) -> int | None:
+        """Return the first of some candidates whose exact cost is the lower bound."""
+        for place in places:
             judged = self.found.judge(place)
             if judged is not None and judged[1] == self.found.bound:
-                formula, cost = judged
-                holds = self.holds[place]
-                return ScoredRule(formula, cost, self._score(cost, formula.size, holds), holds)
+                return place
         return None
 
-    def _rank(self, cost: int, size: int, holds: float) -> float:
-        """Return the score; it is not better than that of a smaller rule without exceptions to spare."""
-        score = self._score(cost, size, holds)
-        exact = self._exact
-        if exact is None or cost != exact.cost or size <= exact.formula.size:
-            return score
-        return max(score, exact.score)
-
     def _score(self, cost: int, size: int, holds: float) -> float:
+        """Return the score, for the smallest exact rules that which they get in place of their own.
+
+        A larger exact rule says the same of the prompt worlds, so what its further parts seem to be
+        worth in drawn worlds is no evidence: the smallest one gets the best score of them all. It
+        gets the best score of any rule where it is the shortest description of the prompt worlds.
+        """
+        if cost == self.found.bound and size == self._exact.size:
+            return self._exact.score
+        return self._own_score(cost, size, holds)
+
+    def _own_score(self, cost: int, size: int, holds: float) -> float:
         return self.plain_score(cost, size) - self.trade_off.holds * holds
 
     def plain_score(self, cost: int, size: int) -> float:
