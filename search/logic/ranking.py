@@ -10,7 +10,6 @@ docs/results/exception-rules.md says when the other half had been seen.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
@@ -89,17 +88,6 @@ class ExactRule(NamedTuple):
 
 
 NO_RULE = ExactRule(-1, 0.0)
-
-
-def description_length(rule: PricedRule, bound: int) -> float:
-    """Return how many nats describe which elements break the theory by means of a rule.
-
-    A node of the rule takes one nat. If it marks more elements than break the theory, the number
-    of those that do is described, and which of the marked ones they are.
-    """
-    if rule.cost == bound:
-        return rule.size
-    return rule.size + log((rule.cost + 1) * comb(rule.cost, bound))
 
 
 class CandidateRules:
@@ -212,10 +200,7 @@ class Ranking:
         best = self._first_exact(sorted(exact, key=lambda place: own[place]))
         if smallest is None or best is None:
             return NO_RULE
-        size, score = rules[smallest].size, own[best]
-        if size <= min(description_length(rule, bound) for rule in rules):
-            score = min(own) - self.trade_off.node
-        return ExactRule(size, score)
+        return ExactRule(rules[smallest].size, own[best])
 
     def _first_exact(self, places: Sequence[int]) -> int | None:
         """Return the first of some candidates whose exact cost is the lower bound."""
@@ -229,8 +214,7 @@ class Ranking:
         """Return the score, for the smallest exact rules that which they get in place of their own.
 
         A larger exact rule says the same of the prompt worlds, so what its further parts seem to be
-        worth in drawn worlds is no evidence: the smallest one gets the best score of them all. It
-        gets the best score of any rule where it is the shortest description of the prompt worlds.
+        worth in drawn worlds is no evidence: the smallest one gets the best score of them all.
         """
         if cost == self.found.bound and size == self._exact.size:
             return self._exact.score
