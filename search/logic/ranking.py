@@ -76,12 +76,7 @@ class ScoredRule(NamedTuple):
 
 
 class ExactRule(NamedTuple):
-    """The smallest rule whose cost is the lower bound.
-
-    Args:
-        size: Its AST size.
-        score: The score it gets.
-    """
+    """AST size of the smallest rule whose cost is the lower bound, and the score it gets."""
 
     size: int
     score: float
