@@ -8,6 +8,7 @@ prompt worlds do not distinguish. Everything is drawn from the problem alone, ne
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ Floats = NDArray[np.float32]
 EQUALITY = "="
 # Completions drawn per world in the partial regime; those that break least are kept.
 COMPLETIONS_DRAWN = 64
-MOST_BROKEN = 3  # maximum number of elements of a drawn world that break the theory
+# Maximum number of elements of a drawn world that break the theory, if a prompt world has no more.
+MOST_BROKEN = 3
 DRAWN = 1_000  # number of worlds drawn at once
 MOST_ATOMS = 1 << 22  # limit on a predicate's atoms in all worlds drawn at once
 # Share of the unknown atoms that a completion makes true.
@@ -202,24 +204,58 @@ def _fewest(places: Integers, broken: Integers, most: int) -> Integers:
 def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
     """Return random complete worlds with the sizes and densities of the prompt worlds.
 
-    For each predicate of a world, a prompt world is drawn, and the predicate holds for an equal
-    share of atoms. Unknown atoms count with the density of the known atoms.
+    Each predicate holds for the same share of atoms as in a prompt world drawn for it. Unknown
+    atoms count by the density among the known ones. A relation that is probably irreflexive is that
+    of a prompt world with its elements in random order: it is often a tree, an order or symmetric,
+    and in uniform atoms rules would seem to hold because of loops and cycles that never occur.
     """
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
-    sizes = elements[stream.integers(len(elements), count)]
+    pattern = stream.integers(len(elements), count)
+    sizes = elements[pattern]
     inside = element_mask(sizes, structures.size)
     true = {}
     for name, table in structures.true.items():
         places = table.ndim - 1
         axes = tuple(range(1, table.ndim))
         atoms = elements**places
-        sure, open_ = table.sum(axis=axes), (structures.unknown[name] >= 0).sum(axis=axes)
-        density = (sure + open_ * sure / np.maximum(atoms - open_, 1)) / atoms
+        open_atoms = structures.unknown[name] >= 0
+        sure, open_ = table.sum(axis=axes), open_atoms.sum(axis=axes)
+        share = sure / np.maximum(atoms - open_, 1)
+        if places == 2 and is_irreflexive(table | open_atoms, elements):
+            chosen = stream.uniform(count, *table.shape[1:]) < share[pattern, None, None]
+            complete = table[pattern] | (open_atoms[pattern] & chosen)
+            true[name] = _shuffle_elements(complete, inside, stream)
+            continue
+        density = (sure + open_ * share) / atoms
         model = stream.integers(len(elements), count)
         wanted = (density[model] * sizes**places + stream.uniform(count)).astype(np.int64)
         true[name] = draw_atoms(stream, inside, wanted, places)
     return Lanes(inside, true)
+
+
+def is_irreflexive(table: Bools, elements: Integers) -> bool:
+    """Return whether a relation has no loops, though as many uniform atoms would probably have one.
+
+    Args:
+        table: The relation in each world, (worlds, size, size).
+        elements: The number of elements of each world, (worlds,).
+    """
+    if np.diagonal(table, axis1=1, axis2=2).any():
+        return False
+    without = 1.0  # probability that uniform atoms have no loop
+    for size, atoms in zip(elements.tolist(), table.sum(axis=(1, 2)).tolist(), strict=True):
+        without *= comb(size * size - size, atoms) / comb(size * size, atoms)
+    return without < 0.5
+
+
+def _shuffle_elements(table: Bools, inside: Bools, stream: RandomStream) -> Bools:
+    """Return a relation with the elements of each world in random order, (worlds, size, size)."""
+    keys = np.where(inside, stream.uniform(*inside.shape), 2.0)
+    order = np.argsort(keys, axis=1, kind="stable")
+    world = np.arange(len(table))[:, None, None]
+    found: Bools = table[world, order[:, :, None], order[:, None, :]]
+    return found
 
 
 def batch_size(prepared: PreparedWorlds, count: int) -> int:
@@ -229,15 +265,20 @@ def batch_size(prepared: PreparedWorlds, count: int) -> int:
     return max(1, min(count, MOST_ATOMS // atoms))
 
 
+def most_broken(prepared: PreparedWorlds) -> int:
+    """Return how many elements of a drawn world may break the theory."""
+    return max(MOST_BROKEN, *prepared.bounds)
+
+
 def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return at most `count` random worlds in which 1 to `MOST_BROKEN` elements break the theory.
+    """Return at most `count` drawn worlds in which some but not too many elements break the theory.
 
     The worlds of problems have this property. If worlds with it are rare, other worlds are returned
     too.
     """
     lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
     broken = lanes.find_violations(prepared).sum(axis=1)
-    kept = np.flatnonzero((broken >= 1) & (broken <= MOST_BROKEN))
+    kept = np.flatnonzero((broken >= 1) & (broken <= most_broken(prepared)))
     return lanes.select((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])
 
 

@@ -20,6 +20,8 @@ from peirce.search.logic.lanes import (
     draw_broken,
     draw_hidden,
     draw_similar,
+    is_irreflexive,
+    most_broken,
 )
 from peirce.search.logic.ranking import draw_worlds
 from peirce.tools.logic import (
@@ -128,6 +130,71 @@ def test_drawn_worlds_have_the_sizes_and_densities_of_prompt_worlds() -> None:
         assert abs(shares.mean() - np.mean(given)) < 0.01, name
         nearest = abs(shares[:, None] - np.array(given)[None]).min(axis=1)
         assert (nearest <= 1 / sizes**places + 1e-9).all(), "each as in some prompt world"
+
+
+def tree_worlds(regime: Regime, sizes=(7, 9), unknown: int = 0) -> PreparedWorlds:
+    """Everyone but the first reports to one of those before."""
+    signature = {"P": 1, "R": 2, "S": 2}
+    worlds = [
+        World(f"W{n}", tuple(f"e{k}" for k in range(n)),
+              {"P": ((0,), (n - 1,)), "R": tuple((k, k // 2) for k in range(1, n - unknown)),
+               "S": ((0, 0), (1, 2))},
+              {"R": tuple((k, k // 2) for k in range(n - unknown, n))} if unknown else {})
+        for n in sizes
+    ]  # fmt: skip
+    return PreparedWorlds(default("(P x)", "(S x x)", signature), tuple(worlds), regime)
+
+
+def test_a_relation_without_loops_is_drawn_as_that_of_a_prompt_world_renamed() -> None:
+    prepared = tree_worlds("full")
+    lanes = draw_similar(prepared, 400, RandomStream("trees"))
+    assert np.diagonal(lanes.true["S"], axis1=1, axis2=2).any(), "the others are uniform"
+    own = {
+        len(w.names): _degrees(prepared.structures.true["R"][k])
+        for k, w in enumerate(prepared.worlds)
+    }
+    tables = {table.tobytes() for table in lanes.true["R"]}
+    for table, size in zip(lanes.true["R"], lanes.inside.sum(axis=1).tolist(), strict=True):
+        assert _degrees(table) == own[size]
+        assert not (table & ~np.pad(np.ones((size, size), bool), (0, 9 - size))).any()
+    assert len(tables) > 390, "in another order each time"
+
+
+def _degrees(table) -> list:
+    """Pairs (superiors, reports) of all elements."""
+    return sorted(zip(table.sum(axis=1).tolist(), table.sum(axis=0).tolist(), strict=True))
+
+
+def test_unknown_atoms_of_a_relation_without_loops_are_drawn_by_density() -> None:
+    lanes = draw_similar(tree_worlds("partial", (9,), 3), 2_000, RandomStream("trees"))
+    counts = lanes.true["R"].sum(axis=(1, 2))
+    assert set(counts.tolist()) <= {5, 6, 7, 8} and counts.max() > 5
+    assert abs(counts.mean() - (5 + 3 * 5 / (81 - 3))) < 0.05
+    assert not np.diagonal(lanes.true["R"], axis1=1, axis2=2).any()
+
+
+def test_a_relation_is_irreflexive_where_uniform_atoms_would_rather_have_loops() -> None:
+    few, many, loop = np.zeros((3, 1, 3, 3), bool)
+    few[0, 0, 1] = True  # one atom of nine is no loop in two of three cases
+    many[0, 0, 1] = many[0, 1, 2] = True  # two are none in 15 of 36
+    loop[0, :2, :2] = True
+    size = np.array([3])
+    assert not is_irreflexive(few, size) and is_irreflexive(many, size)
+    assert not is_irreflexive(loop, size) and not is_irreflexive(np.zeros((1, 3, 3), bool), size)
+    assert is_irreflexive(np.concatenate([few, few]), np.array([3, 3])), "two worlds say more"
+
+
+def test_as_many_may_break_a_drawn_world_as_a_prompt_world_and_three_in_any_case() -> None:
+    theory = default("(P x)", "(Q x)", {"P": 1, "Q": 1, "R": 2})
+    names = tuple(f"e{k}" for k in range(10))
+    for broken in (1, 3, 7):
+        true = {"P": tuple((k,) for k in range(broken)), "Q": (), "R": ((0, 0),)}
+        prepared = PreparedWorlds(theory, (World("W", names, true, {}),), "full")
+        assert most_broken(prepared) == max(3, broken) >= MOST_BROKEN
+        drawn = draw_broken(prepared, 20, RandomStream("many"))
+        assert set(drawn.find_violations(prepared).sum(axis=1).tolist()) == {broken}
+        further = draw_worlds(prepared, RandomStream("many"))
+        assert further is not None and further.worlds.worlds == 1_500
 
 
 def test_unknown_atoms_count_by_the_density_of_the_known_ones() -> None:
