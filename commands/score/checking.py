@@ -47,7 +47,8 @@ from ..arguments import validate_call
 from ..option_types import CheckOptions
 from ..oracles import OpenedOracle, open_oracles
 from ..problems import choose_problems
-from ..session.execution import loop_runner, oracle_settings
+from ..session.event_loops import loop_runner
+from ..session.execution import oracle_settings
 from ..session.planning import DEFAULT_CONCURRENCY
 from ..session.running import run_config
 from ..session.settings import check_choice, role_settings

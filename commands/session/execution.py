@@ -13,11 +13,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from ...config import ClusterConfig, RunConfig, SandboxConfig
 from ...records import Interrupted, Json, OracleSettings, Proposer, Repairer, UsageError
@@ -31,7 +31,6 @@ from .planning import (
 )
 from .settings import display_settings
 
-T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 
 
@@ -225,38 +224,3 @@ def _leave(seconds: float = 3.0) -> None:
     timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
     timer.daemon = True
     timer.start()
-
-
-@contextlib.contextmanager
-def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
-    """Yield a function that runs coroutines to completion, one after the other, on one event loop.
-
-    They run in this thread, or in another one where a loop is already running, as in a notebook.
-    """
-    runner = asyncio.Runner()
-    if not _loop_is_running():
-        with runner:
-            yield runner.run
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            yield lambda work: thread.submit(runner.run, work).result()
-        finally:
-            thread.submit(runner.close).result()
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to completion and return its result."""
-    with loop_runner() as run:
-        result: T = run(work)
-        return result

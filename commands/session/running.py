@@ -1,4 +1,4 @@
-"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`."""
+"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`, and `arun` and `aresume`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ...store import Store
 from ..arguments import validate_call
 from ..option_types import ResumeOptions, RunOptions
 from ..outcome import Session, load_outcome, open_for_reading, store_path
-from .execution import OnEvent, OpenedSettings, execute_session, run_coroutine
+from .event_loops import run_coroutine, run_in_thread
+from .execution import OnEvent, OpenedSettings, execute_session
 from .forecast import add_forecast, forecast_run
 from .planning import RunPlan, check_method, get_repairer, plan_run
 from .results import Forecast, Replay
@@ -118,6 +119,26 @@ def run(
     plan = plan_run(task, run_config(config, overrides))
     on_event = add_forecast(on_event, plan)
     return _execute(plan, on_event, callbacks)
+
+
+async def arun(
+    task: str,
+    config: RunConfig | None = None,
+    *,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    **overrides: Unpack[RunOptions],
+) -> Session:
+    """Run a session as `run` does, without blocking the running event loop.
+
+    The session runs in another thread, which also calls `on_event`, the callbacks and a proposer
+    object. Cancelling the awaiting task stops the session at once: it stays in the store with the
+    status interrupted, and `resume` or `aresume` continues it. Arguments and errors are as for
+    `run`.
+    """
+    return await run_in_thread(
+        run, task, config, on_event=on_event, callbacks=callbacks, **overrides
+    )
 
 
 @validate_call
@@ -281,6 +302,23 @@ def resume(
     report_stored_origins([before.model.model, get_repairer(before.method), players], found)
     work = execute_session(path, check, family, config, players, on_event, callbacks, retry_failed)
     return load_outcome(path, run_coroutine(work))
+
+
+async def aresume(
+    session: str = "last",
+    *,
+    model: Proposer | None = None,
+    repair: Repairer | None = None,
+    retry_failed: bool = False,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    **overrides: Unpack[ResumeOptions],
+) -> Session:
+    """Continue a session as `resume` does, without blocking the running event loop (see `arun`)."""
+    return await run_in_thread(
+        resume, session, model=model, repair=repair, retry_failed=retry_failed, on_event=on_event,
+        callbacks=callbacks, **overrides,
+    )  # fmt: skip
 
 
 def _check_unchanged(
