@@ -13,7 +13,7 @@ import asyncio
 import queue
 import threading
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -300,9 +300,9 @@ def _check(
     if of_text is not None:
         known = of_text.index_by_name(known)
     with open_data(answers) as path:
-        lines: Iterable[tuple[int, str]] = read_lines(locate(path, ()), errors="surrogateescape")
+        lines = read_lines(locate(path, ()), errors="surrogateescape")
         if path is not answers:
-            lines = list(lines)  # the file of a table ends here
+            lines = iter(list(lines))  # the file of a table ends with the block
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         async with open_oracles(family, oracle_settings(sandbox, config.cluster)) as tools:

@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -161,6 +162,19 @@ async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) ->
         await found.close()
         raise UsageError(f"repair is {repair!r}: this model cannot repair hypotheses")
     return found
+
+
+@contextlib.contextmanager
+def default_progress(on_event: OnEvent | None) -> Iterator[OnEvent | None]:
+    """Yield the listener for the events of a session: in a notebook, by default a progress display."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if on_event is not None or getattr(shell, "kernel", None) is None:
+        yield on_event
+        return
+    from ...reports.screen.notebook import NotebookProgress
+
+    with NotebookProgress() as progress:
+        yield progress
 
 
 def _showing(on_event: OnEvent) -> OnEvent:

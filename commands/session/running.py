@@ -18,7 +18,7 @@ from ..arguments import validate_call
 from ..option_types import ResumeOptions, RunOptions
 from ..outcome import Session, load_outcome, open_for_reading, store_path
 from .event_loops import run_coroutine, run_in_thread
-from .execution import OnEvent, OpenedSettings, execute_session
+from .execution import OnEvent, OpenedSettings, default_progress, execute_session
 from .forecast import add_forecast, forecast_run
 from .planning import RunPlan, check_method, get_repairer, plan_run
 from .results import Forecast, Replay
@@ -106,7 +106,8 @@ def run(
     Args:
         task: name of a task, or path of your own task file.
         config: settings of the session; None for the defaults.
-        on_event: called with each event of the session (reports/screen/progress.py).
+        on_event: called with each event of the session (reports/screen/progress.py). Without it,
+            a notebook shows the progress, and nothing else does.
         callbacks: LangChain callbacks, for tracing.
         overrides: single settings by name, which replace those of `config`; None counts as not set.
             config.py, `peirce run --help` and docs/reference/command-line.md explain each.
@@ -116,9 +117,8 @@ def run(
         PeirceError: any other expected failure, in one sentence.
     """
     check_method(task, _method_of(config, overrides))
-    plan = plan_run(task, run_config(config, overrides))
-    on_event = add_forecast(on_event, plan)
-    return _execute(plan, on_event, callbacks)
+    with default_progress(on_event) as listener:
+        return _execute(plan_run(task, run_config(config, overrides)), listener, callbacks)
 
 
 async def arun(
@@ -220,6 +220,7 @@ def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) 
         return store.create_session(settings, plan.chosen.pairs)
 
     family, players = plan.settings["family"], plan.operational["players"]
+    on_event = add_forecast(on_event, plan)
     work = execute_session(path, begin, family, plan.config, players, on_event, callbacks)
     return load_outcome(path, run_coroutine(work))
 
@@ -300,8 +301,11 @@ def resume(
 
     family, players = settings["family"], settings["operational"].get("players") or {}
     report_stored_origins([before.model.model, get_repairer(before.method), players], found)
-    work = execute_session(path, check, family, config, players, on_event, callbacks, retry_failed)
-    return load_outcome(path, run_coroutine(work))
+    with default_progress(on_event) as listener:
+        work = execute_session(
+            path, check, family, config, players, listener, callbacks, retry_failed
+        )
+        return load_outcome(path, run_coroutine(work))
 
 
 async def aresume(
@@ -410,7 +414,8 @@ def import_recorded(
         settings["answer_format"] = kind.recorded_format
     kept = tuple(pair for pair in chosen.pairs if pair[0].id in record.answers)
     plan = plan_run(name, run_config(None, settings), replace(chosen, pairs=kept))
-    return _execute(plan, add_forecast(on_event, plan), callbacks)
+    with default_progress(on_event) as listener:
+        return _execute(plan, listener, callbacks)
 
 
 # --- `peirce replay` runs a session's graph on its journal alone and compares it with its record.
