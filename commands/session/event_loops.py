@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from ...records import Interrupted
@@ -66,13 +67,9 @@ def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
     """
     runner = asyncio.Runner()
     if not _loop_is_running():
-        cancellation = _CANCELLATION.get()
+        outer = _CANCELLATION.get()
         with runner:
-            yield (
-                runner.run
-                if cancellation is None
-                else lambda work: runner.run(cancellation.run(work))
-            )
+            yield runner.run if outer is None else partial(_run_under, runner, outer)
         return
     cancellation, context = Cancellation(), contextvars.copy_context()
 
@@ -89,6 +86,12 @@ def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
             yield run
         finally:
             thread.submit(runner.close).result()
+
+
+def _run_under(
+    runner: asyncio.Runner, cancellation: Cancellation, work: Coroutine[Any, Any, T]
+) -> T:
+    return runner.run(cancellation.run(work))
 
 
 def _loop_is_running() -> bool:

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, UsageError
+from ...records.tables import TableLike, read_table
 from ...reports.files import writing
 from ...reports.metrics.statistics import wilson_interval
 from ...store.sessions import new_id
 from ...tasks.io.bad_records import BadRecords, skip_bad_records
 from ...tasks.io.files import expand_home
 from ...tasks.io.messages import suggest_nearest
+from ...tasks.io.table_files import open_data
 from ...tasks.text.labels import TASK, Labels
 from ...tasks.text.problems import SPLIT_NAMES, LabelledData
 from ...training.model_cards import classifier_card
@@ -51,7 +53,7 @@ LOG_NAMES = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}
 
 @validate_call
 def train_labels(
-    data: str | None = None,
+    data: str | Path | TableLike | None = None,
     *,
     base: str | Path | None = None,
     out: str | Path,
@@ -68,7 +70,8 @@ def train_labels(
     """Fine-tune a local model as a classifier on each data set of labelled text.
 
     Args:
-        data: data sets as `--data` of the task `labels` takes them, or `labels:GENERATOR`.
+        data: data sets as `--data` of the task `labels` takes them, a table, or `labels:GENERATOR`.
+            To resume a training on a table, give the table again.
         base: folder of the model to fine-tune.
         out: folder of the training.
         problem: names of data sets; all of them by default.
@@ -99,7 +102,9 @@ def train_labels(
     folder = expand_home(out)
     writing.check_target(folder)
     before = read_request(folder, "labels") if resume else {}
-    data, base = data or before.get("data"), base or before.get("base")
+    data = before.get("data") if data is None else data
+    data = data if isinstance(data, str | Path | None) else read_table(data)
+    base = base or before.get("base")
     if data is None or base is None:
         raise UsageError(
             "a classifier needs rows and a model: give both, as --labels DATA --base DIR"
@@ -114,8 +119,9 @@ def train_labels(
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)
     skip_bad = skip_bad or bool(before.get("skip_bad"))
-    with skip_bad_records(skip_bad):
-        sets = read_sets(data, wanted, label, ood, told.seed)
+    with skip_bad_records(skip_bad), open_data(data) as rows:
+        sets = read_sets(str(rows), wanted, label, ood, told.seed)
+    data = str(data)
     asked: dict[str, Json] = {
         "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
         "skip_bad": skip_bad, "settings": told.to_record(), "store": str(path),
