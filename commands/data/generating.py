@@ -7,11 +7,9 @@ from pathlib import Path
 
 from ...config import DataConfig
 from ...records import Json, Problem, Proposer, UsageError, canonical_json
-from ...records.tables import TableLike
 from ...records.tasks import DEFAULT_WRITTEN, OffersKinds, WritesProblems
 from ...tasks import load_task as task_named
 from ...tasks.io.files import check_writable, identify_file, write_lines
-from ...tasks.io.table_files import open_data
 from ...tasks.programs.difficulty import generate_with_difficulty
 from ...tasks.text.labels import Labels
 from ..arguments import validate_call
@@ -176,11 +174,11 @@ def _published(problem: Problem) -> Json:
 
 
 @validate_call
-def tasks_audit(file: str | Path | TableLike) -> Audit:
+def tasks_audit(file: str | Path) -> Audit:
     """Check instances of abd in the published form against what their paper states.
 
     Args:
-        file: the file of instances, or a list of dicts or a table of them.
+        file: the file of instances.
 
     Returns:
         Checks with the instances that fail them, and statistics by regime.
@@ -191,5 +189,4 @@ def tasks_audit(file: str | Path | TableLike) -> Audit:
     """
     from ...tasks.logic.audit import audit_file
 
-    with open_data(file) as path:
-        return Audit.from_dict(audit_file(path))
+    return Audit.from_dict(audit_file(file))

@@ -102,10 +102,8 @@ def train_labels(
     folder = expand_home(out)
     writing.check_target(folder)
     before = read_request(folder, "labels") if resume else {}
-    data = before.get("data") if data is None else data
-    data = data if isinstance(data, str | Path | None) else read_table(data)
-    base = base or before.get("base")
-    if data is None or base is None:
+    source, base = before.get("data") if data is None else data, base or before.get("base")
+    if source is None or base is None:
         raise UsageError(
             "a classifier needs rows and a model: give both, as --labels DATA --base DIR"
         )
@@ -119,11 +117,11 @@ def train_labels(
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)
     skip_bad = skip_bad or bool(before.get("skip_bad"))
-    with skip_bad_records(skip_bad), open_data(data) as rows:
-        sets = read_sets(str(rows), wanted, label, ood, told.seed)
-    data = str(data)
+    rows = source if isinstance(source, str | Path) else read_table(source)
+    with skip_bad_records(skip_bad), open_data(rows) as place:
+        sets = read_sets(str(place), wanted, label, ood, told.seed)
     asked: dict[str, Json] = {
-        "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
+        "kind": "labels", "base": base, "data": str(rows), "problem": wanted, "label": label, "ood": ood,
         "skip_bad": skip_bad, "settings": told.to_record(), "store": str(path),
         "training": before.get("training") or new_id(), "digests": [s.digests() for s in sets],
     }  # fmt: skip
@@ -132,7 +130,7 @@ def train_labels(
     else:
         check_unused(folder)
     log = DurableLog(
-        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": data}},
+        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": str(rows)}},
         on_begin=lambda: save_request(folder, asked),
     )  # fmt: skip
     training, began, status = str(asked["training"]), time.monotonic(), "failed"
