@@ -66,7 +66,15 @@ if TYPE_CHECKING:
         Replay,
         SessionRow,
     )
-    from .commands.session.running import import_recorded, plan, replay, resume, run
+    from .commands.session.running import (
+        aresume,
+        arun,
+        import_recorded,
+        plan,
+        replay,
+        resume,
+        run,
+    )
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
     from .commands.train.pretraining import pretrain
@@ -106,7 +114,7 @@ __all__ = [
     "ProblemRow", "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Replay", "Report",
     "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig", "TrainingCurves",
-    "TrainingRecord", "TrainingRow", "agree", "bank", "baselines", "check", "doctor", "evaluate",
+    "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank", "baselines", "check", "doctor", "evaluate",
     "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan", "predict",
     "pretrain", "rate", "replay", "report", "resume", "run", "sessions", "show", "study",
     "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space",
@@ -116,7 +124,7 @@ __all__ = [
 # The module of each public name. The imports above repeat this for type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
-    "commands.session.running": "run plan resume import_recorded replay",
+    "commands.session.running": "run arun plan resume aresume import_recorded replay",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
     "commands.score.predicting": "predict",

@@ -3,11 +3,12 @@ config/ and graphs/; do not edit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from ..records import Proposer, Repairer
+from ..records.tables import ArrowBatch, ArrowTable
 
 
 class RunOptions(TypedDict, total=False):
@@ -24,7 +25,7 @@ class RunOptions(TypedDict, total=False):
     max_answers: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
-    data: str | Path | None
+    data: str | Path | Collection[Mapping[str, Any]] | ArrowTable | ArrowBatch | None
     problems: int | None
     problem: Sequence[str] | None
     sample: int | None
@@ -104,7 +105,7 @@ class ResumeOptions(TypedDict, total=False):
 class CheckOptions(TypedDict, total=False):
     """Settings by name, of check. None counts as not given."""
 
-    data: str | Path | None
+    data: str | Path | Collection[Mapping[str, Any]] | ArrowTable | ArrowBatch | None
     problems: int | None
     problem: Sequence[str] | None
     sample: int | None

@@ -156,7 +156,7 @@ def load_findings(
         StoreError: the store or the session cannot be read.
     """
     from .findings import find_findings
-    from .session.execution import run_coroutine
+    from .session.event_loops import run_coroutine
 
     with open_for_reading(store) as opened:
         found = opened.find_session(session)
@@ -171,7 +171,7 @@ def load_outcome(path: Path, session: str) -> Session:
     from ..reports import evaluate_session, tally
     from ..tasks import load_family
     from .findings import find_findings
-    from .session.execution import run_coroutine
+    from .session.event_loops import run_coroutine
 
     with open_for_reading(path) as store:
         record = store.session(session)

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import DataConfig
 from ..records import DataError, InputSet, Json, LabelsRows, Problem, Task, UsageError
+from ..records.tables import TableLike, read_table
 from ..records.tasks import DefinedByFile, DocumentsUsage, DrawsProblems, IdentifiesData, NamesFiles
 from ..tasks import load_family, load_problems
 from ..tasks import load_task as task_named
 from ..tasks import load_tasks as all_tasks
 from ..tasks.io.files import check_writable, identify_file, locate
 from ..tasks.io.spaces import SPACE_FILES, write_space
+from ..tasks.io.table_files import open_data
 from .arguments import validate_call
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 
@@ -169,6 +171,11 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     applies to preference pairs. The errors are those of `tasks.load_problems`.
     """
     data, space = config.data, config.space
+    if data is not None and not isinstance(data, str | Path):
+        table = read_table(data)
+        with open_data(table) as path:
+            chosen = choose_problems(task, config.model_copy(update={"data": path}))
+        return replace(chosen, sources=chosen.sources | {"data": table.identify()})
     shown = None if config.observations is None else str(config.observations)
     told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
     keep = None if told is None else told.contains
@@ -280,7 +287,7 @@ def tasks_show(
     task: str,
     problem: str | None = None,
     *,
-    data: str | Path | None = None,
+    data: str | Path | TableLike | None = None,
     problems: int | None = None,
     sample: int | None = None,
     observations: int | str | Path | None = None,
@@ -294,7 +301,7 @@ def tasks_show(
     Args:
         task: name of a task, or path of a task file.
         problem: id of one problem; None for all that the other options select.
-        data: a file or folder of problems; None for the task's generator.
+        data: a file or folder of problems, or a table; None for the task's generator.
         problems: number of problems, from the first.
         sample: number of problems to draw at random by the seed.
         observations: number of observations to show of each problem, or a file that lists them.
@@ -327,7 +334,7 @@ def tasks_space(
     task: str,
     out: str | Path,
     *,
-    data: str | Path | None = None,
+    data: str | Path | TableLike | None = None,
     problem: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
@@ -340,7 +347,7 @@ def tasks_space(
     Args:
         task: name of a task, or path of a task file.
         out: the file to write.
-        data: a file or folder of problems; None for the task's generator.
+        data: a file or folder of problems, or a table; None for the task's generator.
         problem: write the space of this problem; None for the first one.
         label: for labelled text, the column that holds the labels.
         skip_bad: leave out records of the data that cannot be read, and count them in a warning.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,11 +38,12 @@ config/ and graphs/; do not edit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from ..records import Proposer, Repairer
+from ..records.tables import ArrowBatch, ArrowTable
 '''
 Options = Mapping[str, FieldInfo]
 
@@ -123,9 +124,12 @@ def generate_source() -> str:
 
 
 def annotation_source(field: FieldInfo) -> str:
-    """Return the annotation of a field as source code, with None added for "not set"."""
-    kinds = list(dict.fromkeys(_words(field.annotation)))
-    return " | ".join([*(kind for kind in kinds if kind != "None"), "None"])
+    """Return the annotation of a field as source code, with None added for "not set".
+
+    `RowTable`, which settings make from a table, is left out.
+    """
+    kinds = dict.fromkeys(_words(field.annotation))
+    return " | ".join([*(kind for kind in kinds if kind not in ("None", "RowTable")), "None"])
 
 
 def _words(kind: Any) -> Iterator[str]:
@@ -136,8 +140,8 @@ def _words(kind: Any) -> Iterator[str]:
     elif origin is Literal:
         yield f"Literal[{', '.join(map(repr, inner))}]".replace("'", '"')
     elif origin is not None:
-        name = {Sequence: "Sequence", Mapping: "Mapping"}[origin]
-        yield f"{name}[{', '.join(' | '.join(dict.fromkeys(_words(one))) for one in inner)}]"
+        inside = ", ".join(" | ".join(dict.fromkeys(_words(one))) for one in inner)
+        yield f"{origin.__name__}[{inside}]"
     else:
         yield "None" if kind is type(None) else "Any" if kind is Any else str(kind.__name__)
 

@@ -24,6 +24,7 @@ from ..records.settings import (
     place_option,
     setting,
 )
+from ..records.tables import RowTable, TableLike, read_table
 from .methods import MethodSettings, TextSettings
 
 PathLike: TypeAlias = str | Path
@@ -34,7 +35,7 @@ class DataConfig(Settings):
     """Which problems a session works on, and which of their observations are shown."""
 
     panel = "Data"
-    data: PathLike | None = setting(
+    data: PathLike | RowTable | TableLike | None = setting(
         None, "File or folder with the data, published or your own, plain or gzip (default: the"
               " task's generator).",
         metavar="PATH",
@@ -95,6 +96,12 @@ class DataConfig(Settings):
     )
     skip_bad: bool = setting(False, "Skip unreadable records of the data and count them (default: the first one is an"
         " error).")  # fmt: skip
+
+    @field_validator("data", mode="before")
+    @classmethod
+    def _read_table(cls, value: Any) -> Any:
+        """Read a table once, so that the configuration stays the same when the table changes."""
+        return value if isinstance(value, str | Path | int | float | None) else read_table(value)
 
 
 class ModelConfig(Settings):

@@ -21,6 +21,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from .calls import Proposer, Repairer
 from .errors import UsageError
+from .tables import ArrowBatch, ArrowTable, Rows, RowTable
 from .values import Json, is_finite_number
 
 Number: TypeAlias = int | float  # A whole number stays an int, as sessions record it.
@@ -169,7 +170,7 @@ class CompositeSettings(Settings):
         """Return the explicitly set values by part, as JSON that a session stores.
 
         A model or repairer that is an object is left out. To resume the session, the caller passes
-        the object again.
+        the object again. A table in memory is left out too, because the session stores its problems.
         """
         record: dict[str, Json] = {}
         for name in type(self).model_fields:
@@ -230,8 +231,8 @@ def describe_unknown_setting(option: str, classes: PartClasses) -> str:
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is a user's proposer or repairer object and not a name."""
-    return hasattr(value, "propose") or hasattr(value, "repair")
+    """Return whether a value is a user's table, proposer or repairer and not a name."""
+    return isinstance(value, RowTable) or hasattr(value, "propose") or hasattr(value, "repair")
 
 
 def option_name(name: str, field: FieldInfo) -> str:
@@ -297,6 +298,8 @@ _WORDS: Mapping[Any, str] = {
     int: "a whole number", float: "a number", str: "a string", bool: "True or False",
     Path: "a path", type(None): "None", Proposer: "an object with `propose` (records.Proposer)",
     Repairer: "an object with `repair` (records.Repairer)",
+    RowTable: "a list of dicts", Rows: "a list of dicts",
+    **dict.fromkeys((ArrowTable, ArrowBatch), "a table of pandas, Polars, DuckDB or Arrow"),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...records import PROVIDERS, Json, PeirceError
 from ..arguments import validate_call
-from ..session.execution import run_coroutine
+from ..session.event_loops import run_coroutine
 from ..session.settings import versions
 from .results import Doctor
 

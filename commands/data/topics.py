@@ -24,7 +24,8 @@ from ...tasks.text.generation.topic_draft import (
 )
 from ...tasks.text.labels import Labels
 from ..score.judges import ModelSpec, choose_writer
-from ..session.execution import OnEvent, run_coroutine
+from ..session.event_loops import run_coroutine
+from ..session.execution import OnEvent
 from ..session.planning import DEFAULT_CONCURRENCY
 from ..session.settings import split_model_settings
 from .calls_file import CallsFile, read_calls

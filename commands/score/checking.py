@@ -40,13 +40,15 @@ from ...records import (
     Proposer,
     UsageError,
 )
+from ...records.tables import TableLike
 from ...reports.papers.hypobench.metrics import label_scores
 from ...tasks.text.family import select_split
 from ..arguments import validate_call
 from ..option_types import CheckOptions
 from ..oracles import OpenedOracle, open_oracles
 from ..problems import choose_problems
-from ..session.execution import loop_runner, oracle_settings
+from ..session.event_loops import loop_runner
+from ..session.execution import oracle_settings
 from ..session.planning import DEFAULT_CONCURRENCY
 from ..session.running import run_config
 from ..session.settings import check_choice, role_settings
@@ -234,7 +236,7 @@ MAX_PENDING_RESULTS = 1_000  # maximum number of results that wait for the calle
 @validate_call
 def check(
     task: str,
-    answers: str | Path,
+    answers: str | Path | TableLike,
     *,
     evaluator: str = "exact",
     split: str | None = None,
@@ -250,7 +252,7 @@ def check(
 
     Args:
         task: name of a task, or path of your own task file.
-        answers: JSONL file of hypotheses or raw answers.
+        answers: JSONL file of hypotheses or raw answers, or a list of dicts or a table of them.
         evaluator: for rules about worlds, exact or released.
         split: for labelled text, the rows that count as hidden: ind, ood or val (default: the first
             of these that exists). "accuracy", "f1" and "covered" describe the sentence on these
@@ -268,7 +270,7 @@ def check(
 
 def _check(
     task: str,
-    answers: str | Path,
+    answers: str | Path | TableLike,
     evaluator: str,
     split: str | None,
     judge_model: str | Proposer | None,
@@ -276,6 +278,7 @@ def _check(
 ) -> Iterator[CheckRow]:
     from ...tasks import load_family as family_named
     from ...tasks.io.files import locate, read_lines
+    from ...tasks.io.table_files import open_data
     from ...tools.solve import check_solver
 
     sandbox = config.sandbox
@@ -296,7 +299,10 @@ def _check(
         family = family.with_evaluator(evaluator)
     if of_text is not None:
         known = of_text.index_by_name(known)
-    lines = read_lines(locate(answers, ()), errors="surrogateescape")
+    with open_data(answers) as path:
+        lines = read_lines(locate(path, ()), errors="surrogateescape")
+        if path is not answers:
+            lines = iter(list(lines))  # the file of a table ends with the block
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         async with open_oracles(family, oracle_settings(sandbox, config.cluster)) as tools:

@@ -34,7 +34,9 @@ from ...records import (
     registry,
 )
 from ...records.settings import format_value
+from ...records.tables import TableLike
 from ...records.tasks import ReadsInputs
+from ...tasks.io.table_files import open_data
 from ..arguments import validate_call
 from ..option_types import PredictOptions
 from ..oracles import open_oracles
@@ -65,7 +67,7 @@ READING_SETTINGS = (
 @validate_call
 def predict(
     bank: str | Path,
-    data: str | Path,
+    data: str | Path | TableLike,
     *,
     problem: str | None = None,
     label: str | None = None,
@@ -79,8 +81,8 @@ def predict(
     Args:
         bank: a session id, a unique prefix of the id, or `last`. For labelled text also a file that
             `peirce bank --out` wrote.
-        data: the rows. If the family has an oracle, either JSON Lines, in which a line is an input
-            or an object with `input` and optionally `output`; or data of the task, from which the
+        data: the rows, as a file, a list of dicts or a table. If the family has an oracle, either
+            JSON Lines, in which a line is an input or an object with `input` and optionally `output`; or data of the task, from which the
             pairs of the bank's problem are taken (or of the only problem in the data).
         problem: the problem that the bank belongs to, if the session has several problems.
         label: the column of the labels, if its name differs from the name in the bank.
@@ -117,7 +119,8 @@ def predict(
                     f"{name.replace('_', '-')} is {format_value(value)}: only banks of labelled"
                     f" text take it, but this bank is of task {target.task}"
                 )
-        inputs = _read_inputs(data, target)
+        with open_data(data) as path:
+            inputs = _read_inputs(path, target)
         opening = oracle_settings(config.sandbox, config.cluster)
         applied = _Applied(
             target, str(bank), [row["text"] for row in found.rows[target.id]], inputs, opening
@@ -138,7 +141,8 @@ def predict(
             "prompts is 'config', but the data set of the bank has no prompts of its own"
         )
     drawn_by = found.settings.get("seed", 0) if seed is None else seed
-    rows = _rows(data, target, label)
+    with open_data(data) as path:
+        rows = _rows(path, target, label)
     work = _Work(target, rows, judged, drawn_by, asked, concurrency or DEFAULT_CONCURRENCY)
     work.check(str(bank))
     return iter_results(work.give_all, PredictionRow.from_dict)

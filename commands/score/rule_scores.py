@@ -49,7 +49,7 @@ from ...tools.logic.rules import InvalidRule, read_rule
 from ...tools.logic.theories import theory_from_json
 from ...tools.solve import check_solver
 from ..oracles import open_oracles
-from ..session.execution import run_coroutine
+from ..session.event_loops import run_coroutine
 from ..session.settings import display_model_name
 
 # --- Stored answers of a logic session are judged again, holdouts included, by either evaluator. No

@@ -11,13 +11,14 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from ...config import ClusterConfig, RunConfig, SandboxConfig
 from ...records import Interrupted, Json, OracleSettings, Proposer, Repairer, UsageError
@@ -31,7 +32,6 @@ from .planning import (
 )
 from .settings import display_settings
 
-T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 
 
@@ -164,6 +164,19 @@ async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) ->
     return found
 
 
+@contextlib.contextmanager
+def default_progress(on_event: OnEvent | None) -> Iterator[OnEvent | None]:
+    """Yield the listener for the events of a session: in a notebook, by default a progress display."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if on_event is not None or getattr(shell, "kernel", None) is None:
+        yield on_event
+        return
+    from ...reports.screen.notebook import NotebookProgress
+
+    with NotebookProgress() as progress:
+        yield progress
+
+
 def _showing(on_event: OnEvent) -> OnEvent:
     """Return a listener that passes events on with readable session settings."""
 
@@ -225,39 +238,3 @@ def _leave(seconds: float = 3.0) -> None:
     timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
     timer.daemon = True
     timer.start()
-
-
-@contextlib.contextmanager
-def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
-    """Yield a function that runs coroutines to completion, one after the other, on one event loop.
-
-    The coroutines run in this thread. If this thread already runs an event loop, as in a notebook,
-    they run in another thread.
-    """
-    runner = asyncio.Runner()
-    if not _loop_is_running():
-        with runner:
-            yield runner.run
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            yield lambda work: thread.submit(runner.run, work).result()
-        finally:
-            thread.submit(runner.close).result()
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to completion and return its result."""
-    with loop_runner() as run:
-        result: T = run(work)
-        return result

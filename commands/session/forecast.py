@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from ...config import RunConfig
 from ...records import Json
-from .execution import OnEvent, run_coroutine
+from .event_loops import run_coroutine
+from .execution import OnEvent
 from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 

@@ -1,4 +1,4 @@
-"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`."""
+"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`, and `arun` and `aresume`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ...store import Store
 from ..arguments import validate_call
 from ..option_types import ResumeOptions, RunOptions
 from ..outcome import Session, load_outcome, open_for_reading, store_path
-from .execution import OnEvent, OpenedSettings, execute_session, run_coroutine
+from .event_loops import run_coroutine, run_in_thread
+from .execution import OnEvent, OpenedSettings, default_progress, execute_session
 from .forecast import add_forecast, forecast_run
 from .planning import RunPlan, check_method, get_repairer, plan_run
 from .results import Forecast, Replay
@@ -107,7 +108,8 @@ def run(
     Args:
         task: name of a task, or path of your own task file.
         config: settings of the session; None for the defaults.
-        on_event: called with each event of the session (reports/screen/progress.py).
+        on_event: called with each event of the session (reports/screen/progress.py). Without it,
+            a notebook shows the progress, and nothing else does.
         callbacks: LangChain callbacks, for tracing.
         overrides: single settings by name, which replace those of `config`. None counts as not set.
             config/, `peirce run --help` and docs/reference/configuration.md explain each setting.
@@ -117,9 +119,28 @@ def run(
         PeirceError: any other expected failure, in one sentence.
     """
     check_method(task, _method_of(config, overrides))
-    plan = plan_run(task, run_config(config, overrides))
-    on_event = add_forecast(on_event, plan)
-    return _execute(plan, on_event, callbacks)
+    with default_progress(on_event) as listener:
+        return _execute(plan_run(task, run_config(config, overrides)), listener, callbacks)
+
+
+async def arun(
+    task: str,
+    config: RunConfig | None = None,
+    *,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    **overrides: Unpack[RunOptions],
+) -> Session:
+    """Run a session as `run` does, without blocking the running event loop.
+
+    The session runs in another thread, which also calls `on_event`, the callbacks and a proposer
+    object. Cancelling the awaiting task stops the session at once: it stays in the store with the
+    status interrupted, and `resume` or `aresume` continues it. Arguments and errors are as for
+    `run`.
+    """
+    return await run_in_thread(
+        run, task, config, on_event=on_event, callbacks=callbacks, **overrides
+    )
 
 
 @validate_call
@@ -202,6 +223,7 @@ def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) 
         return store.create_session(settings, plan.chosen.pairs)
 
     family, players = plan.settings["family"], plan.operational["players"]
+    on_event = add_forecast(on_event, plan)
     work = execute_session(path, begin, family, plan.config, players, on_event, callbacks)
     return load_outcome(path, run_coroutine(work))
 
@@ -284,8 +306,28 @@ def resume(
 
     family, players = settings["family"], settings["operational"].get("players") or {}
     report_stored_origins([before.model.model, get_repairer(before.method), players], found)
-    work = execute_session(path, check, family, config, players, on_event, callbacks, retry_failed)
-    return load_outcome(path, run_coroutine(work))
+    with default_progress(on_event) as listener:
+        work = execute_session(
+            path, check, family, config, players, listener, callbacks, retry_failed
+        )
+        return load_outcome(path, run_coroutine(work))
+
+
+async def aresume(
+    session: str = "last",
+    *,
+    model: Proposer | None = None,
+    repair: Repairer | None = None,
+    retry_failed: bool = False,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    **overrides: Unpack[ResumeOptions],
+) -> Session:
+    """Continue a session as `resume` does, without blocking the running event loop (see `arun`)."""
+    return await run_in_thread(
+        resume, session, model=model, repair=repair, retry_failed=retry_failed, on_event=on_event,
+        callbacks=callbacks, **overrides,
+    )  # fmt: skip
 
 
 def _check_unchanged(
@@ -379,7 +421,8 @@ def import_recorded(
         settings["answer_format"] = kind.recorded_format
     kept = tuple(pair for pair in chosen.pairs if pair[0].id in record.answers)
     plan = plan_run(name, run_config(None, settings), replace(chosen, pairs=kept))
-    return _execute(plan, add_forecast(on_event, plan), callbacks)
+    with default_progress(on_event) as listener:
+        return _execute(plan, listener, callbacks)
 
 
 # --- `peirce replay` runs a session's graph on its journal alone and compares it with its record.

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, UsageError
+from ...records.tables import TableLike, read_table
 from ...reports.files import writing
 from ...reports.metrics.statistics import wilson_interval
 from ...store.sessions import new_id
 from ...tasks.io.bad_records import BadRecords, skip_bad_records
 from ...tasks.io.files import expand_home
 from ...tasks.io.messages import suggest_nearest
+from ...tasks.io.table_files import open_data
 from ...tasks.text.labels import TASK, Labels
 from ...tasks.text.problems import SPLIT_NAMES, LabelledData
 from ...training.model_cards import classifier_card
@@ -51,7 +53,7 @@ LOG_NAMES = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}
 
 @validate_call
 def train_labels(
-    data: str | None = None,
+    data: str | Path | TableLike | None = None,
     *,
     base: str | Path | None = None,
     out: str | Path,
@@ -68,7 +70,8 @@ def train_labels(
     """Fine-tune a local model as a classifier on each data set of labelled text.
 
     Args:
-        data: data sets as `--data` of the task `labels` takes them, or `labels:GENERATOR`.
+        data: data sets as `--data` of the task `labels` takes them, a table, or `labels:GENERATOR`.
+            To resume a training on a table, give the table again.
         base: folder of the model to fine-tune.
         out: folder of the training.
         problem: names of data sets; all of them by default.
@@ -99,8 +102,8 @@ def train_labels(
     folder = expand_home(out)
     writing.check_target(folder)
     before = read_request(folder, "labels") if resume else {}
-    data, base = data or before.get("data"), base or before.get("base")
-    if data is None or base is None:
+    source, base = before.get("data") if data is None else data, base or before.get("base")
+    if source is None or base is None:
         raise UsageError(
             "a classifier needs rows and a model: give both, as --labels DATA --base DIR"
         )
@@ -114,10 +117,11 @@ def train_labels(
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)
     skip_bad = skip_bad or bool(before.get("skip_bad"))
-    with skip_bad_records(skip_bad):
-        sets = read_sets(data, wanted, label, ood, told.seed)
+    rows = source if isinstance(source, str | Path) else read_table(source)
+    with skip_bad_records(skip_bad), open_data(rows) as place:
+        sets = read_sets(str(place), wanted, label, ood, told.seed)
     asked: dict[str, Json] = {
-        "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
+        "kind": "labels", "base": base, "data": str(rows), "problem": wanted, "label": label, "ood": ood,
         "skip_bad": skip_bad, "settings": told.to_record(), "store": str(path),
         "training": before.get("training") or new_id(), "digests": [s.digests() for s in sets],
     }  # fmt: skip
@@ -126,7 +130,7 @@ def train_labels(
     else:
         check_unused(folder)
     log = DurableLog(
-        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": data}},
+        folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": str(rows)}},
         on_begin=lambda: save_request(folder, asked),
     )  # fmt: skip
     training, began, status = str(asked["training"]), time.monotonic(), "failed"

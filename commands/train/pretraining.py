@@ -15,7 +15,7 @@ from ...tasks.io.messages import DataWarning
 from ...training.pretrain import run
 from ...training.pretrain.settings import PretrainSettings
 from ..arguments import validate_call
-from ..session.execution import run_coroutine
+from ..session.event_loops import run_coroutine
 from .results import Pretrained
 
 TEST_SEED = 90_001  # seed of generated problems, far from the seeds of the library

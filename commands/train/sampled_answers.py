@@ -19,7 +19,7 @@ from ...training.pair_prompts import render_prompt
 from ...training.pairs.build_pairs import EMPTY_SPACE
 from ...training.splits import Fractions, Split, Splits
 from ..oracles import open_oracles
-from ..session.execution import run_coroutine
+from ..session.event_loops import run_coroutine
 
 if TYPE_CHECKING:
     from ...store import Store

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -64,6 +65,16 @@ class RunningProblem:
     )  # Why a call is being retried, by path.
 
 
+class Picture(Protocol):
+    """A display of the progress that is drawn again while it is shown."""
+
+    def start(self) -> None:
+        """Show the display."""
+
+    def stop(self) -> None:
+        """End the display."""
+
+
 class SessionProgress:
     """A progress display that is called with a session's events (`on_event`).
 
@@ -96,7 +107,7 @@ class SessionProgress:
         self._phase = OPENING
         self._max_answers: int | None = None
         self._over = threading.Event()
-        self._picture = (
+        self._picture: Picture | None = (
             Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
             if not quiet
             and (self._out.is_terminal and sys.stdout.isatty() if live is None else live)
@@ -114,13 +125,14 @@ class SessionProgress:
             if self._picture is not None:
                 self._picture.stop()
             if self.session and (self._status != "done" or self._failed):
-                again = format_resume(
-                    self.session, self.store, failed=self._failed > 0, cause=self._cause
-                )
                 # The command line prints the error after this line.
                 solved = isinstance(error, PeirceError) and not isinstance(error, Interrupted)
                 when = "To continue once the problem below is solved" if solved else "To continue"
-                self._out.print(f"{when}, run: {again}", soft_wrap=True)
+                self._out.print(f"{when}, run: {self._resume_hint()}", soft_wrap=True)
+
+    def _resume_hint(self) -> str:
+        """Return the command that continues the session."""
+        return format_resume(self.session, self.store, failed=self._failed > 0, cause=self._cause)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
         """Handle one event of the runner; unknown event types are ignored.

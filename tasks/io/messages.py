@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TypeAlias
+
+from ...records import PeirceError
 
 Keys: TypeAlias = tuple[str | int, ...]
 
@@ -38,9 +44,35 @@ class BadValue(ValueError):
         )
 
 
+_NAMED: ContextVar[tuple[Path, str] | None] = ContextVar("named_file", default=None)
+
+
 def warn(sentence: str) -> None:
     """Issue a `DataWarning` from the caller's caller."""
-    warnings.warn(sentence, DataWarning, stacklevel=3)
+    warnings.warn(_name_file(sentence), DataWarning, stacklevel=3)
+
+
+@contextmanager
+def name_file(path: Path, name: str) -> Iterator[None]:
+    """Let errors and warnings in the block call a file of one row per line by a name.
+
+    "/tmp/x/table.jsonl, line 3" becomes "table of 60 rows and 3 columns, row 3".
+    """
+    token = _NAMED.set((path, name))
+    try:
+        yield
+    except PeirceError as error:
+        error.args = tuple(_name_file(str(one)) for one in error.args)
+        raise
+    finally:
+        _NAMED.reset(token)
+
+
+def _name_file(sentence: str) -> str:
+    named = _NAMED.get()
+    if named is None or str(named[0]) not in sentence:
+        return sentence
+    return re.sub(r"\bline (?=\d)", "row ", sentence.replace(str(named[0]), named[1]))
 
 
 def shorten(value: object, limit: int = 80) -> str:

@@ -6,6 +6,7 @@ Internals: the check itself is called with arguments that no public function tak
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from pathlib import Path
 
@@ -31,8 +32,11 @@ BOUNDS = {
         ({"problems": "three"}, "problems is 'three': it must be a whole number or None"),
         ({"problems": 2.0}, "problems is 2.0: it must be a whole number or None"),
         ({"seed": True}, "seed is True: it must be a whole number"),
-        ({"data": 5}, "data is 5: it must be a string, a path or None"),
-        ({"data": b"pairs"}, "data is b'pairs': it must be a string, a path or None"),
+        ({"data": 5}, "data is 5: it must be a string, a path, a list of dicts, a table of"),
+        (
+            {"data": b"pairs"},
+            "the data is of type bytes: it must be a path, a list of dicts or a table of",
+        ),
         ({"problem": "one"}, "problem is 'one': it must be a list of strings"),
         ({"problem": [1]}, "problem is [1]: it must be a list of strings"),
         (
@@ -77,7 +81,9 @@ def test_every_public_function_checks_its_arguments():
         if not given:
             named = {parameters[0].name: odd}
         with pytest.raises(UsageError, match=f"^{(given or parameters)[0].name} is <object object"):
-            function(*positional, **named)
+            done = function(*positional, **named)
+            if inspect.iscoroutine(done):
+                asyncio.run(done)
 
 
 @pytest.mark.parametrize("name", BOUNDS)

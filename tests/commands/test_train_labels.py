@@ -208,6 +208,11 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
         (dict(data=data, base=str(tmp_path / "adapter")), UsageError, "is an adapter"),
         (dict(data=data, base=base, report_to="notes"), UsageError, "notes is not supported"),
         (dict(data=str(tmp_path / "few"), base=base), DataError, "6 training rows"),
+        (
+            dict(data=[{"text": "mild"}], base=base),
+            DataError,
+            "^table of 1 row and 1 column: no label column 'label'",
+        ),
     ):
         with pytest.raises(kind, match=match):
             peirce.train_labels(**wanted, out=tmp_path / "out", store=tmp_path / "s.duckdb")
