@@ -7,13 +7,14 @@ and its sample space are the same in each of them.
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import DataConfig
-from ..records import DataError, InputSet, Json, LabelsRows, Problem, Task, UsageError
+from ..records import DataError, InputSet, Json, LabelsRows, PeirceError, Problem, Task, UsageError
 from ..records.tasks import DefinedByFile, DocumentsUsage, DrawsProblems, IdentifiesData, NamesFiles
 from ..tasks import load_family, load_problems
 from ..tasks import load_task as task_named
@@ -172,20 +173,27 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
     keep = None if told is None else told.contains
     source = task_named(task)
-    pairs = load_problems(
-        source,
-        None if data is None else str(data),
-        observations=shown,
-        problems=config.problems,
-        ids=tuple(config.problem),
-        sample=config.sample,
-        seed=config.seed,
-        space_file=None if space is None else str(space),
-        label=config.label,
-        ood=config.ood,
-        keep=keep,
-        skip_bad=config.skip_bad,
-    )
+    try:
+        pairs = load_problems(
+            source,
+            None if data is None else str(data),
+            observations=shown,
+            problems=config.problems,
+            ids=tuple(config.problem),
+            sample=config.sample,
+            seed=config.seed,
+            space_file=None if space is None else str(space),
+            label=config.label,
+            ood=config.ood,
+            keep=keep,
+            skip_bad=config.skip_bad,
+        )
+    except (DataError, UsageError) as error:
+        if data is None or not _is_of_other_task(data, source, config.label):
+            raise
+        raise type(error)(
+            f"{error}; peirce discover {shlex.quote(str(data))} looks at the data and runs what fits"
+        ) from error
     if not pairs:
         raise UsageError(f"{data or task} contains no problem to work on.")
     file = source.task_file if isinstance(source, DefinedByFile) else None
@@ -198,6 +206,19 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
         **({} if file is None else {"task_file": file}),
     }
     return ChosenProblems(source, tuple(pairs), sources)
+
+
+def _is_of_other_task(data: str | Path, source: Task, label: str | None) -> bool:
+    """Return whether data that a task cannot read look as if they were not for this task."""
+    from ..tasks.recognition.file_kinds import READING_TASKS, recognize_file
+
+    if source.name not in READING_TASKS:
+        return False
+    try:
+        found = recognize_file(data, label)
+    except PeirceError:
+        return False
+    return source.name not in {one.task for one in found.readings}
 
 
 def has_labelled_text(task: str) -> bool:
