@@ -86,7 +86,7 @@ def choose_reading(found: Recognition) -> FileReading:
     others = [one for one in found.readings if one.command]
     choices = [f"for {one.summary}: {one.command}" for one in others]
     instead = f"; choose one: {'; '.join(choices)}" if choices else ""
-    advice = f"; {found.advice}" if found.advice else ""
+    advice = f"; {'or ' * bool(choices)}{found.advice}" if found.advice else ""
     if found.kind == FileKind.NUMERIC_TARGET:
         raise UsageError(
             f"{found.file}: {found.readings[0].summary} ({found.why}){advice}{instead}"
