@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import DataConfig
-from ..records import DataError, InputSet, Json, LabelsRows, PeirceError, Problem, Task, UsageError
+from ..records import DataError, InputSet, Json, LabelsRows, Problem, Task, UsageError
 from ..records.tasks import DefinedByFile, DocumentsUsage, DrawsProblems, IdentifiesData, NamesFiles
 from ..tasks import load_family, load_problems
 from ..tasks import load_task as task_named
 from ..tasks import load_tasks as all_tasks
 from ..tasks.io.files import check_writable, identify_file, locate
 from ..tasks.io.spaces import SPACE_FILES, write_space
+from ..tasks.recognition.file_kinds import is_for_other_task
 from .arguments import validate_call
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 
@@ -189,7 +190,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
             skip_bad=config.skip_bad,
         )
     except (DataError, UsageError) as error:
-        if data is None or not _is_of_other_task(data, source, config.label):
+        if data is None or not is_for_other_task(source.name, data, config.label):
             raise
         raise type(error)(
             f"{error}; peirce discover {shlex.quote(str(data))} looks at the data and runs what fits"
@@ -206,19 +207,6 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
         **({} if file is None else {"task_file": file}),
     }
     return ChosenProblems(source, tuple(pairs), sources)
-
-
-def _is_of_other_task(data: str | Path, source: Task, label: str | None) -> bool:
-    """Return whether data that a task cannot read look as if they were not for this task."""
-    from ..tasks.recognition.file_kinds import READING_TASKS, recognize_file
-
-    if source.name not in READING_TASKS:
-        return False
-    try:
-        found = recognize_file(data, label)
-    except PeirceError:
-        return False
-    return source.name not in {one.task for one in found.readings}
 
 
 def has_labelled_text(task: str) -> bool:

@@ -24,12 +24,13 @@ from ..text.sources import parse_source
 from ..text.tables import Table, file_type, infer_types, read_table, table_from_json
 from .content_forms import check_form
 from .readings import FileKind, Reading, RecognizedFile, count_of
-from .table_readings import SeenTable, read_as_table
+from .table_readings import TableSource, read_as_table
 
 MOST_ROWS = 100_000
 PROBLEM_TASKS = ("acre", "mini_arc", "arc", "list_functions", "examples")
+GRID_TASKS = ("mini_arc", "arc")  # which read a folder of JSON files under any name
 WORLD_TASK = "abd"
-READING_TASKS = (*PROBLEM_TASKS, WORLD_TASK, "labels")  # tasks that a file may be recognized for
+TABLE_TASKS = ("labels", "examples")
 _WORLD_KEYS = {"worlds", "theory", "regime"}
 
 
@@ -63,10 +64,29 @@ def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFil
         return _recognize_rows(data, place, named)
 
 
+def is_for_other_task(task: str, path: str | Path, target: str | None = None) -> bool:
+    """Return whether data that a task could not read look as if another command is right for them.
+
+    Args:
+        task: The task.
+        path: As in `recognize_file`.
+        target: As in `recognize_file`.
+    """
+    if task not in (*TABLE_TASKS, *PROBLEM_TASKS, WORLD_TASK):
+        return False
+    try:
+        found = recognize_file(path, target)
+    except PeirceError:
+        return False
+    is_table = file_type(Path(path)) in (".csv", ".tsv", ".parquet") and task not in TABLE_TASKS
+    others = bool(found.readings) and task not in {one.task for one in found.readings}
+    return is_table or others
+
+
 def _recognize_rows(data: str, place: Path, target: str | None) -> RecognizedFile:
     with BadRecords(place) as bad:
         (table,) = infer_types([read_table(place, bad, MOST_ROWS)])
-    return read_as_table(SeenTable(data, table, len(table) < MOST_ROWS, target))
+    return read_as_table(TableSource(data, table, len(table) < MOST_ROWS, target))
 
 
 # --- problems and worlds --------------------------------------------------------------
@@ -98,10 +118,9 @@ def _recognize_problems(data: str) -> RecognizedFile:
         found = _load(task, data)
         if not isinstance(found, PeirceError) and _fits(task, found):
             return RecognizedFile([_problem_reading(task, data, found)])
-    reading = Reading(
-        FileKind.PAIRS, "examples", {"data": data}, "problems", "they have train pairs"
+    return RecognizedFile(
+        reason=f"it looks like problems with train pairs, but cannot be read: {found}"
     )
-    return RecognizedFile([reading], reason=f"it cannot be read: {found}")
 
 
 def _problem_reading(task: str, data: str, problems: Sequence[Problem]) -> Reading:
@@ -127,9 +146,7 @@ def _recognize_worlds(data: str) -> RecognizedFile:
     found = _load(WORLD_TASK, data)
     if not isinstance(found, PeirceError):
         return RecognizedFile([_problem_reading(WORLD_TASK, data, found)])
-    why = "it has the keys of worlds"
-    reading = Reading(FileKind.WORLDS, WORLD_TASK, {"data": data}, "worlds with a theory", why)
-    return RecognizedFile([reading], reason=f"it cannot be read: {found}")
+    return RecognizedFile(reason=f"it looks like worlds, but cannot be read: {found}")
 
 
 def _recognize_yaml(data: str, place: Path) -> RecognizedFile:
@@ -158,7 +175,7 @@ def _recognize_json(data: str, place: Path, form: str, target: str | None) -> Re
             return RecognizedFile(reason=reason, advice=advice.replace("DATA", shlex.quote(data)))
     with BadRecords(place) as bad:
         table = table_from_json(place, value, bad)
-    return read_as_table(SeenTable(data, table, target=target))
+    return read_as_table(TableSource(data, table, target=target))
 
 
 def _find_shape(value: Json) -> Callable[[str], RecognizedFile] | None:
@@ -273,11 +290,7 @@ def _recognize_folder(data: str, folder: Path, target: str | None) -> Recognized
         return RecognizedFile([_published_text(data, names, target)])
     for task in (WORLD_TASK, *PROBLEM_TASKS):
         usual = getattr(registry.load("tasks", task), "files", ())
-        has_json = any(
-            one.name.removesuffix(".gz").endswith(".json") for one in folder.rglob("*.json*")
-        )
-        grids = task.endswith("arc") and has_json
-        if grids or any((folder / name).is_file() for name in usual):
+        if task in GRID_TASKS or any((folder / name).is_file() for name in usual):
             found = _load(task, data)
             if not isinstance(found, PeirceError) and _fits(task, found):
                 return RecognizedFile([_problem_reading(task, data, found)])
@@ -288,7 +301,7 @@ def _recognize_folder(data: str, folder: Path, target: str | None) -> Recognized
     with BadRecords(folder) as bad:
         tables = infer_types([read_table(path, bad, MOST_ROWS) for path in first])
     table = tables[0]
-    recognized = read_as_table(SeenTable(data, table, len(table) < MOST_ROWS, target))
+    recognized = read_as_table(TableSource(data, table, len(table) < MOST_ROWS, target))
     return _check_splits(recognized, files, table, data)
 
 

@@ -46,7 +46,7 @@ _DATA = re.compile(r"[-+]?[\d.,/:%-]*\d[\d.,/:%-]*")
 
 
 @dataclass(frozen=True)
-class SeenTable:
+class TableSource:
     """A table with what commands need to name it.
 
     Attributes:
@@ -79,27 +79,27 @@ def _names_splits(cells: Sequence[Json]) -> bool:
     return all(isinstance(cell, str) and find_split(cell) is not None for cell in cells)
 
 
-def read_as_table(seen: SeenTable) -> RecognizedFile:
+def read_as_table(source: TableSource) -> RecognizedFile:
     """Return what a table was taken for.
 
     Raises:
         UsageError: The target that the user names is no column.
     """
-    columns = seen.columns
+    columns = source.columns
     names = [one.name for one in columns]
-    if seen.target is not None and seen.target not in names:
+    if source.target is not None and source.target not in names:
         raise UsageError(
-            f"--target {seen.target}: {seen.data} has no such column"
-            f"{suggest_nearest(seen.target, names)}"
+            f"--target {source.target}: {source.data} has no such column"
+            f"{suggest_nearest(source.target, names)}"
         )
-    if seen.target is None and seen.table.unit == "line" and (cell := _find_data_name(columns)):
+    if source.target is None and source.table.unit == "line" and (cell := _find_data_name(columns)):
         return RecognizedFile(
             reason=f"the first line holds {cell!r}, so it looks like data, not like column names",
             advice="put a line with the names of the columns before it, or name the target column"
             " if these are names",
         )
-    pair = _find_pair(columns, seen.target)
-    found = None if pair is None else _read_as_pairs(seen, pair, columns)
+    pair = _find_pair(columns, source.target)
+    found = None if pair is None else _read_as_pairs(source, pair, columns)
     if found is not None:
         return found
     if len(columns) == 1:
@@ -108,7 +108,7 @@ def read_as_table(seen: SeenTable) -> RecognizedFile:
             " explain it",
             advice="add a column with the label or the output of each row",
         )
-    return _read_with_target(seen, columns)
+    return _read_with_target(source, columns)
 
 
 def _find_data_name(columns: Sequence[ColumnFacts]) -> str | None:
@@ -229,12 +229,12 @@ def _find_pair(columns: Sequence[ColumnFacts], target: str | None) -> _Pair | No
 
 
 def _read_as_pairs(
-    seen: SeenTable, pair: _Pair, columns: Sequence[ColumnFacts]
+    source: TableSource, pair: _Pair, columns: Sequence[ColumnFacts]
 ) -> RecognizedFile | None:
     """Return what the table was taken for if it may hold pairs, else None."""
-    pairs = _pairs_reading(seen, pair, columns)
+    pairs = _pairs_reading(source, pair, columns)
     if pair.others:
-        labels = _label_readings(seen, rank_targets(columns))
+        labels = _label_readings(source, rank_targets(columns))
         return RecognizedFile(
             [pairs, *labels][:MOST_SHOWN],
             reason=f"besides {_list_names((pair.input, pair.output))} there"
@@ -243,8 +243,8 @@ def _read_as_pairs(
     rule = next(one for one in PAIR_RULES if one.holds(pair))
     readings = {
         _PAIRS: lambda: pairs,
-        _LABELS: lambda: _labels_reading(seen, pair.output, "its values are few and repeat"),
-        _NUMBER: lambda: _numeric_reading(seen, pair.output, ""),
+        _LABELS: lambda: _labels_reading(source, pair.output, "its values are few and repeat"),
+        _NUMBER: lambda: _numeric_reading(source, pair.output, ""),
     }
     names = {"input": repr(pair.input.name), "output": repr(pair.output.name)}
     found = [readings[kind]() for kind in rule.kinds]
@@ -260,11 +260,11 @@ def _list_names(columns: Sequence[ColumnFacts]) -> str:
     return join_words([repr(shorten(one.name)) for one in columns], "and")
 
 
-def _pairs_reading(seen: SeenTable, pair: _Pair, columns: Sequence[ColumnFacts]) -> Reading:
-    data = seen.data
+def _pairs_reading(source: TableSource, pair: _Pair, columns: Sequence[ColumnFacts]) -> Reading:
+    data = source.data
     if not pair.has_usual_names or pair.others:
         fields = {"input": pair.input.name, "output": pair.output.name}
-        there = {one.name for one in columns} | set(seen.table.columns)
+        there = {one.name for one in columns} | set(source.table.columns)
         fields |= {name: name for name in PAIR_FIELDS if name in there}
         data = add_settings(data, **fields)
     named = "has" if pair.is_named else "would have"
@@ -272,25 +272,25 @@ def _pairs_reading(seen: SeenTable, pair: _Pair, columns: Sequence[ColumnFacts])
         FileKind.PAIRS,
         "examples",
         {"data": data},
-        f"{_count(seen, 'pair')} of input and output",
+        f"{_count(source, 'pair')} of input and output",
         f"each row {named} an input, {pair.input.name!r}, and an output, {pair.output.name!r}",
     )
 
 
-def _count(seen: SeenTable, noun: str) -> str:
-    return ("" if seen.is_complete else "at least ") + count_of(len(seen.table), noun)
+def _count(source: TableSource, noun: str) -> str:
+    return ("" if source.is_complete else "at least ") + count_of(len(source.table), noun)
 
 
 # --- labels and numbers ---------------------------------------------------------------
 
 
-def _read_with_target(seen: SeenTable, columns: Sequence[ColumnFacts]) -> RecognizedFile:
+def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> RecognizedFile:
     ranked = rank_targets(columns)
-    if seen.target is not None:
-        column = next(one for one in columns if one.name == seen.target)
+    if source.target is not None:
+        column = next(one for one in columns if one.name == source.target)
         if not _can_be_target(column):
             return RecognizedFile(
-                _label_readings(seen, ranked),
+                _label_readings(source, ranked),
                 reason=f"{column.name!r} {PROBLEMS_OF_KINDS[column.kind]}, so it cannot be the"
                 " target",
             )
@@ -300,34 +300,34 @@ def _read_with_target(seen: SeenTable, columns: Sequence[ColumnFacts]) -> Recogn
         certain = find_certain(ranked)
         if named and (certain is None or not has_target_name(certain.column)):
             return RecognizedFile(
-                _label_readings(seen, ranked),
+                _label_readings(source, ranked),
                 reason=f"the column {named[0].name!r} {PROBLEMS_OF_KINDS[named[0].kind]}",
             )
         if certain is None:
-            return _without_target(seen, ranked, columns)
+            return _without_target(source, ranked, columns)
         found = certain
-    why = "you named it" if seen.target is not None else found.why
-    classes = are_classes(found.column, named_by_user=seen.target is not None)
+    why = "you named it" if source.target is not None else found.why
+    classes = are_classes(found.column, named_by_user=source.target is not None)
     if found.column.kind is ColumnKind.TEXT:
         classes = True
-    labels = _labels_reading(seen, found.column, why)
+    labels = _labels_reading(source, found.column, why)
     if classes is None:
         return RecognizedFile(
-            [labels, _numeric_reading(seen, found.column, why)],
+            [labels, _numeric_reading(source, found.column, why)],
             reason=f"the {count_of(found.column.distinct, 'number')} in {found.column.name!r} may be"
             " classes or amounts",
-            warnings=_warnings(seen, labels, found.column, columns),
+            warnings=_warnings(source, labels, found.column, columns),
         )
     if not classes:
         others = [one for one in ranked if one.column is not found.column]
         return RecognizedFile(
             [
-                _numeric_reading(seen, found.column, why),
-                *_pairs_with_number(seen, found.column, columns),
-                *_label_readings(seen, others),
+                _numeric_reading(source, found.column, why),
+                *_pairs_with_number(source, found.column, columns),
+                *_label_readings(source, others),
             ][:MOST_SHOWN]
         )
-    return _check_inputs(seen, labels, found.column, columns)
+    return _check_inputs(source, labels, found.column, columns)
 
 
 def _can_be_target(column: ColumnFacts) -> bool:
@@ -339,7 +339,7 @@ def _can_be_target(column: ColumnFacts) -> bool:
 
 
 def _check_inputs(
-    seen: SeenTable, labels: Reading, target: ColumnFacts, columns: Sequence[ColumnFacts]
+    source: TableSource, labels: Reading, target: ColumnFacts, columns: Sequence[ColumnFacts]
 ) -> RecognizedFile:
     """Return labelled rows with their warnings, or the reason why nothing can explain the labels."""
     inputs = [one for one in columns if one is not target]
@@ -347,11 +347,11 @@ def _check_inputs(
         structured = [one for one in inputs if one.kind is ColumnKind.STRUCTURE]
         pair = _Pair(structured[0], target, [], False, True) if structured else None
         return RecognizedFile(
-            [] if pair is None else [_pairs_reading(seen, pair, columns)],
+            [] if pair is None else [_pairs_reading(source, pair, columns)],
             reason=f"no column besides {target.name!r} can explain it:"
             f" {_list_kinds(inputs[:MOST_SHOWN])}",
         )
-    return RecognizedFile([labels], warnings=_warnings(seen, labels, target, columns))
+    return RecognizedFile([labels], warnings=_warnings(source, labels, target, columns))
 
 
 def _list_kinds(columns: Sequence[ColumnFacts]) -> str:
@@ -362,29 +362,29 @@ def _list_kinds(columns: Sequence[ColumnFacts]) -> str:
 
 
 def _warnings(
-    seen: SeenTable, labels: Reading, target: ColumnFacts, columns: Sequence[ColumnFacts]
+    source: TableSource, labels: Reading, target: ColumnFacts, columns: Sequence[ColumnFacts]
 ) -> list[str]:
     found = find_warnings(columns, target)
-    if not seen.is_complete:
-        found.append(f"only the first {len(seen.table):,} rows were looked at")
+    if not source.is_complete:
+        found.append(f"only the first {len(source.table):,} rows were looked at")
     leaks = find_leaks(columns, target)
     dropped = [one for one in columns if one in leaks or one.kind is ColumnKind.IDENTIFIER]
     kept = [one.name for one in columns if one is not target and one not in dropped]
-    writable = not any("," in name or not name for name in kept) and "?" not in seen.data
+    writable = not any("," in name or not name for name in kept) and "?" not in source.data
     if dropped and kept and writable:
-        data = add_settings(seen.data, columns=",".join(kept)).replace("%2C", ",")
+        data = add_settings(source.data, columns=",".join(kept)).replace("%2C", ",")
         other = Reading(labels.kind, labels.task, {**labels.options, "data": data}, "", "")
         found.append(f"to leave {_list_names(dropped)} out: {other.command}")
     return found
 
 
 def _without_target(
-    seen: SeenTable, ranked: Sequence[Candidate], columns: Sequence[ColumnFacts]
+    source: TableSource, ranked: Sequence[Candidate], columns: Sequence[ColumnFacts]
 ) -> RecognizedFile:
-    readings = _label_readings(seen, ranked)
+    readings = _label_readings(source, ranked)
     number = next((one for one in ranked if one.column.kind in NUMBER_KINDS), None)
     if number is not None and len(readings) < MOST_SHOWN:
-        readings.append(_numeric_reading(seen, number.column, number.why))
+        readings.append(_numeric_reading(source, number.column, number.why))
     if not readings:
         return RecognizedFile(
             reason=f"no column has few values that repeat, as labels do: {_list_kinds(columns[:MOST_SHOWN])}",
@@ -397,43 +397,43 @@ def _without_target(
         reason=f"nothing says which of {names} is the target"
         if several
         else f"little says that {names} is the target",
-        advice=f"name the target: peirce discover {shlex.quote(seen.data)} --target COLUMN",
+        advice=f"name the target: peirce discover {shlex.quote(source.data)} --target COLUMN",
     )
 
 
-def _label_readings(seen: SeenTable, ranked: Sequence[Candidate]) -> list[Reading]:
+def _label_readings(source: TableSource, ranked: Sequence[Candidate]) -> list[Reading]:
     return [
-        _labels_reading(seen, one.column, one.why)
+        _labels_reading(source, one.column, one.why)
         for one in ranked
         if one.column.kind in CLASS_KINDS
     ][:MOST_SHOWN]
 
 
-def _labels_reading(seen: SeenTable, target: ColumnFacts, why: str) -> Reading:
-    options: Mapping[str, Json] = {"data": seen.data, "label": target.name}
+def _labels_reading(source: TableSource, target: ColumnFacts, why: str) -> Reading:
+    options: Mapping[str, Json] = {"data": source.data, "label": target.name}
     if target.missing:
         options = {**options, "skip_bad": True}
     return Reading(
         FileKind.LABELLED_ROWS,
         "labels",
         options,
-        f"{_count(seen, 'row')} with {count_of(target.distinct, 'label')} in {target.name!r}",
+        f"{_count(source, 'row')} with {count_of(target.distinct, 'label')} in {target.name!r}",
         why,
     )
 
 
 def _pairs_with_number(
-    seen: SeenTable, target: ColumnFacts, columns: Sequence[ColumnFacts]
+    source: TableSource, target: ColumnFacts, columns: Sequence[ColumnFacts]
 ) -> list[Reading]:
     pair = _find_pair(columns, target.name)
-    return [] if pair is None or pair.others else [_pairs_reading(seen, pair, columns)]
+    return [] if pair is None or pair.others else [_pairs_reading(source, pair, columns)]
 
 
-def _numeric_reading(seen: SeenTable, target: ColumnFacts, why: str) -> Reading:
+def _numeric_reading(source: TableSource, target: ColumnFacts, why: str) -> Reading:
     return Reading(
         FileKind.NUMERIC_TARGET,
         None,
-        {"data": seen.data, "target": target.name},
-        f"{_count(seen, 'row')} with the number {target.name!r} to explain",
+        {"data": source.data, "target": target.name},
+        f"{_count(source, 'row')} with the number {target.name!r} to explain",
         why or "the values are numbers",
     )
