@@ -74,7 +74,7 @@ def discover(
     options = apply_defaults(context, str(reading.task), settings)
     if dry_run:
         task, together = run_arguments(reading, options)
-        counted = plan(task, **together)  # type: ignore[arg-type]
+        counted = plan(task, **together)
         told = {"kind": reading.kind, "why": reading.why, "command": reading.command}
         emit([{**counted, **told}]) if as_json else summaries.print_forecast(
             text.create_console(), counted

@@ -127,7 +127,7 @@ def discover(
         for sentence in found.warnings:
             warn(f"{file}: {sentence}")
     task, options = run_arguments(reading, overrides)
-    session = run(task, on_event=on_event, callbacks=callbacks, **options)  # type: ignore[arg-type]
+    session = run(task, on_event=on_event, callbacks=callbacks, **options)
     parts: dict[str, Any] = {one.name: getattr(session, one.name) for one in fields(session)}
     return Discovery(**parts, kind=reading.kind, why=reading.why)
 

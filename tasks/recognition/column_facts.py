@@ -18,7 +18,7 @@ from ..io.json_text import parse_json, parse_literal
 
 MOST_CLASSES = 100  # distinct values of a column of classes
 MOST_CODES = 20  # distinct whole numbers that may stand for classes
-LONGEST_CLASS = 60  # characters
+LONGEST_CLASS = 60  # characters of a value that hardly repeats
 FEW_ROWS = 20  # with fewer rows, two thirds of the values may be distinct
 
 _ID_WORDS = {"id", "ids", "idx", "index", "uuid", "guid"}  # at the start or the end of a name
@@ -182,8 +182,10 @@ def _are_identifiers(column: ColumnFacts) -> bool:
 
 
 def _are_classes(column: ColumnFacts) -> bool:
-    texts = all(isinstance(cell, str) and len(cell) <= LONGEST_CLASS for cell in column.filled)
-    return texts and column.has_few_values
+    if not column.has_few_values or not all(isinstance(cell, str) for cell in column.filled):
+        return False
+    often = 5 * column.distinct <= len(column.filled)
+    return often or all(len(str(cell)) <= LONGEST_CLASS for cell in column.filled)
 
 
 COLUMN_TESTS: tuple[tuple[ColumnKind, Callable[[ColumnFacts], bool]], ...] = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -86,7 +87,11 @@ def is_for_other_task(task: str, path: str | Path, target: str | None = None) ->
 def _recognize_rows(data: str, place: Path, target: str | None) -> RecognizedFile:
     with BadRecords(place) as bad:
         (table,) = infer_types([read_table(place, bad, MOST_ROWS)])
-    return read_as_table(TableSource(data, table, len(table) < MOST_ROWS, target))
+    complete = len(table) < MOST_ROWS
+    found = read_as_table(TableSource(data, table, complete, target))
+    if found.reason and not complete:
+        return replace(found, reason=f"{found.reason} (in the first {MOST_ROWS:,} rows)")
+    return found
 
 
 # --- problems and worlds --------------------------------------------------------------
@@ -165,14 +170,14 @@ def _recognize_yaml(data: str, place: Path) -> RecognizedFile:
 def _recognize_json(data: str, place: Path, form: str, target: str | None) -> RecognizedFile:
     if form != ".json" or is_json_lines(text := read_text(place)):
         head = [row for _, row in islice(read_jsonl(place), 1)]
-        shape = _find_shape(head)
-        return shape(data) if shape else _recognize_rows(data, place, target)
+        if shape := _find_shape(head):
+            return shape(data)
+        return _find_unreadable_shape(data, head) or _recognize_rows(data, place, target)
     value = parse_json_file_text(text, place)
     if shape := _find_shape(value):
         return shape(data)
-    for holds, reason, advice in UNREADABLE_SHAPES:
-        if holds(value):
-            return RecognizedFile(reason=reason, advice=advice.replace("DATA", shlex.quote(data)))
+    if unreadable := _find_unreadable_shape(data, value):
+        return unreadable
     with BadRecords(place) as bad:
         table = table_from_json(place, value, bad)
     return read_as_table(TableSource(data, table, target=target))
@@ -185,6 +190,14 @@ def _find_shape(value: Json) -> Callable[[str], RecognizedFile] | None:
         return _recognize_worlds
     inner = next(iter(first.values()), None) if isinstance(first, dict) else None
     return _recognize_problems if _is_problem(first) or _is_problem(inner) else None
+
+
+def _find_unreadable_shape(data: str, value: Json) -> RecognizedFile | None:
+    """Return the reason why no task reads a JSON value, and what to do, if its shape is known."""
+    for holds, reason, advice in UNREADABLE_SHAPES:
+        if holds(value):
+            return RecognizedFile(reason=reason, advice=advice.replace("DATA", shlex.quote(data)))
+    return None
 
 
 def _is_problem(value: Json) -> bool:
@@ -236,7 +249,7 @@ _REWRITE = (
 UNREADABLE_SHAPES: Sequence[tuple[Callable[[Json], bool], str, str]] = (
     (
         lambda value: not isinstance(value, dict | list) or not value,
-        "it holds one value and no rows",
+        "it holds no rows",
         "give a list of objects, one for each row",
     ),
     (

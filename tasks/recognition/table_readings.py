@@ -200,6 +200,7 @@ PAIR_RULES = (
     PairRule(lambda pair: pair.has_few_outputs or _holds_numbers(pair.output), ()),
     PairRule(lambda pair: {pair.input.kind, pair.output.kind} & _UNVARIED != set(), ()),
     PairRule(lambda pair: pair.is_directed, (_PAIRS,)),
+    PairRule(lambda pair: has_target_name(pair.output), ()),
     PairRule(lambda pair: pair.input.kind in CLASS_KINDS or _holds_numbers(pair.input), ()),
     PairRule(lambda pair: True, (_PAIRS,), f"no column has few values, and {_UNDIRECTED}"),
 )
@@ -290,7 +291,7 @@ def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> Re
         column = next(one for one in columns if one.name == source.target)
         if not _can_be_target(column):
             return RecognizedFile(
-                _label_readings(source, ranked),
+                [*_label_readings(source, ranked), *_as_pairs(source, column, columns)],
                 reason=f"{column.name!r} {PROBLEMS_OF_KINDS[column.kind]}, so it cannot be the"
                 " target",
             )
@@ -300,7 +301,7 @@ def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> Re
         certain = find_certain(ranked)
         if named and (certain is None or not has_target_name(certain.column)):
             return RecognizedFile(
-                _label_readings(source, ranked),
+                [*_label_readings(source, ranked), *_as_pairs(source, named[0], columns)],
                 reason=f"the column {named[0].name!r} {PROBLEMS_OF_KINDS[named[0].kind]}",
             )
         if certain is None:
@@ -323,7 +324,7 @@ def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> Re
         return RecognizedFile(
             [
                 _numeric_reading(source, found.column, why),
-                *_pairs_with_number(source, found.column, columns),
+                *_as_pairs(source, found.column, columns),
                 *_label_readings(source, others),
             ][:MOST_SHOWN]
         )
@@ -422,10 +423,10 @@ def _labels_reading(source: TableSource, target: ColumnFacts, why: str) -> Readi
     )
 
 
-def _pairs_with_number(
+def _as_pairs(
     source: TableSource, target: ColumnFacts, columns: Sequence[ColumnFacts]
 ) -> list[Reading]:
-    pair = _find_pair(columns, target.name)
+    pair = None if target.kind in _UNVARIED else _find_pair(columns, target.name)
     return [] if pair is None or pair.others else [_pairs_reading(source, pair, columns)]
 
 

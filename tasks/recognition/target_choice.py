@@ -23,7 +23,7 @@ LAST_WORDS = frozenset({"label", "target", "class", "outcome"})  # as in true_la
 CLASS_WORDS = frozenset(
     {
         *("kind", "category", "type", "status", "result", "verdict", "decision", "sentiment"),
-        *("species", "diagnosis", "topic", "intent", "group", "genre", "spam", "fraud", "grade"),
+        *("species", "diagnosis", "topic", "intent", "genre", "spam", "fraud", "grade"),
         *("churn", "churned", "survived", "approved", "accepted", "passed", "bought", "default"),
         *("prediction", "stance", "emotion", "toxic", "polarity", "severity", "priority"),
     }

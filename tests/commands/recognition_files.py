@@ -190,6 +190,20 @@ def shapes() -> Iterator[Shape]:
                 "unsure", says="--label colour")  # fmt: skip
     yield table("label_and_class.csv", ["text", "label", "class"], [[*r, label(i + 99, "x y z")] for i, r in enumerate(reviews)],
                 "unsure", says="--label class")  # fmt: skip
+    yield table(
+        "marital.csv",
+        ["marital_status", "region", "left"],
+        [[rng.choice(["single", "married"]), rng.choice("nsw"), label(i)] for i in N],
+        "unsure",
+        says="--label left",
+    )
+    yield table(
+        "several_labels.csv",
+        ["text", "toxic", "insult"],
+        [[sentence(i), i % 2, i // 2 % 2] for i in N],
+        "unsure",
+        says="--label insult",
+    )
     # --- nothing to explain
     yield table(
         "no_label.csv", ["id", "text"], [[i, sentence(i)] for i in N], "unsure", says="label"
