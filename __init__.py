@@ -55,14 +55,17 @@ if TYPE_CHECKING:
         Study,
     )
     from .commands.score.studying import study
+    from .commands.session.discovering import Discovery, discover, recognize
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.results import (
         BankRow,
         BankStep,
         CallRow,
+        FileReading,
         Forecast,
         HypothesisRow,
         ProblemRow,
+        Recognition,
         Replay,
         SessionRow,
     )
@@ -108,23 +111,25 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
-    "ClassifierRecord", "ClusterConfig", "DataConfig", "Doctor", "Evaluation", "Export",
-    "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig",
-    "PairReport", "PairSetRow", "PairsConfig", "PeirceError", "PredictionRow", "Pretrained", "ProblemBaselines",
-    "ProblemRow", "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Replay", "Report",
-    "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
-    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig", "TrainingCurves",
-    "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank", "baselines", "check", "doctor", "evaluate",
-    "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan", "predict",
-    "pretrain", "rate", "replay", "report", "resume", "run", "sessions", "show", "study",
-    "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space",
-    "train", "train_labels", "training_curves", "trainings", "view",
+    "ClassifierRecord", "ClusterConfig", "DataConfig", "Discovery", "Doctor", "Evaluation",
+    "Export", "FileReading", "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings",
+    "Metric", "ModelConfig", "PairReport", "PairSetRow", "PairsConfig", "PeirceError",
+    "PredictionRow", "Pretrained", "ProblemBaselines", "ProblemRow", "ProblemShown", "Rating",
+    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RolesConfig",
+    "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile", "StoreConfig", "Study",
+    "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig", "TrainingCurves", "TrainingRecord",
+    "TrainingRow", "agree", "aresume", "arun", "bank", "baselines", "check", "discover", "doctor",
+    "evaluate", "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan",
+    "predict", "pretrain", "rate", "recognize", "replay", "report", "resume", "run", "sessions",
+    "show", "study", "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show",
+    "tasks_space", "train", "train_labels", "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 # The module of each public name. The imports above repeat this for type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
+    "commands.session.discovering": "discover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
     "commands.score.predicting": "predict",
@@ -144,7 +149,8 @@ _NAMES = {
     "commands.outcome": "Session Trace",
     "commands.results": "Metric Result",
     "commands.session.results": (
-        "BankRow BankStep CallRow Forecast HypothesisRow ProblemRow Replay SessionRow"
+        "BankRow BankStep CallRow FileReading Forecast HypothesisRow ProblemRow Recognition "
+        "Replay SessionRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow Evaluation PredictionRow ProblemBaselines Rating RatingSheet "

@@ -87,6 +87,7 @@ class TaskCommand(TyperCommand):
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Sessions": {
         "run": ("running", "Search for hypotheses that explain the problems of a task."),
+        "discover": ("discovering", "Look at a file of data and run a session with the task that fits it."),
         "resume": ("running", "Continue a stopped session with its recorded settings."),
         "replay": ("running", ("Repeat sessions from the journal and compare; exit with 1 if they differ.")),
         "import": ("running", "Judge recorded answers in a session without a model."),

@@ -7,6 +7,7 @@ and its sample space are the same in each of them.
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..tasks import load_tasks as all_tasks
 from ..tasks.io.files import check_writable, identify_file, locate
 from ..tasks.io.spaces import SPACE_FILES, write_space
 from ..tasks.io.table_files import open_data
+from ..tasks.recognition.file_kinds import is_for_other_task
 from .arguments import validate_call
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 
@@ -180,20 +182,27 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
     keep = None if told is None else told.contains
     source = task_named(task)
-    pairs = load_problems(
-        source,
-        None if data is None else str(data),
-        observations=shown,
-        problems=config.problems,
-        ids=tuple(config.problem),
-        sample=config.sample,
-        seed=config.seed,
-        space_file=None if space is None else str(space),
-        label=config.label,
-        ood=config.ood,
-        keep=keep,
-        skip_bad=config.skip_bad,
-    )
+    try:
+        pairs = load_problems(
+            source,
+            None if data is None else str(data),
+            observations=shown,
+            problems=config.problems,
+            ids=tuple(config.problem),
+            sample=config.sample,
+            seed=config.seed,
+            space_file=None if space is None else str(space),
+            label=config.label,
+            ood=config.ood,
+            keep=keep,
+            skip_bad=config.skip_bad,
+        )
+    except (DataError, UsageError) as error:
+        if data is None or not is_for_other_task(source.name, data, config.label):
+            raise
+        raise type(error)(
+            f"{error}; peirce discover {shlex.quote(str(data))} looks at the data and runs what fits"
+        ) from error
     if not pairs:
         raise UsageError(f"{data or task} contains no problem to work on.")
     file = source.task_file if isinstance(source, DefinedByFile) else None

@@ -64,7 +64,7 @@ def load_task(name: str) -> Task:
         raise UsageError(
             f"{name} is a data file, but a task is required: use peirce run labels --data {name}"
             f" for labelled rows, or peirce run examples --data {name} for pairs of input and"
-            f" output (names of task files end in {', '.join(task_file.ENDINGS)})"
+            f" output; peirce discover {name} looks at the file and runs what fits (names of task files end in {', '.join(task_file.ENDINGS)})"
         )
     if task_file.is_path(name):
         return task_file.load_task_file(name, registry.component_names("tasks"))

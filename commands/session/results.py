@@ -201,6 +201,48 @@ class Replay(Result):
     differences: Sequence[Difference]
 
 
+class FileReading(Result):
+    """A way to read a file of data.
+
+    Attributes:
+        kind: labelled_rows, pairs, worlds, published_problems or numeric_target.
+        task: the task that reads it; None where no task does.
+        options: options of `peirce run`, "data" among them.
+        summary: the kind in words, with counts.
+        why: the evidence for it.
+        command: the command that runs it; "" where no task reads it.
+    """
+
+    kind: str
+    task: str | None
+    options: Mapping[str, Json]
+    summary: str
+    why: str
+    command: str
+
+
+class Recognition(Result):
+    """What a file of data was taken for.
+
+    Attributes:
+        kind: the kind of the first reading, or unsure.
+        why: the evidence for the first reading, or why none is certain.
+        command: the command that runs the first reading; "" if none is certain or no task reads it.
+        readings: the ways to read the file, the likeliest first.
+        warnings: sentences about data that may spoil the rules, such as columns that give the label
+            away.
+        advice: what to do where no reading is certain, or no task reads it.
+    """
+
+    file: str
+    kind: str
+    why: str
+    command: str
+    readings: Sequence[FileReading]
+    warnings: Sequence[str]
+    advice: str
+
+
 class RightOf(Result):
     """On how many of some observations a hypothesis is right."""
 

@@ -5,10 +5,14 @@ JSONL, a problem per line:  {"id": "p1", "train": [{"input": …, "output": …}
 JSON:                       a list of what a line of JSONL holds
 CSV, TSV with a header:     problem,input,output[,split]
 
+A JSON file may also hold one pair or one problem, which needs no `id` there.
 `split` is shown (the default) or hidden; the train and test pairs of a problem are shown and hidden
 in this sense. `idx` is read as `id`. Where no pair names its problem, all belong to one problem,
 named after the file. Values are JSON; a CSV cell is read as JSON, else as a Python literal, else as
 a string. An error names file, line and field (`io/bad_records.py`).
+
+`PATH?input=x&output=y` reads the fields `x` and `y` as the input and the output of each pair; `problem` and
+`split` may be set in the same way. All other fields are ignored then.
 
 The sample space of a problem is made from the inputs of all problems of the data whose inputs have
 the same type. It begins with these inputs themselves, each once, including those of hidden pairs: S
@@ -25,15 +29,23 @@ holds the inputs on which a hypothesis is tested later, never their outputs. The
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
-from ..io.files import locate, read_csv, read_json, read_jsonl
+from ..io.files import (
+    identify_file,
+    locate,
+    read_csv,
+    read_json,
+    read_jsonl,
+    split_settings,
+)
 from ..io.json_text import Unusable, parse_json, parse_literal
-from ..io.messages import shorten
+from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
 
@@ -44,6 +56,7 @@ SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False
 PER_LENGTH = 500
 INTEGERS = 5_000
 
+K = TypeVar("K", int, str)  # the place of a row
 Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
 
 
@@ -66,10 +79,14 @@ class Examples:
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read the problems of a file."""
-        place = locate(path, FILES)
+        place, fields = _parse_path(path)
         with BadRecords(place) as bad:
-            loaded = _problems(place, _pairs_of(place, bad), bad)
+            loaded = _problems(place, _pairs_of(place, bad, fields), bad)
         return loaded if observations is None else self.observe(loaded, observations, seed)
+
+    def identify_data(self, path: str | Path) -> dict[str, Json]:
+        """Return {"name", "sha256"} of the file at a path."""
+        return identify_file(_parse_path(path)[0])
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
@@ -99,12 +116,35 @@ class Examples:
 # --- files ------------------------------------------------------------------------
 
 
-def _pairs_of(path: Path, bad: BadRecords) -> Iterator[Pair]:
+def _parse_path(path: str | Path) -> tuple[Path, Mapping[str, str]]:
+    """Return the file, and the names that fields of a pair have in it."""
+    place, fields = split_settings(path, COLUMNS)
+    return locate(place, FILES), fields
+
+
+def _pairs_of(path: Path, bad: BadRecords, fields: Mapping[str, str]) -> Iterator[Pair]:
     """Yield the pairs of the file that can be read."""
     ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
     if ending in ("csv", "tsv"):
-        return _csv_pairs(path, "\t" if ending == "tsv" else ",", bad)
-    return _json_pairs(path, _listed(path, bad) if ending == "json" else _lines(path, bad), bad)
+        table = read_csv(path, "\t" if ending == "tsv" else ",", bad)
+        return _csv_pairs(path, _rename_fields(path, "line ", table, fields), bad)
+    rows = _listed(path, bad) if ending == "json" else _lines(path, bad)
+    return _json_pairs(path, _rename_fields(path, "", rows, fields), bad)
+
+
+def _rename_fields(
+    path: Path, unit: str, rows: Iterable[tuple[K, Json]], fields: Mapping[str, str]
+) -> Iterator[tuple[K, Json]]:
+    """Yield the rows with the fields of a pair under their usual names, if other names are set."""
+    for place, row in rows:
+        if fields and isinstance(row, dict):
+            for name in fields.values():
+                if name not in row:
+                    raise DataError(
+                        f"{path}, {unit}{place}: no field {name!r}{suggest_nearest(name, row)}"
+                    )
+            row = {field: row[name] for field, name in fields.items()}
+        yield place, row
 
 
 def _lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Json]]:
@@ -123,7 +163,7 @@ def _listed(path: Path, bad: BadRecords) -> Iterator[tuple[str, Json]]:
         except DataError:
             raise error from None
     if isinstance(rows, dict) and {"input", "train"} & rows.keys():
-        rows = [rows]  # one line of JSONL
+        rows = [rows if {"input", "id", "idx"} & rows.keys() else {"id": _stem(path), **rows}]
     if not isinstance(rows, list):
         raise DataError(
             f"{path}: must be a list of pairs, or have one pair per line, not {shorten(rows)}"
@@ -226,8 +266,10 @@ def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[Pair]:
         yield name, part == "train", Observation(pair["input"], pair["output"])
 
 
-def _csv_pairs(path: Path, delimiter: str, bad: BadRecords) -> Iterator[Pair]:
-    for number, row in read_csv(path, delimiter, bad):
+def _csv_pairs(
+    path: Path, rows: Iterable[tuple[int, dict[str, str]]], bad: BadRecords
+) -> Iterator[Pair]:
+    for number, row in rows:
         where = f"{path}, line {number}"
         for field in ("input", "output"):
             if field not in row:

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, BinaryIO, cast
+from urllib.parse import parse_qsl
 
 from ...records import DataError, Json, UsageError
 from ...records.private_files import write_atomically
@@ -57,6 +58,26 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
     if not place.is_file():
         raise UsageError(f"{place}: this is neither a file nor a folder")
     return place
+
+
+def split_settings(path: str | Path, valid: Sequence[str]) -> tuple[Path, dict[str, str]]:
+    """Split `PATH?key=value&...` into the path and its settings.
+
+    The name of an existing file may hold a question mark.
+
+    Raises:
+        UsageError: A key is not one of `valid`.
+    """
+    place = expand_home(path)
+    settings: dict[str, str] = {}
+    if "?" in place.name and not place.exists():
+        name, _, query = place.name.partition("?")
+        place = place.with_name(name)
+        settings = dict(parse_qsl(query, keep_blank_values=True))
+    for key in settings:
+        if key not in valid:
+            raise UsageError(f"{path}: no setting {key!r} of data{suggest_nearest(key, valid)}")
+    return place, settings
 
 
 def open_bytes(path: Path) -> BinaryIO:

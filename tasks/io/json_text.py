@@ -138,6 +138,18 @@ def parse_json(text: str, where: str) -> Json:
     return value
 
 
+def is_json_lines(text: str) -> bool:
+    """Return whether text from a .json file is JSONL: an object on a line, with more after it."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not rest.strip() or not first.startswith("{"):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _check_usable(value: Json, where: str) -> None:
     """Raise `Unusable` for a lone surrogate, which UTF-8 cannot encode, and for deep nesting."""
     level: list[Json] = [value]

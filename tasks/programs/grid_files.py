@@ -19,7 +19,6 @@ either file; with different pairs it is an error.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -37,7 +36,7 @@ from ..io.files import (
     read_jsonl,
     read_text,
 )
-from ..io.json_text import find_line
+from ..io.json_text import find_line, is_json_lines
 from ..io.messages import BadValue, Keys, shorten, warn
 from .grid_values import UNANSWERED, Grid, check_grid
 
@@ -228,7 +227,7 @@ def _tasks_of(path: Path, form: GridFileOptions, bad: BadRecords) -> Iterator[tu
         yield from _lines(path, form.challenges, bad)
         return
     text = read_text(path)
-    if _is_lines(text):
+    if is_json_lines(text):
         yield from _lines(path, form.challenges, bad)
         return
     value = parse_json_file_text(text, path)
@@ -264,18 +263,6 @@ def _tasks_of(path: Path, form: GridFileOptions, bad: BadRecords) -> Iterator[tu
 def _place_in(text: str, name: str) -> Callable[[Keys], str]:
     """Return the function that says where a value of a problem is, in a JSON object of problems."""
     return lambda keys: f"line {find_line(text, (name, *keys))}, problem {name!r}"
-
-
-def _is_lines(text: str) -> bool:
-    """Return whether text from a .json file is JSONL: an object on a line, with more after it."""
-    first, _, rest = text.lstrip().partition("\n")
-    if not rest.strip() or not first.startswith("{"):
-        return False
-    try:
-        json.loads(first)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _lines(path: Path, challenges: bool, bad: BadRecords) -> Iterator[tuple[str, _Task]]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import parse_qsl
 
-from ...records import DataError, Json, UsageError
+from ...records import DataError, Json
 from ..io.bad_records import BadRecords
-from ..io.files import expand_home, identify_files, locate
+from ..io.files import identify_files, locate, split_settings
 from ..io.messages import suggest_nearest
 from . import own_rows
 from .columns import check_value
@@ -114,17 +113,7 @@ def parse_source(path: str | Path, label: str | None = None, ood: str | None = N
     Raises:
         UsageError: The path or a setting does not exist.
     """
-    place = expand_home(path)
-    told: dict[str, str] = {}
-    if not place.exists() and "?" in place.name:
-        name, _, query = place.name.partition("?")
-        place = place.with_name(name)
-        told = dict(parse_qsl(query, keep_blank_values=True))
-    for key in told:
-        if key not in _SETTINGS:
-            raise UsageError(
-                f"{path}: there is no data setting {key!r}{suggest_nearest(key, _SETTINGS)}"
-            )
+    place, told = split_settings(path, _SETTINGS)
     if not place.is_dir():
         place = locate(place, ())
     columns = [one.strip() for one in told.get("columns", "").split(",") if one.strip()]

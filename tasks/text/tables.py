@@ -1,7 +1,7 @@
 """Readers for tables of labelled text: JSON, JSONL, CSV, Parquet and Arrow files.
 
-JSON holds columns (`{"text": [...], "label": [...]}`, the published form) or rows (a list of
-objects), JSONL one object per line, and CSV or TSV a header line and rows. These may be gzipped.
+JSON holds columns (`{"text": [...], "label": [...]}`, the published form), rows (a list of
+objects) or what JSONL holds, JSONL one object per line, and CSV or TSV a header line and rows. These may be gzipped.
 Parquet and Arrow are the formats of Hugging Face data sets. Parquet is read with duckdb, a core
 dependency; Arrow, which `save_to_disk` writes, needs pyarrow from the extra `train`. In these two
 formats, a class-label column holds numbers; the class names come from the features in the file or
@@ -22,12 +22,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, islice
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError
 from ..io.bad_records import BadRecords
 from ..io.files import parse_json_file_text, read_csv, read_jsonl, read_text
+from ..io.json_text import is_json_lines
 from ..io.messages import shorten
 
 COLUMNAR_SUFFIXES = (".parquet", ".arrow")
@@ -195,8 +196,13 @@ def file_type(path: Path) -> str:
     return ending if ending in FILE_TYPES else ""
 
 
-def read_table(path: Path, bad: BadRecords) -> Table:
-    """Read a table from a file of any supported type; `bad` handles rows that cannot be read.
+def read_table(path: Path, bad: BadRecords, limit: int | None = None) -> Table:
+    """Read a table from a file of any supported type.
+
+    Args:
+        path: The file.
+        bad: Handles rows that cannot be read.
+        limit: Number of rows to read from a file of lines, from the first; None for all rows.
 
     Raises:
         DataError: The file has no rows or cannot be read; the error names the line, row or column.
@@ -208,20 +214,33 @@ def read_table(path: Path, bad: BadRecords) -> Table:
         )
     if form in (".csv", ".tsv"):
         rows = read_csv(path, "\t" if form == ".tsv" else ",", bad)
-        table = _table_from_rows(path, rows, bad, untyped=True)
+        table = _table_from_rows(path, islice(rows, limit), bad, untyped=True)
     elif form == ".json":
-        table = _table_from_json(path, bad)
+        text = read_text(path)
+        if is_json_lines(text):
+            table = _table_from_rows(path, islice(read_jsonl(path, bad), limit), bad)
+        else:
+            table = table_from_json(path, parse_json_file_text(text, path), bad)
     elif form in COLUMNAR_SUFFIXES:
         table = _table_from_columns(path, read_columnar(path))
     else:
-        table = _table_from_rows(path, read_jsonl(path, bad), bad)
+        table = _table_from_rows(path, islice(read_jsonl(path, bad), limit), bad)
     if not len(table):
         raise bad.nothing_left(f"{path}: the file has no rows")
     return table
 
 
-def _table_from_json(path: Path, bad: BadRecords) -> Table:
-    value = parse_json_file_text(read_text(path), path)
+def table_from_json(path: Path, value: Json, bad: BadRecords) -> Table:
+    """Return the table that a JSON file holds.
+
+    Args:
+        path: The file, for error messages.
+        value: Its value: an object of columns or a list of rows.
+        bad: Handles rows that cannot be read.
+
+    Raises:
+        DataError: The value is no table.
+    """
     if isinstance(value, list):
         return _table_from_rows(path, enumerate(value, 1), bad, unit="row")
     if not isinstance(value, dict):

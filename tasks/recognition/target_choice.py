@@ -1,0 +1,161 @@
+"""The choice of the target of a table: the column whose values the other columns may explain.
+
+`EVIDENCE` is the table that decides: the name of a column counts most, then few distinct values, then
+the last position. A target is certain if its points are `ENOUGH` and no other column comes within
+`CLEAR_LEAD`: a name that is merely common for a target, such as `status`, also needs the last position
+or no rival. A column whose values cannot be explained, such as one with one value, gets no points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .column_facts import ColumnFacts, ColumnKind
+
+ENOUGH = 3
+CLEAR_LEAD = 3
+
+TARGET_NAMES = frozenset(
+    {"label", "labels", "target", "class", "y", "outcome", "gold", "ground truth", "y true"}
+)
+LAST_WORDS = frozenset({"label", "target", "class", "outcome"})  # as in true_label
+CLASS_WORDS = frozenset(
+    {
+        *("kind", "category", "type", "status", "result", "verdict", "decision", "sentiment"),
+        *("species", "diagnosis", "topic", "intent", "genre", "spam", "fraud", "grade"),
+        *("churn", "churned", "survived", "approved", "accepted", "passed", "bought", "default"),
+        *("prediction", "stance", "emotion", "toxic", "polarity", "severity", "priority"),
+    }
+)
+QUESTIONS = frozenset({"is", "has", "was"})  # as in is_spam
+NUMBER_WORDS = frozenset(
+    {
+        *("price", "cost", "value", "amount", "score", "rating", "salary", "income", "yield"),
+        *("sales", "revenue", "output", "response", "consumption", "demand", "quality", "mpg"),
+    }
+)
+CLASS_KINDS = (ColumnKind.TRUTH, ColumnKind.CLASSES, ColumnKind.CODES)
+NUMBER_KINDS = (ColumnKind.NUMBER, ColumnKind.WRITTEN_NUMBER)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence that a column is the target.
+
+    Attributes:
+        points: How much it counts.
+        reason: The evidence in words, with {distinct} and {filled} of the column.
+        holds: Whether it holds for a column of a table with these columns.
+    """
+
+    points: int
+    reason: str
+    holds: Callable[[ColumnFacts, Sequence[ColumnFacts]], bool]
+
+
+def has_target_name(column: ColumnFacts) -> bool:
+    """Return whether the name of a column is one that means the target."""
+    return " ".join(column.words) in TARGET_NAMES or bool(LAST_WORDS & set(column.words[-1:]))
+
+
+def _has_target_word(column: ColumnFacts) -> bool:
+    """Return whether the name is common for a target; as a part of a name, `status` often is not."""
+    of_number = bool(NUMBER_WORDS & set(column.words[-1:]))
+    name = " ".join(one for one in column.words if one not in QUESTIONS)
+    if column.kind is ColumnKind.CODES:
+        return of_number or name in CLASS_WORDS
+    return of_number if column.kind in NUMBER_KINDS else name in CLASS_WORDS
+
+
+def _is_only_class(column: ColumnFacts, columns: Sequence[ColumnFacts]) -> bool:
+    return [one for one in columns if one.kind in CLASS_KINDS] == [column]
+
+
+EVIDENCE = (
+    Evidence(7, "its name means a target", lambda column, _: has_target_name(column)),
+    Evidence(
+        2,
+        "its name is common for a target",
+        lambda column, _: not has_target_name(column) and _has_target_word(column),
+    ),
+    Evidence(
+        2,
+        "it has {distinct} different values in {filled} rows",
+        lambda column, _: column.kind in CLASS_KINDS,
+    ),
+    Evidence(1, "no other column has few values", _is_only_class),
+    Evidence(1, "it is the last column", lambda column, _: column.is_last),
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A column that may be the target, with the evidence for it."""
+
+    column: ColumnFacts
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def points(self) -> int:
+        """The points of its evidence."""
+        return sum(one.points for one in self.evidence)
+
+    @property
+    def why(self) -> str:
+        """The evidence in words."""
+        distinct, filled = f"{self.column.distinct:,}", f"{len(self.column.filled):,}"
+        reasons = [one.reason.format(distinct=distinct, filled=filled) for one in self.evidence]
+        return join_words(reasons, "and") or "nothing else can be the target"
+
+
+def join_words(parts: Sequence[str], conjunction: str) -> str:
+    """Return parts as an enumeration: "a", "a and b", "a, b and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {conjunction} {parts[-1]}"
+
+
+def rank_targets(columns: Sequence[ColumnFacts]) -> list[Candidate]:
+    """Return the columns that may be the target, the likeliest first."""
+    found = [
+        Candidate(column, tuple(one for one in EVIDENCE if one.holds(column, columns)))
+        for column in columns
+        if column.kind in (*CLASS_KINDS, *NUMBER_KINDS)
+    ]
+    return sorted(found, key=lambda one: -one.points)
+
+
+def find_certain(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the first candidate if its evidence is enough and clearly more than that of any other."""
+    if not candidates or candidates[0].points < ENOUGH:
+        return None
+    second = candidates[1].points if len(candidates) > 1 else 0
+    return candidates[0] if candidates[0].points - second >= CLEAR_LEAD else None
+
+
+def are_classes(column: ColumnFacts, *, named_by_user: bool) -> bool | None:
+    """Return whether the values of a target are classes, or None if they may also be numbers.
+
+    Truth values and few texts are classes. 0 and 1 are classes if the user or the name of the column says
+    that it is the target; more whole numbers are classes only if the name says so.
+    """
+    if column.kind in (ColumnKind.TRUTH, ColumnKind.CLASSES):
+        return True
+    if column.kind in NUMBER_KINDS:
+        numbered = has_target_name(column) and column.has_few_values
+        return None if numbered and all(isinstance(cell, int) for cell in column.filled) else False
+    if has_target_name(column):
+        return True
+    two = column.distinct == 2
+    return True if two and (named_by_user or _has_target_word(column)) else None
+
+
+PROBLEMS_OF_KINDS = {
+    ColumnKind.EMPTY: "has no values",
+    ColumnKind.CONSTANT: "has the same value in every row",
+    ColumnKind.IDENTIFIER: "has a different value in every row",
+    ColumnKind.DATE: "holds dates",
+    ColumnKind.TEXT: "holds texts that hardly repeat",
+    ColumnKind.STRUCTURE: "holds lists or objects",
+}

@@ -1,0 +1,186 @@
+"""Files of many shapes are recognized, or the reason and the choices are given; none is taken for
+something that it is not. `discover` runs what was recognized."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from pathlib import Path
+
+import peirce
+import pytest
+from peirce.records import PeirceError, UsageError
+from recognition_files import SHAPES, Shape, sentence, table
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def see(shape: Shape) -> peirce.Recognition:
+    shape.write(Path(shape.name))
+    return peirce.recognize(shape.name, shape.target)
+
+
+@pytest.mark.parametrize("name", [name for name, one in SHAPES.items() if one.kind != "error"])
+def test_a_file_is_taken_for_what_it_is(name: str) -> None:
+    shape = SHAPES[name]
+    found = see(shape)
+    assert found.kind == shape.kind, (found.why, found.readings)
+    if shape.label is not None:
+        assert found.readings[0].options["label"] == shape.label
+    told = " ".join([found.why, found.advice, *(one.command for one in found.readings)])
+    assert shape.says in told, told
+    assert found.why
+    assert bool(found.command) == (found.kind not in ("unsure", "numeric_target"))
+
+
+@pytest.mark.parametrize("name", [name for name, one in SHAPES.items() if one.kind == "error"])
+def test_a_file_without_data_is_refused_with_the_reason(name: str) -> None:
+    with pytest.raises(PeirceError, match="(?s)" + SHAPES[name].says):
+        see(SHAPES[name])
+
+
+@pytest.mark.parametrize("name", [name for name, one in SHAPES.items() if one.kind != "error"])
+def test_every_command_that_is_named_works(name: str) -> None:
+    """The reading "problems with train pairs" of a damaged file is the exception; none is here."""
+    for reading in see(SHAPES[name]).readings:
+        if reading.command:
+            program, verb, task, *flags = shlex.split(reading.command)
+            assert (program, verb, task) == ("peirce", "run", reading.task)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                counted = peirce.plan(str(reading.task), **reading.options)
+            assert counted.problems >= 1
+            assert "--data" in flags
+
+
+def test_columns_that_spoil_the_rules_are_named() -> None:
+    rows = [
+        [f"C{i}", f"{sentence(i % 50)}", "left" if i % 3 == 0 else None, "KA" if i % 3 == 0 else "KB",
+         "gone" if i % 3 == 0 else "here"]
+        for i in range(60)
+    ]  # fmt: skip
+    rows += [["C90", "one new text", None, "KB", "rare"], ["C91", sentence(1), None, "KB", "rare"]]
+    found = see(table("t.csv", ["customer", "text", "note", "code", "outcome"], rows, ""))
+    told = "\n".join(found.warnings)
+    assert "'customer' holds an identifier" in told
+    assert "'note' is filled only in rows with the label 'gone'" in told
+    assert "of 62 rows repeat an earlier row" in told
+    assert "2 rows have the same inputs as a row with another label" in told
+    assert "the label 'rare' (2)" in told
+    assert "'t.csv?columns=text,code' --label outcome" in told
+
+
+def test_a_column_that_determines_the_label_is_named_and_one_that_nearly_does_is_not() -> None:
+    rows = [[sentence(i), f"k{i % 4}", f"k{(i + (i == 7)) % 4}", i % 2 == 0] for i in range(40)]
+    found = see(table("t.csv", ["text", "exact", "nearly", "label"], rows, ""))
+    told = "\n".join(found.warnings)
+    assert "'exact' determines the label" in told and "nearly" not in told.split("to leave")[0]
+
+
+def test_contradicting_rows_are_counted() -> None:
+    rows = [[sentence(i % 30), i < 30] for i in range(40)]
+    found = see(table("t.csv", ["text", "label"], rows, ""))
+    assert any(one.startswith("20 rows have the same inputs") for one in found.warnings)
+
+
+def test_clean_rows_have_no_warning() -> None:
+    assert not see(SHAPES["reviews.csv"]).warnings
+
+
+def test_a_folder_of_splits_is_one_table() -> None:
+    for split, count in (("train", 30), ("val", 10), ("test", 10)):
+        rows = [[sentence(i), i % 2 == 0] for i in range(count)]
+        table("", ["text", "verdict"], rows, "").write(Path(f"{split}.csv"))
+    found = peirce.recognize(".")
+    assert (found.kind, found.command) == (
+        "labelled_rows",
+        "peirce run labels --data . --label verdict",
+    )
+
+
+def test_a_folder_whose_test_rows_have_no_label_is_not_run_in_silence() -> None:
+    rows = [[i, sentence(i), i % 2] for i in range(30)]
+    table("", ["id", "text", "target"], rows, "").write(Path("train.csv"))
+    table("", ["id", "text"], [row[:2] for row in rows], "").write(Path("test.csv"))
+    found = peirce.recognize(".")
+    assert found.kind == "unsure" and "test.csv have no column 'target'" in found.why
+    assert found.readings[0].command == "peirce run labels --data train.csv --label target"
+
+
+def test_a_folder_of_several_tables_names_each() -> None:
+    for name in ("customers.csv", "orders.csv"):
+        SHAPES["reviews.csv"].write(Path(name))
+    found = peirce.recognize(".")
+    assert found.kind == "unsure" and "peirce discover orders.csv" in found.advice
+
+
+def test_a_generated_folder_and_generated_files_are_recognized() -> None:
+    peirce.tasks_generate("labels:shoe", "shoes", problems=1)
+    assert peirce.recognize("shoes").readings[0].task == "labels"
+    for task in ("list_functions", "acre", "mini_arc", "arc", "abd"):
+        peirce.tasks_generate(task, f"{task}.jsonl", problems=2)
+        assert peirce.recognize(f"{task}.jsonl").readings[0].task == task
+
+
+def test_discover_runs_what_it_recognized() -> None:
+    SHAPES["pairs.jsonl"].write(Path("pairs.jsonl"))
+    done = peirce.discover("pairs.jsonl", max_answers=2)
+    assert (done.status, done.task, done.kind) == ("done", "examples", "pairs")
+    assert {**done}["why"] == done.why
+
+
+def test_what_is_not_certain_is_an_error_with_the_choices() -> None:
+    SHAPES["two_targets.csv"].write(Path("t.csv"))
+    with pytest.raises(UsageError, match=r"peirce run labels --data t\.csv --label colour") as told:
+        peirce.discover("t.csv")
+    assert "peirce discover t.csv --target COLUMN" in str(told.value)
+
+
+def test_a_number_to_explain_says_what_can_be_done() -> None:
+    SHAPES["prices.csv"].write(Path("t.csv"))
+    with pytest.raises(
+        UsageError, match=r"the number 'price' to explain .* add a column of classes"
+    ):
+        peirce.discover("t.csv")
+
+
+def test_a_target_that_is_no_column_names_the_nearest() -> None:
+    SHAPES["reviews.csv"].write(Path("t.csv"))
+    with pytest.raises(UsageError, match="did you mean sentiment"):
+        peirce.discover("t.csv", "sentimnt")
+
+
+def test_data_and_label_are_set_by_the_file_and_the_target() -> None:
+    SHAPES["reviews.csv"].write(Path("t.csv"))
+    with pytest.raises(UsageError, match="label is 'review': discover takes the file"):
+        peirce.discover("t.csv", label="review")
+
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("examples", "reviews.csv"),
+        ("examples", "rows.jsonl"),
+        ("labels", "pairs.csv"),
+        ("labels", "problems.jsonl"),
+        ("labels", "worlds.jsonl"),
+        ("abd", "reviews.csv"),
+        ("abd", "pairs.jsonl"),
+        ("list_functions", "prices.csv"),
+    ],
+)
+def test_run_on_the_wrong_kind_of_file_names_discover(task: str, name: str) -> None:
+    SHAPES[name].write(Path(name))
+    with pytest.raises(PeirceError, match=f"; peirce discover {name} looks at the data"):
+        peirce.run(task, data=name)
+
+
+def test_an_error_in_the_right_kind_of_file_does_not_name_discover() -> None:
+    SHAPES["reviews.csv"].write(Path("t.csv"))
+    with pytest.raises(PeirceError) as told:
+        peirce.run("labels", data="t.csv")
+    assert "no label column 'label'" in str(told.value) and "discover" not in str(told.value)
