@@ -48,7 +48,7 @@ def _print_problem(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
         out.print(Text(f"{INDENT} {_evidence(row)}", style="dim"), soft_wrap=True)
     if parted := found[0].get("disagreement"):
         first, second = (to_one_line(str(one), 60) for one in parted["outputs"])
-        given = to_one_line(parted["input"], 100)
+        given = _format_input(parted["input"])
         out.print(
             f"{INDENT} For the input {given}, 1 predicts {first} and 2 predicts {second}.",
             soft_wrap=True,
@@ -63,3 +63,11 @@ def _evidence(row: Mapping[str, Json]) -> str:
     if held_out is not None:
         told += f" and {held_out['right']} of {held_out['of']} held-out"
     return told
+
+
+def _format_input(value: Json) -> str:
+    """Return an input of a sample space on one line; an element of a world by its name."""
+    match value:
+        case [{"domain": _, "id": world}, str(element)]:
+            return f"{to_one_line(element, 40)} in the sampled world {to_one_line(str(world), 40)}"
+    return to_one_line(value, 100)
