@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Agreement,
         CheckRow,
         Evaluation,
+        PredictionFile,
         PredictionRow,
         ProblemBaselines,
         Rating,
@@ -102,8 +103,8 @@ __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "DataConfig", "Doctor", "Evaluation", "Export",
     "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig",
-    "PairReport", "PairSetRow", "PairsConfig", "PeirceError", "PredictionRow", "Pretrained", "ProblemBaselines",
-    "ProblemRow", "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Replay", "Report",
+    "PairReport", "PairSetRow", "PairsConfig", "PeirceError", "PredictionFile", "PredictionRow", "Pretrained",
+    "ProblemBaselines", "ProblemRow", "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Replay", "Report",
     "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig", "TrainingCurves",
     "TrainingRecord", "TrainingRow", "agree", "bank", "baselines", "check", "doctor", "evaluate",
@@ -139,7 +140,7 @@ _NAMES = {
         "BankRow BankStep CallRow Forecast HypothesisRow ProblemRow Replay SessionRow"
     ),
     "commands.score.results": (
-        "Agreement CheckRow Evaluation PredictionRow ProblemBaselines Rating RatingSheet "
+        "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "
         "RatingSummary Report Study"
     ),
     "commands.train.results": (

@@ -49,6 +49,7 @@ from .families import (
     OpensOracle,
     SearchStyle,
     SetsMethodDefaults,
+    SplitsObservations,
     ToleratesErrors,
 )
 from .hypotheses import NOT_REQUESTED, Agreement, Hypothesis, Malformed, Predictions, Verdict
@@ -143,6 +144,7 @@ __all__ = [
     "Solution",
     "Solve",
     "SolveMode",
+    "SplitsObservations",
     "StepRecord",
     "StoreError",
     "Summary",

@@ -24,6 +24,7 @@ holds the inputs on which a hypothesis is tested later, never their outputs. The
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -43,6 +44,8 @@ COLUMNS = ("problem", "input", "output", "split")
 SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False}
 PER_LENGTH = 500
 INTEGERS = 5_000
+
+_AMBIGUOUS = ("", " ", "=", "+", "-", "@", "\t", "\r", "\n")  # first characters of text in a cell
 
 Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
 
@@ -236,15 +239,18 @@ def _csv_pairs(path: Path, delimiter: str, bad: BadRecords) -> Iterator[Pair]:
                 if not row[field].strip():
                     raise DataError(f"{where}, {field}: missing")
             pair = Observation(
-                *(_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
+                *(parse_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
             )
             yield name, is_shown, pair
 
 
-def _cell(text: str, where: str) -> Json:
+def parse_cell(text: str, where: str) -> Json:
     """Return a CSV cell as JSON, else as a Python literal, else as text.
 
     Text such as 1,5 without brackets stays text, because it may be one number or two.
+
+    Raises:
+        DataError: the value cannot be stored.
     """
     bare = "," in text and text.strip()[0] not in "[({\"'"
     for read in () if bare else (parse_json, parse_literal):
@@ -255,6 +261,20 @@ def _cell(text: str, where: str) -> Json:
         except DataError:
             continue
     return text
+
+
+def format_cell(value: Json) -> str:
+    """Return the CSV cell that `parse_cell` reads as this value.
+
+    Text that a reader or a spreadsheet would take for something else is written as JSON.
+    """
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    try:
+        plain = value[:1] not in _AMBIGUOUS and parse_cell(value, "") == value
+    except DataError:
+        plain = False
+    return value if plain else json.dumps(value, ensure_ascii=False)
 
 
 def _stem(path: Path) -> str:
