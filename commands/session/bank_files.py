@@ -201,11 +201,13 @@ def save_bank(
 ) -> None:
     """Write the bank of a session, or of one of its problems, to a JSON file (`format_bank`).
 
+    If an oracle applies the hypotheses, the file holds all consistent ones, also those that the bank
+    leaves out as redundant, in the order of the findings.
+
     Raises:
         UsageError: the file cannot be written, or the bank is empty.
     """
     from ...reports.files import writing
-    from ...reports.findings import rank_bank
     from ...tasks import load_family
 
     target = expand_home(out)
@@ -214,10 +216,34 @@ def save_bank(
     if not rows:
         raise UsageError(f"the bank of session {session} is empty, so there is nothing to write")
     if alpha is None and isinstance(load_family(store.settings(session)["family"]), OpensOracle):
-        rows = rank_bank(store, session, rows)  # `predict` applies the first consistent one
+        rows = _add_consistent(store, session, rows)
     problems = [row.problem for row in store.problems(session)]
     task = store.settings(session)["task"]
     writing.write_files({target: format_bank(task, problems, rows)})
+
+
+def _add_consistent(
+    store: Store, session: str, rows: Sequence[Mapping[str, Json]]
+) -> list[dict[str, Json]]:
+    """Return the rows of a bank with all consistent hypotheses of their problems, best first."""
+    from ...reports.findings import rank_problems
+
+    ids = {row["problem"] for row in rows}
+    problems = [row for row in store.problems(session) if row.problem.id in ids]
+    found: list[dict[str, Json]] = []
+    for one, ranked in rank_problems(store, session, problems, distinct=False):
+        name = one.problem.id
+        held = {row["text"]: dict(row) for row in rows if row["problem"] == name}
+        consistent = [each.hypothesis for each in ranked if each.judged.verdict.consistent]
+        own = [
+            held.pop(each.text, None)
+            or {"problem": name, "rank": 0, "hypothesis": each.digest, "text": each.text,
+                "description": each.description, "accuracy": None, "visits": 0, "reward": 0.0,
+                "t": 0, "covered": None, "right": []}
+            for each in consistent
+        ]  # fmt: skip
+        found += [{**row, "rank": rank} for rank, row in enumerate([*own, *held.values()], 1)]
+    return found
 
 
 def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:

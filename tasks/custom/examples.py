@@ -33,7 +33,7 @@ from ...records import DataError, InputSet, Json, Observation, Problem, UsageErr
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
 from ..io.files import locate, read_csv, read_json, read_jsonl
-from ..io.json_text import Unusable, parse_json, parse_literal
+from ..io.json_text import SURROGATE_PATTERN, Unusable, parse_json, parse_literal
 from ..io.messages import shorten
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
@@ -45,7 +45,7 @@ SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False
 PER_LENGTH = 500
 INTEGERS = 5_000
 
-_AMBIGUOUS = ("", " ", "=", "+", "-", "@", "\t", "\r", "\n")  # first characters of text in a cell
+_AMBIGUOUS = ("", " ", "=", "+", "-", "@")  # first characters of text in a cell
 
 Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
 
@@ -268,13 +268,14 @@ def format_cell(value: Json) -> str:
 
     Text that a reader or a spreadsheet would take for something else is written as JSON.
     """
-    if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    try:
-        plain = value[:1] not in _AMBIGUOUS and parse_cell(value, "") == value
-    except DataError:
-        plain = False
-    return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and value.isprintable() and value[:1] not in _AMBIGUOUS:
+        try:
+            if parse_cell(value, "") == value:
+                return value
+        except DataError:
+            pass
+    text = json.dumps(value, ensure_ascii=False)
+    return SURROGATE_PATTERN.sub(lambda half: json.dumps(half.group())[1:-1], text)
 
 
 def _stem(path: Path) -> str:

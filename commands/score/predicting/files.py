@@ -64,10 +64,10 @@ def write_predictions(
     found = list(rows)
     as_csv = target.suffix.lower() == ".csv"
     added = _added_columns(found, table)
-    taken = {name.casefold() for name in table.columns}
-    names = list(table.columns) if as_csv else number_names(table.columns, set())
+    names = list(table.columns) if as_csv else number_names(table.columns, (), ignore_case=True)
     own = dict(zip(names, table.columns.values(), strict=True))
-    added = dict(zip(number_names(added, taken), added.values(), strict=True))
+    free = number_names(added, [*table.columns, *names], ignore_case=not as_csv)
+    added = dict(zip(free, added.values(), strict=True))
     write = _write_csv if as_csv else _write_parquet
     with disk_errors(target):
         write_folder(target, lambda place: write(place, table, own, added), replace=True)
@@ -110,19 +110,23 @@ class _Rule(str):
     """The text of a hypothesis, which a spreadsheet must not take for a formula."""
 
 
-def number_names(names: Iterable[str], taken: set[str]) -> list[str]:
-    """Return the names with a number where one is empty or taken, whatever its capital letters.
+def number_names(names: Iterable[str], own: Iterable[str], *, ignore_case: bool) -> list[str]:
+    """Return different names: one that is empty or taken gets a number.
 
     Args:
         names: the names.
-        taken: names in lower case; those that are returned are added.
+        own: further names that are taken.
+        ignore_case: whether names that differ only in capital letters are the same.
     """
+    taken = {name.casefold() if ignore_case else name for name in own}
     found = []
     for name in names:
         base = name or "column"
-        numbered = chain([base], (f"{base}_{number}" for number in count(2)))
-        free = next(one for one in numbered if one.casefold() not in taken)
-        taken.add(free.casefold())
+        for free in chain([base], (f"{base}_{number}" for number in count(2))):
+            key = free.casefold() if ignore_case else free
+            if key not in taken:
+                break
+        taken.add(key)
         found.append(free)
     return found
 

@@ -2,7 +2,7 @@
 
 Programs take JSON Lines, a JSON list, CSV, TSV or Parquet. A row is an input, or has a column `input`
 and optionally `output`; where the inputs of the session are objects, a row may also have their keys as
-columns. A column `problem` selects the rows of the bank's problem. Any other file is read as data of
+columns. A CSV cell is read as in a file of pairs. A column `problem` selects the rows of the bank's problem. Any other file is read as data of
 the task, whose pairs are then predicted. A family whose observations consist of several inputs, such
 as worlds of elements, reads its own files.
 """
@@ -187,13 +187,18 @@ def _parse_rows(read: _Rows, problem: Problem, source: Any) -> PredictionInputs:
         there = shorten(", ".join(map(repr, table.columns)), 200)
         raise DataError(f"{table.path}: no column {missing[0]!r}; the columns are {there}")
     read_input = source.read_input if isinstance(source, ReadsInputs) else None
+    inputs = [pair.input for pair in problem.shown]
+    by_key = {
+        key: inputs if key == INPUT else [one[key] for one in inputs if key in one] for key in keys
+    }
+    outputs = [pair.output for pair in problem.shown]
     rows = []
     for row, has_output in enumerate(read.has_output):
-        cells = {key: _parse_value(table, key, row) for key in keys}
+        cells = {key: _parse_value(table, key, row, by_key[key]) for key in keys}
         value = cells[INPUT] if keys == (INPUT,) else cells
         if read_input is not None:
             value = read_input(value, f"{table.describe_location(row)}, {INPUT}")
-        output = _parse_value(table, OUTPUT, row) if has_output else None
+        output = _parse_value(table, OUTPUT, row, outputs) if has_output else None
         rows.append(InputRow(value, output, has_output))
     return PredictionInputs(table, rows, problem)
 
@@ -215,15 +220,28 @@ def _of_problem(read: _Rows, problem: Problem) -> _Rows:
     return _Rows(table.filter(kept), list(compress(read.has_output, kept)))
 
 
-def _parse_value(table: Table, name: str, row: int) -> Json:
-    """Return the value of a cell. Text in CSV is parsed as in a file of pairs (`examples`)."""
+def _parse_value(table: Table, name: str, row: int, examples: Sequence[Json]) -> Json:
+    """Return the value of a cell.
+
+    Text in CSV is parsed as in a file of pairs (tasks/custom/examples.py), and so is text in Parquet
+    if none of the examples is text. Where all examples are text, a cell stays text.
+
+    Args:
+        table: The table.
+        name: The column.
+        row: The row, from 0.
+        examples: Values in the place of this one among the shown observations.
+    """
     cell, where = table.columns[name][row], f"{table.describe_location(row)}, {name}"
-    if table.untyped and cell is not None:
-        return parse_cell(cell, where)
-    if table.path.suffix.lower() not in COLUMNAR_SUFFIXES and not table.untyped:
-        return cell
+    is_columnar = table.path.suffix.lower() in COLUMNAR_SUFFIXES
+    if not is_columnar and not table.untyped:
+        return cell  # from JSON
     if cell is None:
         raise DataError(f"{where}: missing")
+    texts = sum(isinstance(one, str) for one in examples)
+    if isinstance(cell, str) and (table.untyped or not texts):
+        value = parse_cell(cell, where)
+        return cell if texts == len(examples) > 0 and not isinstance(value, str) else value
     try:
         json.dumps(cell, allow_nan=False)
     except (TypeError, ValueError):
