@@ -1,4 +1,4 @@
-"""`peirce predict --bank SESSION|FILE --data FILE`: apply hypotheses to new inputs of any task.
+"""Apply what a session found to new inputs of any task (`peirce predict`).
 
 `predictions.py` has the function and chooses the problem. Oracles apply hypotheses in
 `hypotheses.py`, to inputs that `inputs.py` reads; rules and models apply sentences in `sentences.py`.
