@@ -236,7 +236,7 @@ def _add_consistent(
         held = {row["text"]: dict(row) for row in rows if row["problem"] == name}
         consistent = [each.hypothesis for each in ranked if each.judged.verdict.consistent]
         own = [
-            held.pop(each.text, None)
+            held.pop(each.text, {})
             or {"problem": name, "rank": 0, "hypothesis": each.digest, "text": each.text,
                 "description": each.description, "accuracy": None, "visits": 0, "reward": 0.0,
                 "t": 0, "covered": None, "right": []}

@@ -149,7 +149,7 @@ class OraclePredictions:
         oracles: Oracles,
     ) -> tuple[Sequence[Mapping[str, Json]], Sequence[bool | None]]:
         """Return what the best hypothesis predicts, as in `Agreement.got`, and whether it is right."""
-        if isinstance(family, NamesCodes):
+        if isinstance(family, SplitsObservations) and isinstance(family, NamesCodes):
             names = family.code_names(self.problem)
             results: list[Mapping[str, Json]] = [
                 {"undefined": predicted.reason_names[reason - 1]}
