@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Agreement,
         CheckRow,
         Evaluation,
+        PredictionFile,
         PredictionRow,
         ProblemBaselines,
         Rating,
@@ -114,15 +115,16 @@ __all__ = [
     "ClassifierRecord", "ClusterConfig", "DataConfig", "Discovery", "Doctor", "Evaluation",
     "Export", "FileReading", "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings",
     "Metric", "ModelConfig", "PairReport", "PairSetRow", "PairsConfig", "PeirceError",
-    "PredictionRow", "Pretrained", "ProblemBaselines", "ProblemRow", "ProblemShown", "Rating",
-    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RolesConfig",
-    "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile", "StoreConfig", "Study",
-    "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig", "TrainingCurves", "TrainingRecord",
-    "TrainingRow", "agree", "aresume", "arun", "bank", "baselines", "check", "discover", "doctor",
-    "evaluate", "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan",
-    "predict", "pretrain", "rate", "recognize", "replay", "report", "resume", "run", "sessions",
-    "show", "study", "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show",
-    "tasks_space", "train", "train_labels", "training_curves", "trainings", "view",
+    "PredictionFile", "PredictionRow", "Pretrained", "ProblemBaselines", "ProblemRow",
+    "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report",
+    "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
+    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank",
+    "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded", "load",
+    "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize", "replay",
+    "report", "resume", "run", "sessions", "show", "study", "tasks_audit", "tasks_generate",
+    "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels",
+    "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 # The module of each public name. The imports above repeat this for type checkers and editors, and
@@ -153,7 +155,7 @@ _NAMES = {
         "Replay SessionRow"
     ),
     "commands.score.results": (
-        "Agreement CheckRow Evaluation PredictionRow ProblemBaselines Rating RatingSheet "
+        "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "
         "RatingSummary Report Study"
     ),
     "commands.train.results": (

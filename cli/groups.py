@@ -108,7 +108,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Your own hypotheses and data": {
         "check": ("checking", ("Judge your own hypotheses without a session; only labelled text may need a model.")),
-        "predict": ("predicting", "Apply a bank of hypotheses to new data without a session."),
+        "predict": ("predicting", "Apply what a session found to new data."),
     },
     "Training": {
         "pairs": ("pairing", ("Build preference pairs for `peirce train` from sessions of any model.")),

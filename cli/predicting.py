@@ -20,6 +20,7 @@ MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "time
 @app.command(
     epilog=o.examples(
         "peirce predict --bank last --data new.csv",
+        "peirce predict --bank last --data new.csv --out predictions.csv",
         "peirce predict --bank bank.json --data new.jsonl --judge-model openai:NAME",
     )
 )
@@ -36,9 +37,10 @@ def predict(
     data: Annotated[
         str,
         typer.Option(
-            help="Data to predict. For a bank of labelled text: CSV, JSONL, JSON or Parquet,"
-                 " plain or gzip, with the columns that the bank uses; labels are optional. For"
-                 " other banks: JSONL of inputs, or the data of the task.",
+            help="Data to predict: CSV, JSONL, JSON or Parquet, plain or gzip. For a bank of"
+                 " labelled text: rows with the columns that the bank uses; labels are optional."
+                 " For programs: inputs, or rows with a column input, or data of the task. For"
+                 " exception rules: worlds.",
             metavar="FILE", rich_help_panel=o.DATA,
         ),
     ],
@@ -54,10 +56,15 @@ def predict(
         typer.Option(help=("Same as --judge-model. Without either, only exact rules make predictions."),
                      rich_help_panel=o.MODEL),
     ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Write the columns of the data with the predictions to this .csv or"
+                          " .parquet file.", metavar="FILE", rich_help_panel=o.DATA),
+    ] = None,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Apply a bank of hypotheses to new data without a session."""
+    """Apply what a session found to new data."""
     from .. import predict as predict_rows
     from ..commands.score.predicting import is_labelled_text_bank
     from ..commands.session.settings import drop_unsupported_model_options, role_settings
@@ -70,7 +77,7 @@ def predict(
             name: one for name, one in told.items()
             if name in ORACLE_OPTIONS or option_source(context, name) not in DEFAULT_SOURCES
         }  # fmt: skip
-        print_predictions(predict_rows(bank, data, problem=problem, **told), as_json)
+        print_predictions(predict_rows(bank, data, problem=problem, out=out, **told), as_json)
         return
     typed = option_source(context, "model") not in DEFAULT_SOURCES
     if model is not None and not typed and model.partition(":")[0] in NON_JUDGE_MODELS:
@@ -91,16 +98,19 @@ def predict(
         )
     settings["model_arg"] = [*pairs, *settings.get("model_arg", ())]
     rows = predict_rows(
-        bank, data, problem=problem, label=label, model=model, roles=roles, **settings
+        bank, data, problem=problem, label=label, model=model, out=out, roles=roles, **settings
     )
     print_predictions(rows, as_json)
 
 
-def print_predictions(rows: Iterable[Any], as_json: bool) -> None:
-    """Print predictions as JSON or as text."""
+def print_predictions(found: Iterable[Any], as_json: bool) -> None:
+    """Print predictions, or what was written to a file, as JSON or as text."""
+    from .. import PredictionFile
     from ..reports.screen import rating, text
 
-    if as_json:
-        emit(rows)
+    if isinstance(found, PredictionFile):
+        emit([found]) if as_json else rating.print_prediction_file(text.create_console(), found)
+    elif as_json:
+        emit(found)
     else:
-        rating.print_predictions(text.create_console(), rows)
+        rating.print_predictions(text.create_console(), found)

@@ -49,6 +49,7 @@ from .families import (
     RanksFindings,
     SearchStyle,
     SetsMethodDefaults,
+    SplitsObservations,
     ToleratesErrors,
 )
 from .hypotheses import NOT_REQUESTED, Agreement, Hypothesis, Malformed, Predictions, Verdict
@@ -146,6 +147,7 @@ __all__ = [
     "Solution",
     "Solve",
     "SolveMode",
+    "SplitsObservations",
     "StepRecord",
     "StoreError",
     "Summary",

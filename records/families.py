@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from .hypotheses import Agreement, Hypothesis, Malformed, Predictions
@@ -218,6 +219,29 @@ class NamesCodes(Protocol):
 
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the name of each prediction code."""
+        ...
+
+
+@runtime_checkable
+class SplitsObservations(Protocol):
+    """A family whose observations consist of several inputs, as a world consists of elements."""
+
+    def read_observations(self, path: Path, problem: Problem) -> Problem:
+        """Return the problem of a file whose observations the hypotheses of `problem` apply to.
+
+        Raises:
+            DataError: The file cannot be read, or its observations are of another kind.
+        """
+        ...
+
+    def split_observation(
+        self, observation: Observation
+    ) -> Sequence[tuple[Mapping[str, Json], Json]]:
+        """Return for each input of an observation its columns in a table, and the input itself."""
+        ...
+
+    def summarize_agreement(self, result: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return what is reported about a whole observation, from its entry in `Agreement.got`."""
         ...
 
 

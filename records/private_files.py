@@ -125,13 +125,14 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
     Args:
         out: The file or folder to make.
         write: Writes a file or a folder to the path that it is given.
-        replace: Remove a folder that stands at `out`.
+        replace: Replace a file or folder that stands at `out`.
 
     Returns:
         The result of `write`.
 
     Raises:
-        UsageError: `out` exists by then and is not to be replaced, or it is a symbolic link.
+        UsageError: `out` exists by then and is not to be replaced, or it is a symbolic link or a
+            store.
         OSError: The file system cannot be written; the error names `out`.
     """
 
@@ -148,7 +149,9 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
             if not replace:
                 raise UsageError(f"{out} already exists; choose another path or remove it first")
             _refuse_link(out)
-            shutil.rmtree(out)
+            _refuse_store(out)
+            if out.is_dir():
+                shutil.rmtree(out)
         os.rename(place, out)
         sync(out.parent)
     return result

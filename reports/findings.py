@@ -72,12 +72,15 @@ class RankedHypothesis:
 
 
 def rank_problems(
-    store: Store, session: str, rows: Sequence[ProblemRow]
+    store: Store, session: str, rows: Sequence[ProblemRow], *, distinct: bool = True
 ) -> Iterator[tuple[ProblemRow, list[RankedHypothesis]]]:
-    """Yield the problems of `rows`, in the session's order, each with its ranked hypotheses."""
+    """Yield the problems of `rows`, in the session's order, each with its ranked hypotheses.
+
+    `distinct` is explained in `rank_hypotheses`.
+    """
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
     for row, steps in pair_with_steps(rows, records):
-        yield row, rank_hypotheses(row.problem, list_judged(steps))
+        yield row, rank_hypotheses(row.problem, list_judged(steps), distinct=distinct)
 
 
 def rank_bank(store: Store, session: str, bank: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

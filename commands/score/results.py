@@ -276,21 +276,54 @@ class PredictionRow(Result):
     """The prediction of a bank for one row.
 
     Attributes:
-        label: for labelled text, the predicted label; None where there is none (see `reason`).
-        prediction: for a family with an oracle, the predicted output (any JSON).
-        hypothesis: the hypothesis that decided, where one did.
+        label: for labelled text, the predicted label, which is also the prediction.
+        prediction: the predicted output (any JSON), label, or whether an element of a world is an
+            exception; None where there is none (see `reason`).
+        agreement: of the hypotheses that predict something for the row, the share that predict the
+            same, by a plain vote; None where there is no prediction, or none of them does.
+        rule: the hypothesis that decided; None where none did.
+        hypothesis: the same as `rule`.
+        observation: for rules about worlds, the world and the element, whether the rule is valid in
+            this world, and its cost there.
         expected: the known label or output; present where the row has one.
         right: whether the prediction equals it; present where the row has one.
     """
 
     row: int
+    observation: Mapping[str, Json] = extra_keys()
     label: str | None = None
-    prediction: Json = None
+    prediction: Json
+    agreement: float | None
+    rule: str | None
     how: str
     reason: str | None
     hypothesis: str | None
     expected: Json = None
     right: bool | None = None
+
+
+class PredictionFile(Result):
+    """A file of predictions that was written.
+
+    Attributes:
+        file: path of the file.
+        problem: the problem whose bank was applied.
+        rows: number of rows.
+        predicted: number of rows with a prediction.
+        undefined: number of rows without one, by reason.
+        columns: names of its columns.
+        expected: number of rows whose output or label is known; present where there are some.
+        right: number of these that are predicted correctly.
+    """
+
+    file: str
+    problem: str
+    rows: int
+    predicted: int
+    undefined: Mapping[str, int]
+    columns: Sequence[str]
+    expected: int | None = None
+    right: int | None = None
 
 
 class Rating(Result):

@@ -11,10 +11,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...records import DataError, Json, Problem, StoreError, UsageError, digest_of, is_finite_number
+from ...records import (
+    DataError,
+    Json,
+    OpensOracle,
+    Problem,
+    StoreError,
+    UsageError,
+    digest_of,
+    is_finite_number,
+)
 from ...store import Store
 from ...tasks.io.files import expand_home, identify_file, read_json, read_jsonl
 
@@ -31,7 +40,8 @@ class StoredBank:
         rows: the hypotheses by problem id; "" for those that belong to no problem.
         source: where the bank comes from, as a session records it.
         public: public fields by problem id, where the bank holds them.
-        problems: the problems of the session that made the bank; empty for a file.
+        problems: the problems of the session that made the bank; of a file, those that it defines
+            (`format_bank`).
         settings: the settings of that session; empty for a file.
     """
 
@@ -120,12 +130,15 @@ def _of_file(place: Path) -> StoredBank:
     banks = said if _are_banks(said) else [said]
     rows: dict[str, list[Mapping[str, Json]]] = {}
     public: dict[str, Mapping[str, Json]] = {}
+    problems: dict[str, Problem] = {}
     number = 0
     for bank in banks:
         name, hypotheses = "", bank
         if isinstance(bank, dict) and isinstance(bank.get("hypotheses"), list | dict):
             name, hypotheses = str(bank.get("problem") or ""), bank["hypotheses"]
             public[name] = _public(bank, place)
+            if (defined := bank.get("definition")) is not None:
+                problems[name] = _defined_problem(defined, place)
         if isinstance(hypotheses, dict):
             hypotheses = [_of_reference(text, told, place) for text, told in hypotheses.items()]
         if not isinstance(hypotheses, list) or not hypotheses:
@@ -139,7 +152,21 @@ def _of_file(place: Path) -> StoredBank:
                 raise DataError(f"{place}, hypothesis {number}: the text is missing")
             of_problem = str(one.get("problem") or name)
             rows.setdefault(of_problem, []).append(_checked(one, place, number))
-    return StoredBank(rows, {"file": identify_file(place)}, public)
+    return StoredBank(rows, {"file": identify_file(place)}, public, problems)
+
+
+def _defined_problem(defined: Json, place: Path) -> Problem:
+    """Return the problem that a file defines, if nothing in it was changed."""
+    try:
+        problem = Problem.from_json(defined["problem"])
+        if problem.digest == defined["digest"]:
+            return problem
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise DataError(
+        f"{place}: the definition of the problem was changed; write the file again with `peirce bank"
+        " SESSION --out FILE`"
+    )
 
 
 def _are_banks(said: Json) -> bool:
@@ -175,19 +202,49 @@ def save_bank(
 ) -> None:
     """Write the bank of a session, or of one of its problems, to a JSON file (`format_bank`).
 
+    If an oracle applies the hypotheses, the file holds all consistent ones, also those that the bank
+    leaves out as redundant, in the order of the findings.
+
     Raises:
         UsageError: the file cannot be written, or the bank is empty.
     """
     from ...reports.files import writing
+    from ...tasks import load_family
 
     target = expand_home(out)
     writing.check_paths([target])
     rows = store.bank(session, problem, alpha)
     if not rows:
         raise UsageError(f"the bank of session {session} is empty, so there is nothing to write")
+    if alpha is None and isinstance(load_family(store.settings(session)["family"]), OpensOracle):
+        rows = _add_consistent(store, session, rows)
     problems = [row.problem for row in store.problems(session)]
     task = store.settings(session)["task"]
     writing.write_files({target: format_bank(task, problems, rows)})
+
+
+def _add_consistent(
+    store: Store, session: str, rows: Sequence[Mapping[str, Json]]
+) -> list[dict[str, Json]]:
+    """Return the rows of a bank with all consistent hypotheses of their problems, best first."""
+    from ...reports.findings import rank_problems
+
+    ids = {row["problem"] for row in rows}
+    problems = [row for row in store.problems(session) if row.problem.id in ids]
+    found: list[dict[str, Json]] = []
+    for one, ranked in rank_problems(store, session, problems, distinct=False):
+        name = one.problem.id
+        held = {row["text"]: dict(row) for row in rows if row["problem"] == name}
+        consistent = [each.hypothesis for each in ranked if each.judged.verdict.consistent]
+        own = [
+            held.pop(each.text, {})
+            or {"problem": name, "rank": 0, "hypothesis": each.digest, "text": each.text,
+                "description": each.description, "accuracy": None, "visits": 0, "reward": 0.0,
+                "t": 0, "covered": None, "right": []}
+            for each in consistent
+        ]  # fmt: skip
+        found += [{**row, "rank": rank} for rank, row in enumerate([*own, *held.values()], 1)]
+    return found
 
 
 def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:
@@ -200,8 +257,11 @@ def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[s
 
     Returns:
         An object {"task", "problem", "public", "hypotheses"}, or a list of them if several problems
-        have hypotheses.
+        have hypotheses. If an oracle applies the hypotheses, the object also has "definition":
+        {"problem", "digest"}, the problem without its hidden part.
     """
+    from ...tasks import load_family
+
     banks = []
     for problem in problems:
         own = [
@@ -210,7 +270,11 @@ def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[s
             if row["problem"] == problem.id
         ]
         public = {name: problem.public[name] for name in PUBLIC_FIELDS if name in problem.public}
-        told = {"task": task, "problem": problem.id, "public": public, "hypotheses": own}
+        told: dict[str, Json] = {"task": task, "problem": problem.id, "public": public}
+        if isinstance(load_family(problem.family), OpensOracle):
+            known = replace(problem, hidden=(), secret={})
+            told["definition"] = {"problem": known.as_json(), "digest": known.digest}
+        told["hypotheses"] = own
         banks += [told] if own else []
     whole = banks[0] if len(banks) == 1 else banks
     return json.dumps(whole, ensure_ascii=True, allow_nan=False, indent=1)

@@ -118,8 +118,8 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     for row in rows:
         how[row["how"]] += 1
         out.print(_line(row), soft_wrap=True)
-        if "prediction" in row:
-            applied = row["hypothesis"]
+        if "label" not in row:
+            applied = row["rule"]
             right += [row["right"]] if "expected" in row else []
         elif "expected" in row:
             gold.append(row["expected"])
@@ -135,8 +135,30 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
         out.print(f"{format_count(len(right), 'row')} with an output: {sum(right):,} correct")
 
 
+def print_prediction_file(out: Console, written: Mapping[str, Json]) -> None:
+    """Print how many rows of a written file have a prediction, and why the others have none."""
+    undefined = [f"{count:,} {reason}" for reason, count in written["undefined"].items()]
+    out.print(
+        escape_unprintable(
+            f"written   {written['file']}: {format_count(written['rows'], 'row')},"
+            f" {written['predicted']:,} predicted"
+            + f"; not predicted: {', '.join(undefined)}"
+            * bool(undefined)
+        ),
+        soft_wrap=True,
+    )
+    out.print(escape_unprintable(f"columns   {', '.join(written['columns'])}"), soft_wrap=True)
+    if "expected" in written:
+        out.print(
+            f"{written['expected']:,} of the rows have an output: {written['right']:,} correct"
+        )
+
+
 def _line(row: Mapping[str, Json]) -> Text:
-    line = Text.assemble(f"row {row['row']:>5}  ", (f"{_format_outcome(row):<16}", "bold"))
+    place = f"{to_one_line(str(row['world']), 24)} {to_one_line(str(row['element']), 24)}  " if (
+        "element" in row
+    ) else ""  # fmt: skip
+    line = Text.assemble(f"row {row['row']:>5}  {place}", (f"{_format_outcome(row):<16}", "bold"))
     if "expected" in row:
         mark = (
             ("correct", "green")
@@ -144,17 +166,22 @@ def _line(row: Mapping[str, Json]) -> Text:
             else ((f"wrong, expected {_short(row['expected'])}"), "red")
         )
         line.append(f"  {mark[0]:<8}", style=mark[1])
-    if "prediction" in row:  # All rows share one hypothesis.
+    if row["agreement"] is not None and row["agreement"] < 1:
+        line.append(f"  agreement {row['agreement']:.2f}", style="dim")
+    if row.get("valid", True) is not True:
+        said = "is not valid" if row["valid"] is False else "could not be judged"
+        line.append(f"  the rule {said} in this world", style="yellow")
+    if "label" not in row:  # All rows share one hypothesis.
         return line
     line.append(f"  {DECISION_TEXTS.get(row['how'], row['how'])}", style="dim")
-    if row["hypothesis"]:
-        line.append(f": {to_one_line(row['hypothesis'], 100)}", style="dim")
+    if row["rule"]:
+        line.append(f": {to_one_line(row['rule'], 100)}", style="dim")
     return line
 
 
 def _format_outcome(row: Mapping[str, Json]) -> str:
     """Return the label or the prediction of a row as text."""
-    if "prediction" in row:
+    if "label" not in row:
         return f"({row['reason']})" if row["reason"] else _short(row["prediction"])
     return "(no label)" if row["label"] is None else _short(row["label"])
 

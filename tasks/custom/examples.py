@@ -28,6 +28,7 @@ holds the inputs on which a hypothesis is tested later, never their outputs. The
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ from ..io.files import (
     read_jsonl,
     split_settings,
 )
-from ..io.json_text import Unusable, parse_json, parse_literal
+from ..io.json_text import SURROGATE_PATTERN, Unusable, parse_json, parse_literal
 from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
@@ -57,6 +58,8 @@ PER_LENGTH = 500
 INTEGERS = 5_000
 
 K = TypeVar("K", int, str)  # the place of a row
+_AMBIGUOUS = ("", " ", "=", "+", "-", "@")  # first characters of text in a cell
+
 Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
 
 
@@ -284,15 +287,18 @@ def _csv_pairs(
                 if not row[field].strip():
                     raise DataError(f"{where}, {field}: missing")
             pair = Observation(
-                *(_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
+                *(parse_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
             )
             yield name, is_shown, pair
 
 
-def _cell(text: str, where: str) -> Json:
+def parse_cell(text: str, where: str) -> Json:
     """Return a CSV cell as JSON, else as a Python literal, else as text.
 
     Text such as 1,5 without brackets stays text, because it may be one number or two.
+
+    Raises:
+        DataError: the value cannot be stored.
     """
     bare = "," in text and text.strip()[0] not in "[({\"'"
     for read in () if bare else (parse_json, parse_literal):
@@ -303,6 +309,21 @@ def _cell(text: str, where: str) -> Json:
         except DataError:
             continue
     return text
+
+
+def format_cell(value: Json) -> str:
+    """Return the CSV cell that `parse_cell` reads as this value.
+
+    Text that a reader or a spreadsheet would take for something else is written as JSON.
+    """
+    if isinstance(value, str) and value.isprintable() and value[:1] not in _AMBIGUOUS:
+        try:
+            if parse_cell(value, "") == value:
+                return value
+        except DataError:
+            pass
+    text = json.dumps(value, ensure_ascii=False)
+    return SURROGATE_PATTERN.sub(lambda half: json.dumps(half.group())[1:-1], text)
 
 
 def _stem(path: Path) -> str:

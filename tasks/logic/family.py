@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...records import (
@@ -95,6 +96,27 @@ class Logic:
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the names of the codes: covered in no, every or some completions."""
         return CODE_NAMES
+
+    def read_observations(self, path: Path, problem: Problem) -> Problem:
+        """Return the problem of a file of worlds that rules about `problem` apply to."""
+        from .new_worlds import read_new_worlds
+
+        return read_new_worlds(path, problem)
+
+    def split_observation(
+        self, observation: Observation
+    ) -> Sequence[tuple[Mapping[str, Json], Json]]:
+        """Return each element of a world, with its columns `world` and `element`."""
+        world = observation.input
+        return [
+            ({"world": world.get("id", ""), "element": name}, [world, name])
+            for name in world["domain"]
+        ]
+
+    def summarize_agreement(self, result: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return whether the rule is valid in a world and its cost; None where that is not known."""
+        judged = result.get("value") or {}
+        return {"valid": judged.get("valid"), "cost": judged.get("cost")}
 
     def with_task_wording(self, public: Mapping[str, Json]) -> Logic:
         """Return the family with the prompt texts of a problem's theory and regime."""

@@ -34,7 +34,7 @@ of its problem).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -66,8 +66,12 @@ WORLD_KEYS = ("id", "domain", "true", "unknown", "false")
 THEORY_KEYS = ("names", "axioms", "signature", "allowed")
 
 
-def read_own_worlds(place: Path) -> list[Problem]:
+def read_own_worlds(place: Path, like: Problem | None = None) -> list[Problem]:
     """Return the problems of a file.
+
+    Args:
+        place: the file.
+        like: a problem; the file may then also hold worlds alone, which have its theory and regime.
 
     Raises:
         DataError: the file is bad; the message names file, line and field.
@@ -75,7 +79,10 @@ def read_own_worlds(place: Path) -> list[Problem]:
     found: dict[str, Problem] = {}
     of = _of_lines if place.name.removesuffix(".gz").endswith(".jsonl") else _of_file
     with BadRecords(place) as bad:
-        for row, line in of(place, bad):
+        rows: Iterable[tuple[Json, Line]] = of(place, bad)
+        if like is not None:
+            rows = _with_theory(list(rows), like)
+        for row, line in rows:
             with bad.record(_place_of(row, line)):
                 one = _problem(row, bad)
                 if one.id in found:
@@ -116,6 +123,23 @@ def _of_file(place: Path, bad: BadRecords) -> Iterator[tuple[Json, Line]]:
 
 def _line_in(text: str, number: int, keys: Keys) -> int:
     return find_line(text, (number, *keys))
+
+
+def _with_theory(rows: list[tuple[Json, Line]], like: Problem) -> list[tuple[Json, Line]]:
+    """Return worlds that stand alone as one problem with the theory of `like`; else the rows."""
+    if not rows or not all(isinstance(row, dict) and "domain" in row for row, _ in rows):
+        return rows
+    theory = dict(like.public["theory"])
+    problem = {
+        "id": like.id, "regime": theory.pop("regime"), "theory": theory,
+        "worlds": [row for row, _ in rows],
+    }  # fmt: skip
+
+    def line(keys: Keys) -> int:
+        at = keys[1] if len(keys) > 1 and keys[0] == "worlds" else 0
+        return rows[int(at)][1](keys[2:])
+
+    return [(problem, line)]
 
 
 # --- a problem ----------------------------------------------------------------------

@@ -190,31 +190,44 @@ def read_rows(
     Raises:
         DataError: A column is missing, or a cell does not fit the column's kind.
     """
+    return [row for _, rows in read_row_tables(path, columns, label) for row in rows]
+
+
+def read_row_tables(
+    path: str | Path, columns: Mapping[str, Mapping[str, Json]], label: str | None = None
+) -> list[tuple[Table, list[Row]]]:
+    """Return each table that `read_rows` reads, as its file holds it, with its rows."""
     source = parse_source(path, label)
     if source.path.is_dir():
         paths = [one for some in own_rows.find_files(source.path).values() for one in some]
     else:
         paths = [source.path]
-    found = []
     with BadRecords(source.path) as bad:
-        for table in infer_types([read_table(one, bad) for one in paths]):
-            for name in columns:
-                if name not in table.columns:
-                    raise DataError(
-                        f"{table.path}: there is no column {name!r}{suggest_nearest(name, table.columns)}"
-                    )
-            gold = table.columns.get(source.label or "")
-            for row in range(len(table)):
-                given = {}
-                with bad.record(table.place(row), table.path):
-                    for name, told in columns.items():
-                        cell, where = (
-                            table.columns[name][row],
-                            f"{table.describe_location(row)}, {name}",
-                        )
-                        given[name] = check_value(str(told["kind"]), cell, where)
-                    written = None if gold is None or gold[row] is None else format_label(gold[row])
-                    found.append(Row(given, written, table.describe_location(row)))
-        if not found:
+        tables = [read_table(one, bad) for one in paths]
+        typed = infer_types(tables)
+        found = [(table, _rows_of(one, columns, source.label, bad))
+                 for table, one in zip(tables, typed, strict=True)]  # fmt: skip
+        if not any(rows for _, rows in found):
             raise bad.nothing_left(f"{source.path}: the file has no rows")
+    return found
+
+
+def _rows_of(
+    table: Table, columns: Mapping[str, Mapping[str, Json]], label: str | None, bad: BadRecords
+) -> list[Row]:
+    for name in columns:
+        if name not in table.columns:
+            raise DataError(
+                f"{table.path}: there is no column {name!r}{suggest_nearest(name, table.columns)}"
+            )
+    gold = table.columns.get(label or "")
+    found = []
+    for row in range(len(table)):
+        given = {}
+        with bad.record(table.place(row), table.path):
+            for name, told in columns.items():
+                cell, where = table.columns[name][row], f"{table.describe_location(row)}, {name}"
+                given[name] = check_value(str(told["kind"]), cell, where)
+            written = None if gold is None or gold[row] is None else format_label(gold[row])
+            found.append(Row(given, written, table.describe_location(row)))
     return found

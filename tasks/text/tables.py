@@ -53,9 +53,9 @@ def _parquet(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
 
     try:
         with duckdb.connect() as base:
-            # DuckDB would read other files for a pattern, and columns out of folders like label=x.
-            name = [re.sub(r"[*?[]", r"[\g<0>]", str(path.absolute()))]
+            name = [escape_pattern(path)]
             size = base.execute("SELECT num_rows FROM parquet_file_metadata(?)", name).fetchall()
+            # DuckDB would read columns out of folders like label=x.
             found = base.execute("SELECT * FROM read_parquet(?, hive_partitioning = false)", name)
             names = [column[0] for column in found.description or ()]
             _check_size(path, size[0][0], len(names))
@@ -66,6 +66,11 @@ def _parquet(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
         raise DataError(f"{path}: cannot be read: {shorten(str(error), 200)}") from error
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return dict(zip(names, columns, strict=True)), _parse_features(said)
+
+
+def escape_pattern(path: Path) -> str:
+    """Return the path as DuckDB reads it without taking it for a pattern of several files."""
+    return re.sub(r"[*?[]", r"[\g<0>]", str(path.absolute()))
 
 
 def _arrow(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
@@ -282,6 +287,23 @@ def _table_from_rows(
                 if len(cells) < len(numbers):
                     cells.append(None)
     return Table(path, columns, numbers, unit, untyped)
+
+
+def concatenate_tables(tables: Sequence[Table]) -> Table:
+    """Return one table with the rows of all tables and the columns of each of them.
+
+    The numbers of its rows count from 1, unless there is only one table.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    tables = tables if all(one.untyped for one in tables) else infer_types(tables)
+    names = dict.fromkeys(name for one in tables for name in one.columns)
+    columns = {
+        name: [cell for one in tables for cell in one.columns.get(name, [None] * len(one))]
+        for name in names
+    }
+    rows = sum(map(len, tables))
+    return Table(tables[0].path.parent, columns, range(1, rows + 1), untyped=tables[0].untyped)
 
 
 # --- cells of CSV ---------------------------------------------------------------------

@@ -58,6 +58,10 @@ WRITERS = {
     "tables": (4_096, ["eval", "--out", "OUT"]),
     "one table": (4_096, ["eval", "--json", "--out", "OUT"]),
     "problems": (4_096, ["tasks", "generate", "list_functions", "--problems", "20", "--out", "OUT"]),
+    "predictions as csv": (4_096, ["predict", "--bank", "last", "--data", "NEW", "--out", "OUT.csv"]),
+    "predictions as parquet": (
+        4_096, ["predict", "--bank", "last", "--data", "NEW", "--out", "OUT.parquet"]
+    ),
     "labelled rows": (65_536, ["tasks", "generate", "labels", "--out", "OUT"]),
 }  # fmt: skip
 
@@ -68,7 +72,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
 ) -> None:
     size, arguments = WRITERS[kind]
     place = disk(size) / "out"
-    words = [one.replace("OUT", str(place)) for one in arguments]
+    new = folder / "new.jsonl"
+    new.write_text("".join(f"[{n}, {n * n}, {'7' * (n % 90 + 1)}]\n" for n in range(2_000)))
+    words = [one.replace("OUT", str(place)).replace("NEW", str(new)) for one in arguments]
     store = [] if words[0] == "tasks" else ["--store", str(stored)]
     ended = subprocess.run(command(*words, *store), capture_output=True, text=True)
     assert ended.returncode == 1, ended.stderr

@@ -217,8 +217,14 @@ def test_a_rule_about_worlds_is_applied_to_the_worlds_of_the_tasks_own_data(tmp_
     peirce.run("abd", data=data, max_answers=1, store=store)
     (problem,) = peirce.load("last", store=store).problems
     found = list(peirce.predict("last", data, store=store))
-    assert len(found) == len(problem.shown) + len(problem.hidden)
-    assert all(row["right"] and row["prediction"]["valid"] for row in found[: len(problem.shown)])
+    elements = [
+        (world.input["id"], name)
+        for world in (*problem.shown, *problem.hidden)
+        for name in world.input["domain"]
+    ]
+    assert [(row["world"], row["element"]) for row in found] == elements
+    shown = {world.input["id"] for world in problem.shown}
+    assert all(row["valid"] for row in found if row["world"] in shown)
     alone = write_lines(tmp_path / "worlds.jsonl", [{"input": problem.shown[0].input}])
     with pytest.raises(DataError, match=r"worlds.jsonl, line 1"):
         peirce.predict("last", alone, store=store)

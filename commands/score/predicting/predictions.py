@@ -1,0 +1,237 @@
+"""The function `predict`, its checks of settings, and the problem that a bank is about.
+
+Nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack, overload
+
+from ....config import RunConfig, TextSettings
+from ....records import (
+    DataError,
+    LabelsRows,
+    OpensOracle,
+    Problem,
+    Proposer,
+    UsageError,
+)
+from ....records.settings import format_value
+from ....records.tables import TableLike
+from ....tasks.io.table_files import open_data
+from ....tasks.text.tables import Table
+from ...arguments import validate_call
+from ...option_types import PredictOptions
+from ...outcome import store_path
+from ...session.bank_files import StoredBank, read_bank
+from ...session.execution import oracle_settings
+from ...session.planning import DEFAULT_CONCURRENCY
+from ...session.running import run_config
+from ...session.settings import role_settings
+from ..checking import iter_results
+from ..judges import choose_judge, with_judge
+from ..results import PredictionFile, PredictionRow
+from .files import check_prediction_file, write_predictions
+from .hypotheses import OraclePredictions, rank_stored
+from .inputs import read_inputs
+from .sentences import SentencePredictions, check_inference, read_labelled_rows
+
+MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
+READING_SETTINGS = (
+    "similarity",
+    "readers",
+    "shots",
+    "prompts",
+    "tau",
+    "alpha",
+    "repeats",
+    "validation",
+    "inference",
+)  # fmt: skip - of a session's settings, those that say how its bank is read
+
+
+@overload
+def predict(
+    bank: str | Path, data: str | Path | TableLike, *, problem: str | None = None, label: str | None = None,
+    model: str | Proposer | None = None, judge_model: str | Proposer | None = None,
+    seed: int | None = None, out: None = None, **settings: Unpack[PredictOptions],
+) -> Iterator[PredictionRow]: ...  # fmt: skip
+@overload
+def predict(
+    bank: str | Path, data: str | Path | TableLike, *, problem: str | None = None, label: str | None = None,
+    model: str | Proposer | None = None, judge_model: str | Proposer | None = None,
+    seed: int | None = None, out: str | Path, **settings: Unpack[PredictOptions],
+) -> PredictionFile: ...  # fmt: skip
+@validate_call
+def predict(
+    bank: str | Path,
+    data: str | Path | TableLike,
+    *,
+    problem: str | None = None,
+    label: str | None = None,
+    model: str | Proposer | None = None,
+    judge_model: str | Proposer | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    **settings: Unpack[PredictOptions],
+) -> Iterator[PredictionRow] | PredictionFile:
+    """Apply a bank to new rows: one result for each row of `data`, in order.
+
+    Args:
+        bank: a session id, a unique prefix of it, or `last`; or a file that `peirce bank --out`
+            wrote.
+        data: the rows, as a file, a list of dicts or a table. For programs: JSON Lines, JSON, CSV or Parquet, each row an input, or with
+            the columns `input` and optionally `output`; or data of the task. For rules about worlds:
+            worlds in a form that the task `abd` reads, one row for each element. For labelled text:
+            a table with the columns that the bank uses.
+        problem: the problem whose bank to use, where there are several.
+        label: column of the labels, where it has another name than in the bank.
+        model: the model to call where `judge_model` is not set. Without either, exact rules alone
+            decide.
+        judge_model: the model to call.
+        seed: seed of random draws; None for the session's own.
+        out: write the predictions to this .csv or .parquet file, beside the columns of the data.
+        settings: how the bank is read (`inference`: None for the session's own, or multi for a
+            file), settings of the called model, and how an oracle is opened. Settings of labelled
+            text are an error with any other bank.
+
+    Returns:
+        An iterator with a `PredictionRow` for each row, numbered from 1; with `out`, a
+        `PredictionFile` once the file is written. `how` is explained in
+        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable or needs_model, or why
+        the hypothesis is undefined for the input.
+
+    Raises:
+        UsageError: a setting is invalid, or no hypothesis can be applied.
+        DataError: the bank or the data is invalid.
+        StoreError: the session cannot be read.
+        Unavailable: the model cannot be reached.
+    """
+    config = run_config(None, settings)
+    store = store_path(config.store.store)
+    found = read_bank(bank, store)
+    chosen = _problem_of(found, str(bank), problem)
+    work: SentencePredictions | OraclePredictions
+    with open_data(data) as path:
+        target = None if out is None else check_prediction_file(out, path)
+        if _labels_rows(chosen):
+            table, work = _prepare_sentences(
+                found, chosen, str(bank), path, config, label, judge_model or model, seed
+            )
+        else:
+            _refuse_text_settings(chosen, config, label=label, model=model, judge_model=judge_model)
+            table, work = _prepare_hypotheses(found, chosen, str(bank), path, config, store)
+    rows = iter_results(work.give_all, PredictionRow.from_dict)
+    return rows if target is None else write_predictions(target, table, rows, chosen.id)
+
+
+def _refuse_text_settings(problem: Problem, config: RunConfig, **named: Any) -> None:
+    """Raise UsageError for a setting that only banks of labelled text take."""
+    of_text = {
+        **named, **config.text.explicit_values(), **config.model.explicit_values(),
+        **config.roles.explicit_values(),
+    }  # fmt: skip
+    for name, value in of_text.items():
+        if value not in (None, (), [], {}):
+            raise UsageError(
+                f"{name.replace('_', '-')} is {format_value(value)}: only banks of labelled text take"
+                f" it, but this bank is of task {problem.task}"
+            )
+
+
+def _prepare_hypotheses(
+    found: StoredBank, problem: Problem, bank: str, data: str | Path, config: RunConfig, store: Path
+) -> tuple[Table, OraclePredictions]:
+    inputs = read_inputs(data, problem)
+    texts = [str(row["text"]) for row in found.rows[problem.id]]
+    ranked = rank_stored(found, problem, store)
+    opening = oracle_settings(config.sandbox, config.cluster)
+    return inputs.table, OraclePredictions(problem, bank, texts, ranked, inputs, opening)
+
+
+def _prepare_sentences(
+    found: StoredBank,
+    problem: Problem,
+    bank: str,
+    data: str | Path,
+    config: RunConfig,
+    label: str | None,
+    model: str | Proposer | None,
+    seed: int | None,
+) -> tuple[Table, SentencePredictions]:
+    own = {name: getattr(config.model, name) for name in MODEL_OPTIONS}
+    asked = choose_judge(model, own, config.model.model_arg, role_settings(config.roles))
+    text = config.text.explicit_values()
+    prompts, judge = text.get("prompts"), text.pop("judge", None)
+    begun = found.settings.get("text") or {}
+    whole = {name: begun[name] for name in READING_SETTINGS if begun.get(name) is not None}
+    judged = with_judge(TextSettings(**{**whole, **text}), judge, asked)
+    check_inference(judged.inference, problem)
+    if prompts == "config" and not problem.public.get("templates"):
+        raise UsageError(
+            "prompts is 'config', but the data set of the bank has no prompts of its own"
+        )
+    drawn_by = found.settings.get("seed", 0) if seed is None else seed
+    table, rows = read_labelled_rows(data, problem, label)
+    concurrency = config.cluster.concurrency or DEFAULT_CONCURRENCY
+    work = SentencePredictions(problem, rows, judged, drawn_by, asked, concurrency)
+    work.check(bank)
+    return table, work
+
+
+def is_labelled_text_bank(
+    bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
+) -> bool:
+    """Return whether a bank is read by rules and models instead of an oracle.
+
+    It raises the same errors as `predict`.
+    """
+    return _labels_rows(_problem_of(read_bank(bank, store_path(store)), str(bank), problem))
+
+
+def _labels_rows(problem: Problem) -> bool:
+    from ....tasks import load_family
+
+    return isinstance(load_family(problem.family), LabelsRows)
+
+
+def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
+    """Return the problem whose bank is read.
+
+    A bank of sentences from a file has a problem without shown rows. For labelled text the problem holds the
+    bank's hypotheses as its stored bank, as in an `infer` session.
+    """
+    from ....tasks import load_family
+
+    ids = list(bank.rows)
+    if wanted is None and len(ids) > 1:
+        raise UsageError(
+            f"bank {named} has hypotheses of {len(ids)} problems"
+            f" ({', '.join(ids[:5])}{', …' if len(ids) > 5 else ''}): choose one with --problem"
+        )
+    name = ids[0] if wanted is None else wanted
+    if name not in bank.rows:
+        name = f"{name}#0"
+    if name not in bank.rows:
+        raise UsageError(f"bank {named} has no hypotheses of {wanted!r}, only of {', '.join(ids)}")
+    problem = bank.problems.get(name) or Problem(
+        name or "bank", "labels", "text", (), (), bank.public.get(name) or bank.public.get("", {})
+    )
+    kind = load_family(problem.family)
+    if not isinstance(kind, LabelsRows):
+        if isinstance(kind, OpensOracle):
+            return problem
+        raise UsageError(
+            f"bank {named} is of task {problem.task}, whose hypotheses cannot be applied to new"
+            " data"
+        )
+    if not problem.public.get("labels") or not problem.public.get("columns"):
+        raise DataError(
+            f"bank {named} contains neither labels nor columns: use a session, or a file written"
+            " by `peirce bank SESSION --out FILE`"
+        )
+    stored = [[dict(row) for row in bank.rows[name]]]
+    return replace(problem, public={**problem.public, "banks": stored})

@@ -1,0 +1,195 @@
+"""Apply a bank of sentences to new rows of labelled text, by exact rules and models.
+
+The bank of a session is read as that session read it: with its settings and the rows that it was
+shown, and with its sentences weighted by its validation rows. A file holds none of these, so its
+sentences are weighted by the statistics that it does hold.
+
+`agreement` is the share of the sentences that give a label to the row and give this one. Exact
+sentences are all applied. A sentence that takes a model votes on the rows for which the strategy
+asked the model about it alone; no call is made for the vote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....config import TextSettings
+from ....records import DataError, InputSet, Json, Problem, Proposer, UsageError
+from ....tasks.text.tables import Table, concatenate_tables
+from ...session.settings import check_choice
+from ..judges import ModelSpec
+from .inputs import InputRow
+from .votes import agreement_shares
+
+if TYPE_CHECKING:
+    from ....graphs.inference import Decision, Reading
+
+
+def check_inference(name: str | None, problem: Problem) -> None:
+    """Raise UsageError for a strategy that cannot read this bank."""
+    from ....graphs.bank.reading import CHOOSE
+    from ....graphs.inference import STRATEGIES
+    from ....tasks.text.family import select_split
+
+    check_choice("inference", str(name), (*STRATEGIES, CHOOSE))
+    if name == CHOOSE and not select_split(problem, "val"):
+        raise UsageError(
+            f"inference is {CHOOSE!r}, but this bank has no validation rows to choose a strategy"
+            f" with: use one of {', '.join(STRATEGIES)}"
+        )
+
+
+def read_labelled_rows(
+    data: str | Path, problem: Problem, label: str | None
+) -> tuple[Table, list[InputRow]]:
+    """Return the table of a file or folder, and each row with its label, if there is one.
+
+    Raises:
+        DataError: the data does not fit the bank.
+    """
+    from ....tasks.text.label_names import LabelNames
+    from ....tasks.text.sources import read_row_tables
+
+    names = LabelNames(problem.public["labels"])
+    column = label or ("" if "label=" in str(data) else problem.public.get("label_name", ""))
+    tables = read_row_tables(data, problem.public["columns"], column or None)
+    found = []
+    for row in (row for _, rows in tables for row in rows):
+        expected = None if row.label is None else names.find(row.label)
+        if row.label is not None and expected is None:
+            raise DataError(
+                f"{row.where}: the label {row.label!r:.60} is not one of the bank's labels:"
+                f" {', '.join(names.names)}"
+            )
+        found.append(InputRow(row.input, expected, expected is not None))
+    if label is not None and not any(row.has_output for row in found):
+        raise DataError(f"{data}: no column {label!r} contains labels")
+    return concatenate_tables([table for table, _ in tables]), found
+
+
+@dataclass(frozen=True)
+class SentencePredictions:
+    """Predictions by the sentences of a bank.
+
+    Args:
+        problem: the problem, which holds the sentences as its stored bank.
+        rows: the rows to predict.
+        settings: how the bank is read.
+        seed: seed of random draws.
+        asked: the model to call, if any.
+        concurrency: number of concurrent calls.
+    """
+
+    problem: Problem
+    rows: Sequence[InputRow]
+    settings: TextSettings
+    seed: int
+    asked: ModelSpec
+    concurrency: int
+
+    def make_case(self, proposer: Proposer | None) -> Any:
+        """Return the case of the problem with the bank's entries."""
+        from ....graphs.methods.infer import read_entries
+        from ....graphs.runtime.case import SessionSettings
+        from ....graphs.runtime.memory import make_case
+
+        case = make_case(
+            self.problem,
+            proposer,
+            space=InputSet("none", ()),
+            settings=SessionSettings(seed=self.seed, text=self.settings),
+            session="predict",
+            turns=asyncio.Semaphore(self.concurrency),
+        )
+        case.stored_entries = read_entries(case)
+        return case
+
+    def check(self, bank: str) -> None:
+        """Raise DataError if no hypothesis of the bank can be judged; warn if some cannot."""
+        from ....tasks.io.messages import warn
+
+        kept = len(self.make_case(None).stored_entries)
+        there = len(self.problem.public["banks"][0])
+        if not kept:
+            raise DataError(f"bank {bank} contains no sentence that can be judged")
+        if kept < there:
+            warn(f"bank {bank}: {there - kept} of {there} hypotheses are skipped because they"
+                 " are duplicates or not sentences")  # fmt: skip
+
+    async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
+        """Pass the prediction for each row to `give`."""
+        from ....graphs.bank.reading import iter_parts, make_reading, select_strategy
+        from ....graphs.inference import REASONS, predict
+
+        async with self.asked.open() as proposer:
+            case = self.make_case(proposer)
+            reading = await make_reading(case, same_sample=bool(self.problem.shown))
+            name, _ = await select_strategy(case, reading)
+            at = 0
+            for part in iter_parts(reading, [row.input for row in self.rows]):
+                ballot = _Ballot(reading, part)
+                found = await predict(name, replace(reading, judge=ballot.judge), part)
+                shares = await ballot.count(case, found.decisions)
+                for decision, share in zip(found.decisions, shares, strict=True):
+                    row, code = self.rows[at], decision.code
+                    at += 1
+                    label = reading.labels[code] if code >= 0 else None
+                    entry = decision.entry
+                    rule = None if entry is None else reading.entries[entry].text
+                    prediction = {
+                        "row": at,
+                        "label": label,
+                        "prediction": label,
+                        "agreement": share,
+                        "rule": rule,
+                        "how": decision.how,
+                        "reason": None if code >= 0 else REASONS[code],
+                        "hypothesis": rule,
+                    }
+                    if row.has_output:
+                        prediction |= {"expected": row.output, "right": label == row.output}
+                    await give(prediction)
+
+
+@dataclass
+class _Ballot:
+    """The labels that single sentences give to rows while a strategy reads the bank.
+
+    Args:
+        reading: the bank.
+        inputs: the rows of one part.
+        codes: by sentence, the code for each row that it was applied to.
+    """
+
+    reading: Reading
+    inputs: Sequence[Json]
+    codes: dict[str, dict[int, int]] = field(default_factory=dict)
+
+    async def judge(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
+        """Apply a sentence as the reading does, and note what it says."""
+        found = await self.reading.judge(text, inputs)
+        by_row = zip(map(id, inputs), np.asarray(found).tolist(), strict=True)
+        self.codes.setdefault(text, {}).update(by_row)
+        return found
+
+    async def count(self, case: Any, decisions: Sequence[Decision]) -> list[float | None]:
+        """Return the share of the sentences with a label that give the decided one, for each row."""
+        from ....graphs.inference import DOES_NOT_APPLY
+
+        rows = []
+        for entry in self.reading.entries:
+            is_exact = case.row_judge.find_rule(entry.text) is not None
+            if is_exact and len(self.codes.get(entry.text, ())) < len(self.inputs):
+                await self.judge(entry.text, self.inputs)
+            known = self.codes.get(entry.text, {})
+            rows.append([known.get(id(one), DOES_NOT_APPLY) for one in self.inputs])
+        codes = np.array(rows, np.int64).reshape(len(rows), len(self.inputs))
+        decided = [one.code if one.code >= 0 else None for one in decisions]
+        return agreement_shares(codes, codes >= 0, decided)
