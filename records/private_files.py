@@ -120,18 +120,20 @@ def _refuse_store(target: Path) -> None:
 
 
 def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:
-    """Run `write` on a path in a private folder next to `out`, then rename the result to `out`.
+    """Write a file or folder in a private temporary folder, then rename it to `out`.
+
+    So `out` appears only when it is complete, and only its owner can read it.
 
     Args:
-        out: The file or folder to make.
-        write: Writes a file or a folder to the path that it is given.
-        replace: Remove a folder that stands at `out`.
+        out: Path of the file or folder to create.
+        write: Function that writes a file or folder to the temporary path that it gets.
+        replace: Whether to replace a folder that exists at `out`.
 
     Returns:
         The result of `write`.
 
     Raises:
-        UsageError: `out` exists by then and is not to be replaced, or it is a symbolic link.
+        UsageError: `out` is a symbolic link, or it exists and `replace` is False.
         OSError: The file system cannot be written; the error names `out`.
     """
 

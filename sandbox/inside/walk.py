@@ -131,7 +131,12 @@ class Walk(Bindings):
         _PUSH[type(node)](self, node)
 
     def visit_binary(self, node: ast.BinOp) -> None:
-        """Handle a binary operation; `%` may show its operands as text."""
+        """Record what a binary operation does to its operands, and queue the operands for a visit.
+
+        Both operands are recorded as read. If the operation formats a text literal (`"..." %
+        value`), its values are also recorded as shown, because their text may reveal a memory
+        address.
+        """
         left, right = node.left, node.right
         self.record_read(left)
         self.record_read(right)
@@ -141,7 +146,10 @@ class Walk(Bindings):
         self.stack += (left, right)
 
     def visit_compare(self, node: ast.Compare) -> None:
-        """Handle a comparison. Raises BeyondReach for `is` with anything but a singleton."""
+        """Record the operands of a comparison as read and compared, and queue them for a visit.
+
+        Raises BeyondReach for `is` and `is not`, unless an operand is a singleton such as None.
+        """
         operands = [node.left, *node.comparators]
         for operand in operands:
             self.record_read(operand)

@@ -176,7 +176,11 @@ def list_attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
 
 
 class Table:
-    """Scenes as a matrix of counts: how many objects of each entity each of n scenes holds."""
+    """A table of n scenes, from which tests and rules are evaluated.
+
+    The table holds a matrix of counts. Row i is scene i, and each column is an entity (a kind of
+    object such as "gray metal sphere"). An entry says how many such objects the scene contains.
+    """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self.entities = sorted({entity for scene in scenes for entity in scene})
@@ -188,14 +192,15 @@ class Table:
         self.memo: dict[Kind, NDArray[np.int32]] = {}
 
     def count(self, kind: Kind) -> NDArray[np.int32]:
-        """Return the number of objects of a kind in each scene, int32 (n,)."""
+        """Return how many objects of a kind each scene contains, as an int32 array of shape (n,).
+        """
         if kind not in self.memo:
             chosen = np.array([kind.matches(entity) for entity in self.entities], bool)
             self.memo[kind] = self.counts[:, chosen].sum(axis=1, dtype=np.int32)
         return self.memo[kind]
 
     def evaluate(self, literal: Literal) -> Mask:
-        """Return where a literal holds, bool (n,)."""
+        """Return in which scenes a test holds, as a bool array of shape (n,)."""
         counted = self.count(literal.kind)
         if literal.test == "odd":
             found = counted % 2 == 1
@@ -206,7 +211,7 @@ class Table:
         return np.asarray(found if literal.holds else ~found)
 
     def predict(self, rule: Rule) -> Mask:
-        """Return where a rule predicts "on", bool (n,)."""
+        """Return for which scenes a rule predicts "on", as a bool array of shape (n,)."""
         found = self.evaluate(rule.first)
         for join, literal in ((rule.join, rule.second), (rule.outer, rule.third)):
             if literal is not None:

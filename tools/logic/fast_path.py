@@ -168,7 +168,18 @@ class PreparedWorlds:
         return tuple(map(int, sizes))
 
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
-        """Return the worth of a rule in each world. Raises `BeyondFastPath`."""
+        """Return whether a rule is valid in each world, and what it costs there.
+
+        Args:
+            rule: The rule, a formula in x.
+
+        Returns:
+            One judgement per world, in the order of the worlds: validity, cost (None if the rule is
+            not valid) and the lower bound of the cost.
+
+        Raises:
+            BeyondFastPath: The rule or the worlds need Z3.
+        """
         bounds = self.bounds
         valid, cost = self._full(rule) if self.regime == "full" else self._completed(rule)
         return tuple(

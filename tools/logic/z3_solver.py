@@ -387,7 +387,9 @@ class GroundedWorlds:
         return None, "unrepairable"
 
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
-        """Return the worth of a rule in each world."""
+        """Return whether a rule is valid in each world, and what it costs there, one judgement per
+        world.
+        """
         try:
             covered = self.covered_gates(rule)
         except TableTooLarge:

@@ -64,8 +64,10 @@ def table_g5(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g6(runs: Sequence[SessionRecords]) -> Table:
-    """Count the rules that are valid on prompt worlds, that also have holdouts, and that are valid
-    there.
+    """Count rules that hold beyond the prompt worlds, with one row per session (table G.6 of ABD).
+
+    The columns count the rules that are valid in all prompt worlds, those of them whose problem has
+    holdouts, and those of them that are valid in all holdouts.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:

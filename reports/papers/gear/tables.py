@@ -74,7 +74,11 @@ def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True
 
 
 def settings_table(study: Study) -> Table:
-    """Return one row per setting, and per model and n the average over its named data sets."""
+    """Return GEAR's metrics with intervals for each model, number n of shown pairs and data set.
+
+    The table has one row for each combination of model, n and data set. If a model has several data
+    sets at one n, a further row holds the average over these data sets and names them.
+    """
     metrics = (*TABLE_3, *PUBLISHED, "hypotheses", "consistent_hypotheses")
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
@@ -92,9 +96,10 @@ def settings_table(study: Study) -> Table:
 
 
 def long_table(study: Study) -> Table:
-    """Return one row per average and metric with numbers in full, for CSV.
+    """Return every average of every metric as a row of its own, with unrounded numbers, for CSV.
 
-    The column for n is empty where all n are pooled.
+    If the average covers problems with different numbers n of shown pairs, the column for n is
+    empty.
     """
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
