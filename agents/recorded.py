@@ -122,7 +122,7 @@ class RecordedProposer:
         return Reply(answer.text, meta=meta)
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; recorded answers need no cleanup."""
         return None
 
 

@@ -81,7 +81,7 @@ class ScriptedProposer:
         return Reply(said) if isinstance(said, str) else said
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; scripted answers need no cleanup."""
         return None
 
 
@@ -113,7 +113,7 @@ class FunctionProposer:
         return Reply(self._function(messages))
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; a function needs no cleanup."""
         return None
 
 
@@ -164,7 +164,7 @@ class RuleProposer:
         return Reply(self._otherwise)
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; rules need no cleanup."""
         return None
 
 
@@ -261,7 +261,7 @@ class RepairingProposer:
         return Reply(self._answer(mended))
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; a scripted repairer needs no cleanup."""
         return None
 
     def _failing(self, messages: Sequence[Message]) -> list[Json]:

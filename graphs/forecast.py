@@ -88,7 +88,7 @@ class Sizes:
 
     @property
     def predicted_rows(self) -> list[Observation]:
-        """The rows whose labels are predicted at the end."""
+        """The rows whose labels the session predicts at the end."""
         return [row for split in self.text.splits for row in self._of_split(split)]
 
     @property
