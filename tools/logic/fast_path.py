@@ -118,7 +118,7 @@ class PreparedWorlds:
 
     @cached_property
     def structures(self) -> Structures:
-        """The worlds as tables."""
+        """The worlds as tables of truth values."""
         return Structures(self.worlds, dict(self.theory.signature))
 
     @cached_property
@@ -193,7 +193,10 @@ class PreparedWorlds:
         return ~broken, covered.sum(axis=1)
 
     def full_extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return V and A of the full regime, each (worlds, elements)."""
+        """Return which elements violate the theory and which the rule marks, in the full regime.
+
+        Both are bool arrays of shape (worlds, elements).
+        """
         with _within_reach():
             return self._violated, self._table(rule) & self.structures.inside
 

@@ -28,7 +28,8 @@ class Node(NamedTuple):
         kind: Kind of the node.
         name: Predicate of an atom, or variable of a quantifier.
         terms: Terms of an atom or an equality.
-        parts: Indices of the nodes that this one is made of, all smaller than its own.
+        parts: Indices of the nodes of which this node is made. They are smaller than the index of
+            this node.
     """
 
     kind: Kind

@@ -64,7 +64,7 @@ class OveroptimizationGuard:
         self._seen |= {f"note/{text}": text for text in notes}
 
     def check_probes(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
-        """Check the probes, and warn where a stage's chosen log-ratio is too low."""
+        """Warn if the mean log-ratio of a stage's chosen answers is too low at a probe."""
         least = self._settings.log_ratio_warning
         for stage, measured in probes.items():
             ratio = measured["chosen_logratio"]

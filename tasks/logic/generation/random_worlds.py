@@ -105,7 +105,7 @@ def draw_worlds(
         stream: the source of random numbers.
         recipe: the ranges of sizes and densities.
         count: the number of worlds.
-        size: the size of all worlds, or None for a size of its own for each.
+        size: the number of elements of every world, or None to draw a number for each world.
     """
     least, most = recipe.sizes
     sizes = least + stream.integers(most - least + 1, count)
