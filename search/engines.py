@@ -29,13 +29,15 @@ class SearchedProblem(Protocol):
     """A problem that an engine is searching."""
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next answer, or None if nothing is left within the budget of expansions."""
+        """Return the next answer to the problem, or None if the budget of expansions has no further
+        answer.
+        """
         ...
 
 
 @runtime_checkable
 class HypothesisRepairer(Protocol):
-    """A problem under search that can also improve hypotheses from other sources."""
+    """A search on one problem that can also improve hypotheses from other sources."""
 
     def repair(self, text: str) -> Answer | None:
         """Return an answer better than the hypothesis `text`, or None if there is none."""

@@ -74,7 +74,7 @@ def seccomp_profile() -> str:
 
 
 class Container:
-    """A `Zygote` in a container."""
+    """A zygote (the process that forks a child for every hypothesis) in a Docker container."""
 
     def __init__(self, engine: Any, name: str, memory_mb: int, limited: bool) -> None:
         self.engine, self.name, self.memory_mb, self.limited = engine, name, memory_mb, limited

@@ -132,7 +132,7 @@ def find_own_folders() -> dict[str, Path]:
 
 
 def find_leftovers() -> list[Path]:
-    """Return the folders of groups whose maker is gone."""
+    """Return the folders of control groups whose creating process has ended."""
     found = []
     for parent in set(find_own_folders().values()):
         for folder in sorted(parent.glob("peirce-*-*")):

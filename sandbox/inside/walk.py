@@ -171,18 +171,18 @@ class Walk(Bindings):
         return True
 
     def visit_subscript(self, node: ast.Subscript) -> None:
-        """Handle a subscript."""
+        """Record what a subscript reads or assigns, and queue its parts for a visit."""
         if type(node.ctx) is ast.Load:
             self.record_read(node.value)
         self.stack += (node.value, node.slice)
 
     def visit_starred(self, node: ast.Starred) -> None:
-        """Handle a starred expression."""
+        """Record what a starred expression reads, and queue it for a visit."""
         self.record_read(node.value)
         self.stack.append(node.value)
 
     def visit_dict(self, node: ast.Dict) -> None:
-        """Handle a dict display."""
+        """Record what a dict display reads, and queue its parts for a visit."""
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 self.record_read(value)
@@ -219,7 +219,7 @@ class Walk(Bindings):
         self.place[id(node)] = self.place.get(id(node), 0) | Place.COMPARED
 
     def visit_call(self, node: ast.Call) -> None:
-        """Handle a call."""
+        """Record what a call reads and may change, and queue its parts for a visit."""
         func, args = node.func, node.args
         self.place[id(func)] = self.place.get(id(node), 0) & Place.DECORATES | Place.CALLED
         self.call_of[id(func)] = node
@@ -310,7 +310,7 @@ class Walk(Bindings):
         )
 
     def visit_match_class(self, node: ast.MatchClass) -> None:
-        """Handle a class pattern."""
+        """Record what a class pattern of `match` reads and binds."""
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):
                 raise BeyondReach

@@ -407,7 +407,7 @@ class RequestBatcher:
         )
 
     def deliver(self, batch: Batch, further: Sequence[Batch]) -> None:
-        """Deliver the results of the shared job."""
+        """Give each waiting request its part of the results of the shared job."""
         if batch.verdict not in SOURCE_VERDICTS:
             return
         for (_, waiting), found in zip(self.requests, [batch, *further], strict=False):

@@ -61,12 +61,15 @@ MOST_OBJECTS = 8
 
 
 class Kind(NamedTuple):
-    """A kind of objects; a field that is left empty sets no condition.
+    """A kind of objects in scenes, by conditions on the name of an object ("gray metal sphere").
+
+    An empty field sets no condition.
 
     Args:
-        words: Words that the entity must contain.
-        lacks: A word that it must not contain.
-        entities: The entity must be one of these, or with `others` none of them.
+        words: Words that the name must contain.
+        lacks: A word that the name must not contain.
+        entities: Names of which the object must have one; with `others`, names that it must not
+            have.
         others: Whether `entities` are excluded.
     """
 
@@ -94,13 +97,14 @@ EVERY = Kind()
 
 
 class Literal(NamedTuple):
-    """A test of a scene, or its negation.
+    """A test of the number of objects in a scene, or the negation of a test.
 
     Args:
-        test: "any", "least", "odd" or "more".
+        test: "any" (at least one object of the kind), "least" (at least `k`), "odd" (an odd number)
+            or "more" (more than of the kind `than`).
         kind: Kind of the counted objects.
-        k: Threshold of "least".
-        than: Other kind of "more".
+        k: The threshold of "least".
+        than: The other kind, for "more".
         holds: False for the negation.
     """
 
@@ -261,7 +265,9 @@ class Scenes:
 
 
 class EarlierPredictions:
-    """Predictions of the earlier answers on S: the scenes that some of them call on, or off."""
+    """Predictions of the earlier answers over S: the scenes that some answer calls on, and those it
+    calls off.
+    """
 
     def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
         self.scenes = scenes
@@ -323,10 +329,11 @@ class Search:
     def choose(
         self, earlier: EarlierPredictions, skip: set[Rule], expansions: float
     ) -> Rule | None:
-        """Return the next rule, or None if the budget ends before a rule is new enough.
+        """Return the next rule to answer with, or None if the budget ends before a rule is new
+        enough.
 
-        The result is worth most among the rules that are new enough and cost at most `MAX_EXTRA_COST` more
-        than the cheapest of these.
+        Only rules that are new enough and cost at most `MAX_EXTRA_COST` more than the cheapest such
+        rule are candidates. The most valuable candidate is returned.
         """
         left = expansions * Budget.RULES if earlier.agreed_share > MIN_NEW_SHARE else 0.0
         best: tuple[float, Rule] | None = None

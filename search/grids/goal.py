@@ -51,8 +51,9 @@ class Goal:
     def estimate_distance(self, grids: Grids) -> float:
         """Estimate the distance of the grids from the outputs, in units of cost.
 
-        Sizes that no single step is likely to change into those of the outputs add to it, and so
-        does a grid that has lost a colour which every input and output has.
+        The estimate is higher if the sizes of the grids are unlikely to become the sizes of the
+        outputs in one step. It is also higher if a grid has lost a colour that every input and
+        output has.
         """
         shapes = [shape(grid) for grid in grids]
         far = 0.0

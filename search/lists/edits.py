@@ -153,7 +153,7 @@ def _omitted(
 
 
 def find_slices(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
-    """Yield slices of known lists between two computed places."""
+    """Yield slices of known lists between two computed positions."""
     if not any(goal):
         return
     for values, program in bank.cheapest(most):

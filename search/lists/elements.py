@@ -35,7 +35,7 @@ _LEAN = frozenset(
 
 
 class Table:
-    """Distinct rows, cheapest first, with the recipe of each."""
+    """Distinct rows of values on the shown inputs, cheapest first, with the program of each row."""
 
     def __init__(
         self,

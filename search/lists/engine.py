@@ -73,7 +73,9 @@ class Candidate:
         return self.remembered
 
     def predict(self, inputs: Sequence[list[int]]) -> Predictions:
-        """Return codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
+        """Return codes of the outputs on `inputs`, and on which inputs they are defined, each of
+        shape (inputs,).
+        """
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
         function = self.function

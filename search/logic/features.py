@@ -36,14 +36,14 @@ NO_PART = -1
 
 
 class Recipe(NamedTuple):
-    """How a feature is built.
+    """How a feature (a property of elements) is built from simpler features.
 
     Args:
         kind: Kind of the feature.
-        guard: Guard of its neighbours.
-        one: Index of its first part.
-        other: Index of its second part.
-        name: Predicate of an atom.
+        guard: The relation, with possible conditions, that says which elements are neighbours.
+        one: Index of the first feature that it is built from.
+        other: Index of the second feature that it is built from.
+        name: Predicate, if the feature is an atom.
     """
 
     kind: Kind
@@ -90,7 +90,8 @@ class Features:
 
     Attributes:
         tried: Number of features evaluated.
-        values: Their values, (features, worlds * size).
+        values: For each feature, the elements that have it, bool of shape (features, worlds *
+            size).
     """
 
     def __init__(self, lanes: Lanes) -> None:
@@ -199,9 +200,10 @@ class Features:
         return self.add([Recipe("not", one=int(place)) for place in places], values)
 
     def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
-        """Add the connection, by `kind`, of every feature in `ones` with every feature in `others`.
+        """Add the combination (such as "and") of every feature in `ones` with every feature in
+        `others`.
 
-        For the kind `implies`, both directions are added.
+        `kind` names the combination. For `implies`, both directions are added.
         """
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -274,7 +276,9 @@ class Features:
     # --- the same formulas over other worlds ----------------------------------
 
     def evaluate_over(self, lanes: Lanes, positions: Collection[int]) -> dict[int, Bools]:
-        """Return the values of some features over other worlds, (worlds, size) each."""
+        """Return which elements of other worlds have the given features, each of shape (worlds,
+        size).
+        """
         wanted = self._parts(positions)
         found: dict[int, Bools] = {}
         groups: dict[tuple[int, Kind, Guard], list[int]] = {}

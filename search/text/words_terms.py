@@ -199,7 +199,7 @@ UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words"
 
 
 def list_measures(text: str) -> Iterator[Measure]:
-    """Yield the measures of style of a text column ("" if there is only one text column)."""
+    """Yield measures of style, such as the length, for a text column ("" if it is the only one)."""
     for some in CLASSES:
         yield Count(terms(*some.split()), True, text)
     for mark in MARKS.split():

@@ -200,7 +200,7 @@ def _in_turn(
 
 
 class PartialRule(NamedTuple):
-    """A rule that paints nothing wrong, and the changed cells of all grids that it explains."""
+    """A rule that paints no cell wrong, with the changed cells that it explains, over all grids."""
 
     step: Step
     explains: frozenset[tuple[int, int, int]]

@@ -50,7 +50,7 @@ class PaintedStroke(NamedTuple):
 
 
 def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that draw a few strokes over each other."""
+    """Yield steps that draw a few strokes, such as lines, over each other."""
     if not goal.has_shapes(state.grids):
         return
     before, wanted = flatten_grids(state.grids), flatten_grids(goal.outputs)
