@@ -60,8 +60,8 @@ class Solution:
     Attributes:
         worlds: n entries {"valid", "cost", "bound", "reason"}, for mode "explained" also "breaches"
             and "needless" (tools/logic/explanations.py); empty for an extension.
-        codes: int64 (n,) for an extension: whether the rule covers the element in no, every or some
-            completions (0, 1, 2).
+        codes: int64 of shape (n,), for an extension (a request for the marked elements): 0, 1 or 2
+            if the rule marks the element in no, every or some completions of the unknown atoms.
         reasons, reason_names: As in `Predictions`.
     """
 
@@ -157,7 +157,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Oracles:
-    """The oracles of a session, injected by the runner; None where a session lacks one.
+    """The sandbox, solver and judge that a session uses; None for those that it does not have.
 
     `custom` holds the oracles of families from other packages, by name.
     """

@@ -44,7 +44,10 @@ def open_lock(path: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def name_in_errors(path: Path) -> Iterator[None]:
-    """Let an OSError name this path, where the system names a draft or, for a full disk, nothing."""
+    """Make OSErrors in the block name this path.
+
+    The system would name a temporary file or, for a full disk, no file.
+    """
     try:
         yield
     except OSError as error:

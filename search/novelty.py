@@ -131,7 +131,8 @@ class NoveltyRanker:
         return new_share(self.get_predictions(candidate, on_all_inputs=True), every) > MIN_NEW_SHARE
 
     def get_predictions(self, candidate: Candidate, on_all_inputs: bool) -> Predictions:
-        """Return the cached predictions of a candidate, on all inputs or on a sample of the inputs.
+        """Return the cached predictions of a candidate, on all inputs or on a sample of the
+        inputs.
         """
         kept = self.predictions_on_all if on_all_inputs else self.predictions_on_sample
         if candidate.text not in kept:

@@ -125,10 +125,10 @@ def inflate(data: bytes, most: int = MOST) -> bytes:
 
 
 def decode_vector(blob: bytes, items: int | None = None) -> Vector:
-    """Return the read-only array of a blob.
+    """Decode a stored array, and return it as a read-only array.
 
     Args:
-        blob: The content of the cell.
+        blob: The bytes of the array in the store.
         items: The largest number of items that the array may have, or None for any.
 
     Raises:
@@ -298,7 +298,7 @@ NULLABLE = frozenset(
 
 
 def settings_of(cell: str, column: str, kinds: Mapping[str, type] = {}) -> StoredSettings:
-    """Return the settings that a cell holds.
+    """Parse the settings in a cell of a table of the store.
 
     Args:
         cell: The text of the cell.

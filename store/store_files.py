@@ -26,7 +26,7 @@ def log_of(path: Path) -> Path:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of the file at a path, or None if there is none."""
+    """Return device and inode number of the file at a path, or None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:

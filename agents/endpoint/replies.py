@@ -124,7 +124,8 @@ def _content(content: Json) -> tuple[str, str]:
 
 
 def block_text(block: Mapping[str, Json]) -> str:
-    """Return the text of a content block of a reply. The thoughts in a block may be nested blocks.
+    """Return the text of a content block of a reply. The thoughts in a block may be nested
+    blocks.
     """
     parts: list[str] = []
     left = [block]

@@ -196,7 +196,7 @@ def find_evaluation(name: str) -> Evaluation:
     """Return the evaluation with this name.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If no evaluation has this name.
     """
     if registry.is_registered("metrics", name):
         found: Evaluation = registry.load("metrics", name)
@@ -214,10 +214,10 @@ def default_evaluation(family: str) -> str:
 
 
 def require_evaluation(name: str, problems: Sequence[Problem]) -> Evaluation:
-    """Return the evaluation `name`.
+    """Return the evaluation with this name, after checking that it can score the problems.
 
     Raises:
-        UsageError: If there is none of this name, or it cannot score the family of a problem.
+        UsageError: If no evaluation has this name, or it cannot score the task family of a problem.
     """
     chosen = find_evaluation(name)
     for family in sorted({p.family for p in problems}):

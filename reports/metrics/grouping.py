@@ -29,7 +29,7 @@ ORIGINAL = "original"  # Value of n for the data's own split.
 
 @dataclass(frozen=True)
 class Setting:
-    """A combination of data set, number of shown observations and model.
+    """A combination of data set, number n of shown observations, and model.
 
     Args:
         n: Number of shown observations; "original" for the data's own split, "various" for a file

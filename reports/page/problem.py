@@ -37,13 +37,13 @@ MAX_INPUTS = 6
 
 @dataclass(frozen=True)
 class KnownValues:
-    """Known values by their codes."""
+    """Values of predictions that can be shown, by their prediction codes."""
 
     by_code: dict[int, Json]
 
     @staticmethod
     def from_values(values: Iterable[Json]) -> KnownValues:
-        """Compute the codes of `values`; values that cannot be represented are skipped."""
+        """Return the known values with the codes of `values`; values without a code are skipped."""
         known = {}
         for value in values:
             try:

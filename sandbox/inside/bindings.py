@@ -29,7 +29,8 @@ _ADDRESSED = split_names("enumerate filter iter map memoryview object reversed z
 
 
 class BeyondReach(Exception):
-    """Raised if the analysis cannot prove that a source keeps all its state in its own namespace.
+    """Raised if the analysis cannot prove that a source keeps all its state in its own
+    namespace.
     """
 
 

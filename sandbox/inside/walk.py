@@ -126,7 +126,9 @@ class Walk(Bindings):
     # --- Expressions, in any scope ---
 
     def visit_guarded(self, node: Any) -> None:
-        """Handle a `with` or `try` statement."""
+        """Record that the scope has a `with` or `try` statement, and queue its parts for a
+        visit.
+        """
         self.scope.guarded = True
         _PUSH[type(node)](self, node)
 
@@ -171,7 +173,7 @@ class Walk(Bindings):
         return True
 
     def visit_subscript(self, node: ast.Subscript) -> None:
-        """Record what a subscript reads or assigns, and queue its parts for a visit."""
+        """Record what a subscript expression reads, and queue its parts for a visit."""
         if type(node.ctx) is ast.Load:
             self.record_read(node.value)
         self.stack += (node.value, node.slice)
@@ -191,7 +193,7 @@ class Walk(Bindings):
             self.stack.append(value)
 
     def visit_formatted(self, node: ast.FormattedValue) -> None:
-        """Handle a field of an f-string."""
+        """Record what a field of an f-string shows and reads, and queue its parts for a visit."""
         self.record_shown(node.value)
         self.record_read(node.value)
         self.stack.append(node.value)
@@ -310,7 +312,10 @@ class Walk(Bindings):
         )
 
     def visit_match_class(self, node: ast.MatchClass) -> None:
-        """Record what a class pattern of `match` reads and binds."""
+        """Check a class pattern of `match`, and queue its parts for a visit.
+
+        Raises BeyondReach for attribute names that are not allowed.
+        """
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):
                 raise BeyondReach

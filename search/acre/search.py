@@ -196,7 +196,8 @@ class Table:
         self.memo: dict[Kind, NDArray[np.int32]] = {}
 
     def count(self, kind: Kind) -> NDArray[np.int32]:
-        """Return how many objects of a kind each scene contains, as an int32 array of shape (n,).
+        """Return how many objects of a kind each scene contains, as an int32 array of shape
+        (n,).
         """
         if kind not in self.memo:
             chosen = np.array([kind.matches(entity) for entity in self.entities], bool)

@@ -239,7 +239,8 @@ Evaluate = Callable[..., Lists | None]
 
 
 class Plan:
-    """The programs that are built on top of every list: operations with their operands and costs.
+    """The programs that are built on top of every list: operations with their operands and
+    costs.
     """
 
     def __init__(self, slots: list[Slot]) -> None:

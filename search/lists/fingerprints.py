@@ -146,7 +146,8 @@ class Block:
         return self.take(places)
 
     def take(self, places: IntArray) -> Block:
-        """Return the elements at the given positions (rows, width). The lists keep their lengths.
+        """Return the elements at the given positions (rows, width). The lists keep their
+        lengths.
         """
         rows = np.arange(self.rows)[:, None] * self.width
         return Block(np.where(self.present, self.values.ravel()[rows + places], 0), self.lengths)

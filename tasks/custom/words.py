@@ -103,10 +103,10 @@ class CompactOwnWords(OwnWords):
 
 
 def format_pair(template: str, number: int, observation: Observation) -> str:
-    """Return a pair as the template shows it.
+    """Return an input and output as text, in the form of a user's template.
 
-    A field whose part is missing in the pair stays as it is written. A text within an input or
-    output is shown as it is, any other value as Python writes it.
+    If the template has a field that the pair lacks, the field stays as it is written. A text within
+    an input or output is shown as it is, any other value as Python writes it.
     """
     values = {"number": number, "input": observation.input, "output": observation.output}
 

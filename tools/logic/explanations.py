@@ -125,7 +125,8 @@ def _breach(
 
 
 def atom_name(world: World, number: int) -> str:
-    """Return the text of an unknown atom of a world, such as `R(a0, a1)`, from the atom's number.
+    """Return the text of an unknown atom of a world, such as `R(a0, a1)`, from the atom's
+    number.
     """
     name, at = world.unknown_atoms[number]
     return f"{name}({', '.join(world.names[place] for place in at)})"

@@ -327,7 +327,8 @@ class GroundedWorlds:
         self.world_solvers = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
 
     def without_gates(self) -> GroundedWorlds:
-        """Return a copy of these worlds without the circuit gates of rules that were judged before.
+        """Return a copy of these worlds without the circuit gates of rules that were judged
+        before.
         """
         return GroundedWorlds(self.theory, self.worlds, self.regime, self.resources)
 

@@ -130,7 +130,8 @@ class ReferenceLogps:
         self.logps: dict[SequenceKey, float] = {}
 
     def compute_missing(self, keys: Sequence[SequenceKey], scorer: Scorer) -> int:
-        """Compute the log-probabilities that are still missing, and return how many were missing.
+        """Compute the log-probabilities that are still missing, and return how many were
+        missing.
         """
         missing = sorted(set(keys) - self.logps.keys())
         if missing:

@@ -211,10 +211,10 @@ def choose_template(sources: Sequence[Source], template: str | None) -> str:
 
 
 def variables_of(sources: Sequence[Source]) -> Mapping[str, Json]:
-    """Return the variables of the chat template that all sessions were asked with.
+    """Return the variables of the chat template that all sessions used.
 
     Raises:
-        UsageError: The sessions differ in them.
+        UsageError: The sessions used different variables.
     """
     groups: dict[str, list[Source]] = {}
     for source in sources:

@@ -59,7 +59,8 @@ def sort_runs(runs: Iterable[SessionRecords]) -> tuple[SessionRecords, ...]:
 
 
 def add_pooled_run(runs: Sequence[SessionRecords]) -> tuple[SessionRecords, ...]:
-    """Return the sessions. If there are several, put a pooled session with all their records first.
+    """Return the sessions. If there are several, put a pooled session with all their records
+    first.
     """
     if len(runs) < 2:
         return tuple(runs)

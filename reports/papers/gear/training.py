@@ -59,7 +59,7 @@ class TrainingRun:
     curves: Mapping[tuple[str, str], Curve]
 
     def get_curve(self, stage: str, name: str) -> Curve:
-        """Return a curve, empty if there is none."""
+        """Return the curve of a measurement at a stage; it is empty if there are no points."""
         return self.curves.get((stage, name), [])
 
     @property

@@ -225,7 +225,9 @@ class Grid:
 
     @property
     def footnotes(self) -> list[str]:
-        """Sentences below the table: the contents of a cell, its letters, its mark."""
+        """Sentences below the table, which explain the contents of a cell, its letters and its mark
+        (†).
+        """
         said = [f"Each cell shows {' / '.join(self.metrics)}."] if any(self.metrics) else []
         said += [
             f"{letter}: {len(sets)} data set{'s' * (len(sets) > 1)}: {', '.join(sets)}."

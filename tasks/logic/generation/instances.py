@@ -62,7 +62,8 @@ def find_cheapest_cheater(rivals: Sequence[Competitor], costs: Costs) -> Cheater
 
 
 def beats_cheater(cheater: Cheater | None, reference: int) -> bool:
-    """Return whether the reference rule costs less than the cheapest simple rule, if there is one.
+    """Return whether the reference rule costs less than the cheapest simple rule, if there is
+    one.
     """
     return cheater is None or cheater.cost > reference
 

@@ -22,7 +22,7 @@ Case: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class AdmissionSet:
-    """One set of the grid.
+    """One data set of the generator `labels:admission`.
 
     Attributes:
         folder: The name of the set, which is its folder.

@@ -124,7 +124,7 @@ class Draft:
 
     @property
     def kinds(self) -> list[str]:
-        """The names of the types."""
+        """The names of the types of phrases."""
         return [one.name for one in self.types]
 
     @property
