@@ -98,7 +98,7 @@ class FunctionProposer:
         self._name = name or getattr(function, "__qualname__", type(function).__name__)
 
     def settings(self) -> Json:
-        """Return a digest of the name."""
+        """Return the settings to record: a digest of the function's name."""
         return {"scheme": "scripted", "digest": digest_of(["Answering", self._name])}
 
     async def propose(
@@ -234,7 +234,9 @@ class RepairingProposer:
         self._answer = answer or format_tuple_answer
 
     def settings(self) -> Json:
-        """Return a digest of both sources."""
+        """Return the settings to record: a digest of the wrong answer and of the repaired
+        answer.
+        """
         mended = self._mended if isinstance(self._mended, str) else "a function of what failed"
         return {"scheme": "scripted", "digest": digest_of(["Mender", self._wrong, mended])}
 

@@ -164,7 +164,7 @@ class HasSearch(Protocol):
 
     @property
     def search_style(self) -> SearchStyle:
-        """Return how the embedded search produces answers."""
+        """Return how the embedded search writes answers for this family."""
         ...
 
 

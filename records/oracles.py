@@ -116,7 +116,7 @@ SolveMode: TypeAlias = Literal["worth", "explained", "extension"]
 
 
 class Solve(Protocol):
-    """The oracle of rules about worlds."""
+    """The oracle that judges first-order rules about worlds."""
 
     async def __call__(
         self, theory: Json, rule: str, inputs: InputSet, mode: SolveMode
@@ -136,7 +136,7 @@ class Solve(Protocol):
 
 
 class Judge(Protocol):
-    """The oracle of sentences about labelled text."""
+    """The oracle that applies sentences to labelled texts."""
 
     async def __call__(
         self, sentence: str, texts: InputSet, public: Mapping[str, Json]

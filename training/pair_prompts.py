@@ -41,7 +41,9 @@ class CachedWords:
         return self._words.instructions
 
     def contract(self, answer_format: str) -> str:
-        """As `FamilyWords.contract`, cached by answer format."""
+        """Return the description of the answer format, cached by format (see
+        `FamilyWords.contract`).
+        """
         if answer_format not in self._contracts:
             try:
                 self._contracts[answer_format] = self._words.contract(answer_format)

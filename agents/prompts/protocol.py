@@ -132,7 +132,7 @@ def build_messages(
 
 
 def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
-    """Return the family's wording for a template.
+    """Return the prompt texts of a task family for a prompt template ("full" or "compact").
 
     Raises:
         UsageError: The template is unknown, or the family has no compact wording.

@@ -63,7 +63,7 @@ class PaperText(Protocol):
 
     @property
     def text(self) -> str:
-        """Return the text to summarise."""
+        """Return the text of the paper that the model summarises."""
         ...
 
 

@@ -216,7 +216,7 @@ class Reading:
 
     @property
     def shown(self) -> tuple[Observation, ...]:
-        """The shown rows."""
+        """The shown rows of the problem, with their labels."""
         return self.view.shown
 
     @cached_property

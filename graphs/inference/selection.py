@@ -181,10 +181,10 @@ def decide_by_trust(
 
 
 def entry_trusts(reading: Reading) -> list[float]:
-    """Return the trust of each entry."""
+    """Return for each sentence of the bank the estimated probability that it is right."""
     return [worth.trust(len(reading.labels)) for worth in reading.worth]
 
 
 def entry_log_odds(reading: Reading) -> list[float]:
-    """Return the log-odds of each entry."""
+    """Return for each sentence of the bank the log-odds that it is right."""
     return [worth.log_odds(len(reading.labels)) for worth in reading.worth]

@@ -14,7 +14,7 @@ from .reading import DOES_NOT_APPLY, NEEDS_MODEL, Reading, Worth
 
 
 def encode_labels(reading: Reading, labels: Sequence[Json]) -> list[int]:
-    """Return the code of each row's label.
+    """Return the index of each row's label among the labels of the problem.
 
     Raises:
         DataError: a label is unknown to the reading.

@@ -80,7 +80,7 @@ class Budget:
 
     @staticmethod
     def from_settings(settings: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
-        """Return a budget that counts earlier calls.
+        """Return a budget from the settings of a session, in which earlier calls already count.
 
         Args:
             settings: settings, as `config.BudgetConfig.explicit_values` returns them.

@@ -243,7 +243,7 @@ def give_verdict(
 
 
 def judge_malformed(item: Malformed) -> JudgedHypothesis:
-    """Return the judgement of a malformed answer."""
+    """Return the judgement of an answer without a readable hypothesis."""
     reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
     return JudgedHypothesis(Verdict.MALFORMED, reason, bad=True)
 

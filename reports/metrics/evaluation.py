@@ -175,7 +175,7 @@ StepsReader = Callable[[Problem], Iterable[StepRecord]]
 
 
 class Scores(TypedDict):
-    """The result of `evaluate`.
+    """The metrics of an evaluation, as `evaluate` returns them.
 
     "metrics" holds intervals over problems. "by_problem" holds {"problem": id, metric: value, …}
     for each problem.
@@ -380,7 +380,7 @@ class Tally:
 
     @staticmethod
     def empty() -> Tally:
-        """Return a tally of no steps."""
+        """Return a tally of no steps, in which all counts are 0."""
         return tally(())
 
     def __add__(self, other: Tally) -> Tally:

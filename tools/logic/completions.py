@@ -189,7 +189,7 @@ class CompletionAlgebra:
         return self.count * self.words
 
     def atom(self, name: str, terms: Sequence[str]) -> Words:
-        """Return the words of an atom."""
+        """Return in which completions an atom is true, as words of bits."""
         key = (name, tuple(terms))
         if key not in self._atoms:
             true = self._gathered(
@@ -204,7 +204,7 @@ class CompletionAlgebra:
         return self._atoms[key]
 
     def equal(self, terms: Sequence[str]) -> Words:
-        """Return the words of an equality."""
+        """Return in which completions two terms are equal, as words of bits."""
         same = self._gathered(self.structures.equality(terms), terms)
         return np.where(same, _ONES, _NONE)[..., None]
 

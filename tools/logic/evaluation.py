@@ -44,7 +44,7 @@ class Algebra(Protocol[V]):
 
     @property
     def cells(self) -> int:
-        """Size of a value without variables."""
+        """Number of entries of a value without free variables."""
         ...
 
     def atom(self, name: str, terms: Sequence[str]) -> V:
@@ -277,12 +277,12 @@ class TruthAlgebra:
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
-        """Return the table of an atom."""
+        """Return the table that says for which elements of each world an atom is true."""
         found: Bools = self.structures.atom_table("true", self.structures.true, name, terms, False)
         return found
 
     def equal(self, terms: Sequence[str]) -> Bools:
-        """Return the table of an equality."""
+        """Return the table that says for which elements two terms are equal."""
         return self.structures.equality(terms)
 
     def negation(self, value: Bools) -> Bools:

@@ -25,7 +25,7 @@ MAX_SHOWN_ELEMENTS = 3  # elements that are shown of each world
 
 
 class Breach(NamedTuple):
-    """Elements that a rule leaves broken.
+    """Elements that violate the theory although a rule marks exceptions.
 
     Attributes:
         elements: Names of elements that are broken and not covered.

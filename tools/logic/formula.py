@@ -59,7 +59,7 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """The AST size (ABD, appendix B.3).
+        """The size of the formula's syntax tree (AST), in nodes (ABD, appendix B.3).
 
         An atom or equality counts 1 plus its arguments, a negation 1 plus its part, a binary
         connective 1 plus both parts, and a quantifier 2 plus its part. The paper's example shows

@@ -143,7 +143,7 @@ class ConstantSchedule:
         return dict(self._weights)
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """As `Schedule.update`; the losses are ignored."""
+        """Return the constant weights; the losses are ignored."""
         self._updates += 1
         return self.weights()
 
@@ -261,7 +261,7 @@ class MomentumSchedule:
 def make_schedule(
     name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
 ) -> Schedule:
-    """Return the schedule `name` over `stages`.
+    """Return a schedule: the rule that decides how often pairs of each stage are drawn.
 
     Args:
         name: One of `SCHEDULES`.

@@ -32,7 +32,7 @@ GRADIENT_CHECKPOINTING_WEIGHTS = (
 
 @dataclass
 class LoadedBase:
-    """A base that is ready for training.
+    """A loaded base model that is ready for training.
 
     Attributes:
         base: The base.

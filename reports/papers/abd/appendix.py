@@ -121,7 +121,7 @@ def _beating(
 
 
 def table_h1(runs: Sequence[SessionRecords]) -> Table:
-    """Return outcomes as shares of all problems.
+    """Return the outcomes of answers as shares of all problems (table H.1 of ABD).
 
     Repaired answers are also counted in the other columns. Scope errors and unbound variables are
     parse errors.
@@ -155,7 +155,9 @@ def reasons(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_h2(runs: Sequence[SessionRecords]) -> Table:
-    """Count the first failure mode that fits, in the order of the columns.
+    """Count how rules fail (table H.2 of ABD).
+
+    Each rule counts under the first failure mode that fits, in the order of the columns.
 
     Repaired answers are counted in a column of their own and also under the outcome of the repaired
     rule.

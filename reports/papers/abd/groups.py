@@ -113,7 +113,7 @@ def group_by_size(
 
 
 class GapSpread(NamedTuple):
-    """Distribution of gaps per world.
+    """Distribution of gaps: the cost of a rule above the lower bound, per world.
 
     Args:
         n: Number of gaps.

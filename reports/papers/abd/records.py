@@ -197,7 +197,7 @@ class Record:
 
     @property
     def has_rule(self) -> bool:
-        """Whether a rule could be read."""
+        """Whether the answer contains a readable rule."""
         return self.formula is not None
 
     @property
@@ -212,7 +212,7 @@ class Record:
 
     @property
     def strictly_valid(self) -> bool | None:
-        """Whether it is valid without repair."""
+        """Whether the rule is valid as written, without added closing parentheses."""
         return False if self.closed else self.valid
 
     @property

@@ -113,7 +113,7 @@ def table_4(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_5(runs: Sequence[SessionRecords]) -> Table:
-    """Return metrics on holdouts by regime."""
+    """Return metrics on holdouts by regime (table 5 of ABD)."""
     return _holdout_table(runs, HOLDOUT_METRICS, lambda run: group_by_regime(run.records))
 
 

@@ -178,7 +178,10 @@ def _counted(problems: Iterable[JoinedProblem], counted: dict[str, int]) -> Iter
 
 
 def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
-    """Return the {rows, whole} of study 1."""
+    """Measure how many consistent hypotheses survive further pairs (study 1 of GEAR).
+
+    The result has the keys "rows" and "whole" (all data sets together).
+    """
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
     for one in problems:
