@@ -111,7 +111,7 @@ def encode_vector(array: Vector) -> bytes:
 
 
 def inflate(data: bytes, most: int = MOST) -> bytes:
-    """Return decompressed data.
+    """Decompress data from the store, and return it.
 
     Raises zlib.error if the data are damaged or longer than `most` bytes.
     """
@@ -203,7 +203,7 @@ def encode_text(text: str) -> str:
 
 
 def decode_text(cell: str) -> str:
-    """Return the text that a cell holds."""
+    """Return the text that a cell of the store holds."""
     if not cell.startswith(ESCAPE_MARK):
         return cell
     return str(decode_json(cell[len(ESCAPE_MARK) :], "an escaped text", str))

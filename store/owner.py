@@ -310,7 +310,7 @@ class OwnerClient:
         return OwnerClient(link)
 
     def owner_pid(self) -> int:
-        """Return the process id of the owner."""
+        """Return the id of the process that is writing the store."""
         with self._lock:
             pid = self._ask({"who": True}, "pid")["pid"]
             if not isinstance(pid, int):

@@ -152,7 +152,7 @@ def is_unfinished(path: Path) -> bool:
 
 
 def remove_files(path: Path) -> None:
-    """Remove the database and its log."""
+    """Remove the database of a store and its log."""
     for place in (path, log_of(path)):
         with contextlib.suppress(OSError):
             place.unlink()

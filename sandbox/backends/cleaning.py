@@ -16,7 +16,7 @@ from .process import find_leftovers
 
 
 def clean() -> dict[str, Json]:
-    """Remove what crashed sandboxes left behind.
+    """Remove containers, images and control groups that crashed sandboxes left behind.
 
     Returns:
         {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [what

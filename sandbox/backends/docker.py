@@ -275,7 +275,7 @@ def container_settings(engine: Any) -> dict[str, Any]:
 
 
 def plain_socket(attached: Any) -> socket.socket:
-    """Return the connection behind the SDK's object.
+    """Return the plain socket inside the object that the Docker SDK returns for a connection.
 
     Raises:
         SandboxUnavailable: The connection is TLS, SSH or a pipe, which asyncio cannot take over.

@@ -27,7 +27,7 @@ def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
 
 
 def head(header: dict[str, Any], body_bytes: int) -> bytes:
-    """Return a frame without its body."""
+    """Return the beginning of a message frame: everything except the body."""
     text = json.dumps(header).encode()
     return HEAD.pack(MAGIC, len(text), body_bytes) + text
 

@@ -136,7 +136,7 @@ class Walk(Bindings):
         """Record what a binary operation does to its operands, and queue the operands for a visit.
 
         Both operands are recorded as read. If the operation formats a text literal (`"..." %
-        value`), its values are also recorded as shown, because their text may reveal a memory
+        value`), its values are also recorded as shown, because their text may contain a memory
         address.
         """
         left, right = node.left, node.right

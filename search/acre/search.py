@@ -245,7 +245,7 @@ Form = tuple[Join, ...]  # the joins of a rule: none, one or two
 
 
 class Scenes:
-    """The sample space as a table.
+    """The scenes of the sample space, in a table from which rules are evaluated.
 
     Scenes are taken in strides, so that the first words of a column of bits are a fair sample.
     """

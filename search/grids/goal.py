@@ -124,7 +124,7 @@ class Facts:
 
     @cached_property
     def colours(self) -> list[set[int]]:
-        """Return the colours of each grid."""
+        """Return for each grid the set of its colours."""
         return [{v for row in g for v in row} for g in self.grids]
 
     @cached_property
@@ -181,10 +181,10 @@ class Facts:
 
     @cached_property
     def arrays(self) -> list[Array]:
-        """Return the grids as arrays."""
+        """Return the grids as NumPy arrays."""
         return [np.array(g, dtype=np.int64) for g in self.grids]
 
     @cached_property
     def output_arrays(self) -> list[Array]:
-        """Return the outputs as arrays."""
+        """Return the outputs as NumPy arrays."""
         return [np.array(g, dtype=np.int64) for g in self.goal.outputs]

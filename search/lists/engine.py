@@ -271,7 +271,7 @@ _SPOKEN = {"append", "prepend"}  # operations whose integer is described in plac
 
 
 class Describer:
-    """Writer of descriptions in words.
+    """Writes descriptions of list programs in words.
 
     Computed counts and places get letters that are explained at the end of the sentence.
     """

@@ -141,7 +141,7 @@ class Block:
 
     @cached_property
     def reversed_block(self) -> Block:
-        """Return the lists reversed."""
+        """Return a block in which every list is reversed."""
         places = np.where(self.present, self.lengths[:, None] - 1 - self.places, 0)
         return self.take(places)
 
@@ -154,7 +154,7 @@ class Block:
 
     @cached_property
     def sorted_block(self) -> Block:
-        """Return the lists sorted in ascending order."""
+        """Return a block in which every list is sorted in ascending order."""
         return self.sort_between(np.zeros_like(self.lengths), self.lengths)
 
     def sort_between(self, first: IntArray, last: IntArray) -> Block:

@@ -86,7 +86,7 @@ def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: boo
 
 
 class Features:
-    """The features built so far.
+    """The features (properties of elements) that the search has built so far.
 
     Attributes:
         tried: Number of features evaluated.
@@ -133,7 +133,7 @@ class Features:
         self.lanes.release()
 
     def smallest(self, places: NDArray[np.int64], count: int) -> Integers:
-        """Return the `count` smallest of some features."""
+        """Return the indices of the `count` smallest of the given features."""
         return places[np.argsort(self.sizes[places], kind="stable")[:count]]
 
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Integers:
@@ -185,7 +185,7 @@ class Features:
     # --- building blocks -----------------------------------------------------
 
     def add_universal(self) -> Integers:
-        """Add the property that all elements have."""
+        """Add the feature that all elements have, and return its index."""
         return self.add([Recipe("all")], self.inside[None])
 
     def add_atoms(self, predicates: Iterable[str]) -> Integers:
@@ -195,7 +195,7 @@ class Features:
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
     def add_negations(self, places: Integers) -> Integers:
-        """Add the negations of some features."""
+        """Add the negations of the given features, and return their indices."""
         values = ~self.values[places] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in places], values)
 
@@ -334,7 +334,7 @@ class Features:
 
 
 def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
-    """Return the connection of two properties.
+    """Return which elements have a combination (such as "and") of two properties.
 
     Elements outside a world are false if `inside` is passed, which matters if a part is negated.
     """

@@ -61,7 +61,7 @@ class Shape(NamedTuple):
         return found
 
     def to_formula(self, features: Features) -> Formula:
-        """Return the shape as a formula."""
+        """Return the rule as a formula."""
         writer = FormulaWriter(features)
 
         def write(shape: Shape) -> int:

@@ -254,7 +254,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class ScoredSetting:
-    """The best setting and its cross-validated scores.
+    """The best setting of the regression, with its cross-validated scores.
 
     Args:
         setting: The setting.

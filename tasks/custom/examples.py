@@ -65,7 +65,7 @@ class Examples:
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read the problems of a file."""
+        """Read the problems of a user's file of pairs."""
         place = locate(path, FILES)
         with BadRecords(place) as bad:
             loaded = _problems(place, _pairs_of(place, bad), bad)

@@ -39,7 +39,7 @@ class BadValue(ValueError):
 
 
 def warn(sentence: str) -> None:
-    """Issue a `DataWarning` from the caller's caller."""
+    """Issue a `DataWarning` that names the line of the caller's caller."""
     warnings.warn(sentence, DataWarning, stacklevel=3)
 
 

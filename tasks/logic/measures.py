@@ -99,7 +99,7 @@ def _sum(numbers: Sequence[Json]) -> int | None:
 
 @dataclass(frozen=True)
 class RuleMeasures:
-    """Results of a rule on a problem.
+    """Validity and cost of a rule in the prompt worlds and in the holdouts of a problem.
 
     Args:
         evaluator: one of `EVALUATORS`.
@@ -128,7 +128,7 @@ class RuleMeasures:
         return self.holdout.gap - self.prompt.gap
 
     def as_json(self) -> dict[str, Json]:
-        """Return the results as JSON."""
+        """Return validity and cost as JSON."""
         return {
             "valid": self.prompt.valid,
             "cost": self.prompt.cost,

@@ -147,7 +147,7 @@ class TextWords:
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a numbered input with its label."""
+        """Return a numbered row with its label, as text."""
         said = format_input(observation.input)
         gap = "\n" if "\n" in said else "\n   "
         return f"{number}. {said}{gap}label: {observation.output}"

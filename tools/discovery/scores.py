@@ -59,7 +59,8 @@ class DiscoveryScores:
 
 
 def discovery_rates(found: int, true: int, ratings: float) -> tuple[float, float, float]:
-    """Return FDR, RC and HDR.
+    """Return the feature discovery rate (FDR), relationship correctness (RC) and their product
+    (HDR).
 
     Args:
         found: Number of true items that were found.

@@ -263,7 +263,11 @@ def _defeasible_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
 
 
 def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
-    """Return the {rows} of study 2."""
+    """Test whether hypotheses with a higher score survive further pairs more often (study 2 of
+    GEAR).
+
+    The result has the key "rows".
+    """
     cells = _Cells()
     for one in problems:
         some = studies.merge_equal(one.population) if settings.distinct else one.population

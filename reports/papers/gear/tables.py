@@ -165,7 +165,7 @@ def stops_table(study: Study) -> Table:
 
 
 def undefined_table(study: Study) -> Table:
-    """Return undefined predictions over S by reason.
+    """Return a table that counts the undefined predictions over the sample space S by reason.
 
     Counts and shares cover all hypotheses that have predictions, then the consistent ones.
     """
@@ -231,7 +231,7 @@ def points_table(study: Study) -> Table:
 
 
 def as_json(study: Study) -> list[dict[str, Json]]:
-    """Return each setting with its metrics.
+    """Return the metrics of each combination of data set, n and model, as JSON.
 
     Entries are {data_set, n, model, problems, metrics, verdicts, stops, undefined, memorising}.
     """
@@ -259,7 +259,7 @@ def as_json(study: Study) -> list[dict[str, Json]]:
 
 
 def group_by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
-    """Return each setting with its entries."""
+    """Group the entries by setting: data set, number n of shown observations, and model."""
     found: dict[Setting, list[Entry]] = {setting: [] for setting in study.settings}
     for entry in study.entries:
         found[entry.setting].append(entry)

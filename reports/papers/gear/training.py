@@ -383,7 +383,7 @@ def long_table(runs: Sequence[TrainingRun]) -> Table:
 
 
 def summary_table(runs: Sequence[TrainingRun]) -> Table:
-    """Return one row per training.
+    """Return a table with one row for each training.
 
     It has the probe accuracy of each stage at the first and the last probe, the lowest chosen
     log-ratio of any stage, sampled instruction following at both ends, and the range of the

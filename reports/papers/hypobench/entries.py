@@ -272,7 +272,7 @@ class _Names:
 
 
 def find_reader(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
-    """Return who labelled texts in a session.
+    """Return who labelled texts in a session: a model, or `BY_RULES` if only exact rules did.
 
     Args:
         settings: Settings of the session.

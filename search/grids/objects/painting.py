@@ -33,7 +33,7 @@ MAX_CONDITION_COST = (
 
 
 class Area(NamedTuple):
-    """Cells that belong to an object.
+    """A way to choose cells that belong to an object.
 
     Attributes:
         text: Expression over `g` and an object `o` for the cells.

@@ -35,7 +35,7 @@ Cells = NDArray[np.int8]
 
 
 class PaintedStroke(NamedTuple):
-    """A stroke with its paint.
+    """A stroke, such as a line, together with its colour.
 
     Attributes:
         paint: Colour of the stroke, or None to keep the colours that the stroke gives.

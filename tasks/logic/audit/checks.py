@@ -76,7 +76,7 @@ PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
 
 
 def check_worlds(found: AuditedSet) -> Iterable[Check]:
-    """Check each world of the instances."""
+    """Check every world of the audited instances, and return the checks."""
     made = CheckCounter()
     for one in found.instances:
         for side, some in ((PROMPTS, one.prompts), (HOLDOUTS, one.holdouts)):

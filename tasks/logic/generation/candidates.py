@@ -129,7 +129,7 @@ class CandidateSource:
     batches: Iterator[int] = field(default_factory=count)
 
     def next_batch(self) -> list[Candidate]:
-        """Return the candidates of the next batch."""
+        """Return the candidate worlds of the next batch."""
         stream = RandomStream(f"{self.text} batch {next(self.batches)}")
         worlds = draw_worlds(stream, self.recipe, BATCH_SIZE, self.size)
         self.worlds_drawn += len(worlds)

@@ -102,12 +102,12 @@ class Reference(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Cost in all prompt worlds."""
+        """The sum of the costs of the rule in all prompt worlds."""
         return sum(one.cost or 0 for one in self.judgements)
 
     @property
     def bound(self) -> int:
-        """Lower bound in all prompt worlds."""
+        """The sum of the lower bounds in all prompt worlds."""
         return sum(one.bound for one in self.judgements)
 
 
@@ -151,8 +151,8 @@ class GeneratedInstance:
     holdouts.
 
     Args:
-        id: its name.
-        theory: its theory.
+        id: the id of the instance.
+        theory: the theory of the instance.
         recipe: the recipe of its regime and difficulty.
         template: the template from which the planted rule comes.
         seed_reference: the rule of the template, before `refine_reference` changed it.

@@ -32,7 +32,7 @@ MAX_CELLS_PER_WORLD = 500_000  # cells of a formula's tables for one world
 
 @dataclass(frozen=True)
 class WorldTables:
-    """Drawn worlds, as arrays of truth values.
+    """Random worlds, as arrays of truth values.
 
     Args:
         inside: which elements a world has, with shape (worlds, size).

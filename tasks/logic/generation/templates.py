@@ -56,7 +56,7 @@ def self_loop(relation: str) -> Shape:
 
 
 def negation(shape: Shape) -> Shape:
-    """Return the negation of a shape."""
+    """Return the shape that negates a shape."""
     return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.write_about(x, spare)})")
 
 
@@ -88,7 +88,7 @@ def diamond(relation: str, inner: Shape | None = None) -> Shape:
 
 
 def box(relation: str, inner: Shape) -> Shape:
-    """Return the shape: every successor has `inner`."""
+    """Return the shape "every successor has the property `inner`"."""
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -219,7 +219,7 @@ class Template(NamedTuple):
 
     @property
     def family(self) -> str:
-        """Predicates of the rule, in alphabetical order."""
+        """The predicates of the rule, in alphabetical order."""
         return "".join(sorted(self.formula.predicates))
 
 

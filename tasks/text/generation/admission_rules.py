@@ -187,7 +187,7 @@ def find_columns(cases: Sequence[Case]) -> tuple[str, ...]:
 
 
 def find_column(part: Part) -> str:
-    """Return the column of a condition."""
+    """Return the name of the column that a condition reads."""
     if isinstance(part, IsOneOf):
         return part.column
     assert isinstance(part.quantity, ColumnNumber)
