@@ -28,10 +28,11 @@ __all__ = ["EndpointRefused", "check_model", "open_model", "scheme_of", "schemes
 
 
 class EndpointRefused(Unavailable):
-    """Raised when a session need not try its other problems.
+    """Raised when an endpoint will fail for all other problems too, so that the session should
+    stop.
 
-    The endpoint refuses every request alike (key, rights or name are wrong) or has been unreachable
-    for long.
+    Either the endpoint refuses every request for the same reason (a wrong key, missing rights or a
+    wrong model name), or it has been unreachable for long.
     """
 
 
@@ -70,13 +71,14 @@ def settings_of(spec: str) -> type[ModelSettings]:
 
 
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
-    """Open the proposer that `spec` names.
+    """Open the model that a model string such as "openai:NAME" or "search" names.
 
     Args:
-        settings: Values by name; those that are None count as not set.
+        settings: Values of the model's settings by name. A value of None counts as not set.
 
     Raises:
-        UsageError: The scheme is unknown, or this kind of model has no such setting.
+        UsageError: The beginning of the model string is unknown, or this kind of model has no such
+            setting.
         DataError: A file cannot be read.
     """
     kind = _kind(spec)

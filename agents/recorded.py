@@ -46,7 +46,7 @@ from .model_settings import ModelKind, ModelSettings
 
 
 class RecordedSettings(ModelSettings):
-    """Settings of a file with answers."""
+    """Settings of a model that answers from a file of recorded answers."""
 
     of_model: str | None = setting(
         None, "Model whose answers are used, if the file holds answers of several models."
@@ -122,7 +122,7 @@ class RecordedProposer:
         return Reply(answer.text, meta=meta)
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; recorded answers need no cleanup."""
         return None
 
 

@@ -81,7 +81,7 @@ class ScriptedProposer:
         return Reply(said) if isinstance(said, str) else said
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; scripted answers need no cleanup."""
         return None
 
 
@@ -98,7 +98,7 @@ class FunctionProposer:
         self._name = name or getattr(function, "__qualname__", type(function).__name__)
 
     def settings(self) -> Json:
-        """Return a digest of the name."""
+        """Return the settings to record: a digest of the function's name."""
         return {"scheme": "scripted", "digest": digest_of(["Answering", self._name])}
 
     async def propose(
@@ -113,7 +113,7 @@ class FunctionProposer:
         return Reply(self._function(messages))
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; a function needs no cleanup."""
         return None
 
 
@@ -164,7 +164,7 @@ class RuleProposer:
         return Reply(self._otherwise)
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; rules need no cleanup."""
         return None
 
 
@@ -234,7 +234,9 @@ class RepairingProposer:
         self._answer = answer or format_tuple_answer
 
     def settings(self) -> Json:
-        """Return a digest of both sources."""
+        """Return the settings to record: a digest of the wrong answer and of the repaired
+        answer.
+        """
         mended = self._mended if isinstance(self._mended, str) else "a function of what failed"
         return {"scheme": "scripted", "digest": digest_of(["Mender", self._wrong, mended])}
 
@@ -261,7 +263,7 @@ class RepairingProposer:
         return Reply(self._answer(mended))
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Close the proposer; a scripted repairer needs no cleanup."""
         return None
 
     def _failing(self, messages: Sequence[Message]) -> list[Json]:

@@ -156,7 +156,7 @@ class SearchProposer:
         return await self.pool.ask(digest_of(shown), request, view.space)
 
     async def close(self) -> None:
-        """Stop the processes that search."""
+        """Stop the worker processes of the search."""
         await self.pool.close()
 
 

@@ -370,15 +370,7 @@ def tasks_space(
 
 
 def find_similar_task(dataset: str, file: str | Path) -> str:
-    """Return the task whose name is nearest to the data set that a record names.
-
-    Args:
-        dataset: name of the data set.
-        file: the record, named in the error message.
-
-    Raises:
-        UsageError: no task has a similar name.
-    """
+    """Return the task whose name is most similar to the name of a data set."""
     names = [row.task for row in tasks_list()]
     near = difflib.get_close_matches(dataset, names, 1, 0.8)
     if not near:

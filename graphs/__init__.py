@@ -33,17 +33,17 @@ class Method:
 
     Args:
         name: value of `--method`.
-        about: one line for people.
-        families: the families of tasks that it works on; None for all.
-        build: returns its compiled graph. The graph takes `steps.START_STATE`, with a `case.Case`
-            as context (`memory.make_case` makes one without a store).
+        about: a description of the method in one line.
+        families: the task families on which the method works; None for all.
+        build: returns the compiled graph of the method. The graph takes `steps.START_STATE`, with a
+            `case.Case` as context (`memory.make_case` makes one without a store).
         settings: the class of its settings, with their defaults.
         asks: whether it calls a model; False where recorded answers are read (imported).
-        aim: what its prompts ask for after the first answer.
-        text: its own defaults of `config.TextSettings`.
-        reads: what it reads in addition to the problem: "literature" (papers), "bank" (a stored
-            bank), "judge" (a model that labels texts).
-        optional: which of these it can do without.
+        aim: what the prompts ask for after the first answer, such as "better".
+        text: defaults of `config.TextSettings` that this method changes.
+        reads: what the method reads in addition to the problem: "literature" (papers), "bank" (a
+            stored bank), "judge" (a model that labels texts).
+        optional: those entries of `reads` that the method can do without.
         forecast: counts the calls of each role for one problem (forecast.py); the default is for
             methods that ask for one answer at a time.
         first_prompt: returns the first prompt on labelled text for a case without a model, as far

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Span:
-    """The fewest and the most calls."""
+    """The smallest and largest number of calls that a session may make."""
 
     least: int = 0
     most: int = 0
@@ -63,7 +63,7 @@ class Sizes:
 
     @cached_property
     def text(self) -> TextSettings:
-        """The settings of labelled text."""
+        """The settings of a session on labelled text."""
         return TextSettings(**self.settings["text"])
 
     @property
@@ -88,7 +88,7 @@ class Sizes:
 
     @property
     def predicted_rows(self) -> list[Observation]:
-        """The rows whose labels are predicted at the end."""
+        """The rows whose labels the session predicts at the end."""
         return [row for split in self.text.splits for row in self._of_split(split)]
 
     @property

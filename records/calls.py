@@ -101,7 +101,9 @@ class Outcome:
 
 
 class Journal(Protocol):
-    """A record of calls, so that no call is made twice."""
+    """A record of the calls of a session, from which a resumed session takes answers instead of
+    calling again.
+    """
 
     async def record_once(
         self,
@@ -178,11 +180,11 @@ class Repairer(Protocol):
 
         Args:
             view: The problem, with the answer to repair as the last earlier answer.
-            text: The hypothesis as the oracle takes it, or as written where it is malformed; ""
-                where the answer held none.
+            text: The hypothesis to repair, in the form that the oracle takes. If it is malformed,
+                the text as the model wrote it; "" if the answer had no hypothesis.
 
         Returns:
-            The answer; `finish` is "exhausted" where there is no better hypothesis.
+            The answer; `finish` is "exhausted" if there is no better hypothesis.
 
         Raises:
             Unavailable: No answer can be obtained.

@@ -83,7 +83,7 @@ class Family(Protocol):
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Compare a hypothesis with observations."""
+        """Apply a hypothesis to observations, and return on which observations it is right."""
         ...
 
     async def predict(
@@ -114,7 +114,9 @@ class MeasuresHypotheses(Protocol):
         ...
 
     def extract_hypothesis(self, view: View, answer: str) -> str:
-        """Return the hypothesis of a raw answer as it was written; "" where there is none."""
+        """Return the hypothesis in a raw answer, as the model wrote it, or "" if the answer has
+        none.
+        """
         ...
 
     def compute_measures(
@@ -136,15 +138,16 @@ class MeasuresHypotheses(Protocol):
 
 @dataclass(frozen=True)
 class SearchStyle:
-    """How the embedded search produces answers for a family.
+    """How the embedded search writes answers to problems of a family.
 
     Attributes:
-        answer: Returns the text of an answer, from a description and what the oracle takes.
-        tool, argument: Name and argument of the tool that tests a hypothesis; "" where it calls
-            none.
-        repairs: Whether the search also repairs hypotheses of others.
-        facts: Returns what the engine learns besides the shown pairs, from `View.public` and the
-            requested trade-off; None for nothing.
+        answer: Returns the text of an answer from a description and a hypothesis in the form that
+            the oracle takes.
+        tool, argument: Name and argument of the tool that tests a hypothesis; "" if the search
+            calls no tool.
+        repairs: Whether the search also repairs hypotheses of other proposers.
+        facts: Returns what the search engine needs in addition to the shown pairs (such as the
+            theory), from `View.public` and the requested trade-off; None if it needs nothing.
     """
 
     answer: Callable[[str, str], str]
@@ -162,7 +165,7 @@ class HasSearch(Protocol):
 
     @property
     def search_style(self) -> SearchStyle:
-        """Return how the embedded search produces answers."""
+        """Return how the embedded search writes answers for this family."""
         ...
 
 
@@ -177,7 +180,10 @@ class HasTaskWording(Protocol):
 
 @runtime_checkable
 class ToleratesErrors(Protocol):
-    """A family whose consistent hypotheses may be wrong on a share of the covered inputs."""
+    """A family in which a hypothesis may be consistent although it is wrong on some inputs.
+
+    It may be wrong on a limited share of the inputs to which it applies.
+    """
 
     def with_tau(self, tau: float) -> Family:
         """Return a copy with another threshold of consistency.
@@ -193,7 +199,10 @@ class FindsContradictions(Protocol):
     """A family in which shown observations may contradict each other."""
 
     def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
-        """Return two shown observations that no hypothesis can both be right on, or nothing."""
+        """Return two shown observations that contradict each other, or an empty sequence.
+
+        No hypothesis can be right on both.
+        """
         ...
 
 
@@ -215,7 +224,7 @@ class LabelsRows(Protocol):
 
 @runtime_checkable
 class NamesCodes(Protocol):
-    """A family whose prediction codes have names."""
+    """A family whose prediction codes have names, such as the labels of a data set."""
 
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the name of each prediction code."""

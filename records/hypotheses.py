@@ -49,8 +49,10 @@ class Predictions:
     """The predictions of one hypothesis over an `InputSet` of n inputs.
 
     Attributes:
-        codes: int64 (n,), a code for each prediction under the equality rule; 0 where undefined.
-        reasons: uint8 (n,), 0 where defined, else 1 + an index into `reason_names`.
+        codes: int64 of shape (n,), a number for each prediction. Equal predictions have equal
+            codes; the code is 0 if the prediction is undefined.
+        reasons: uint8 of shape (n,): 0 if the prediction is defined, otherwise 1 + an index into
+            `reason_names`, which says why it is undefined.
         verdict: "ok", or why the whole batch has no result ("too_slow", "memory", "crashed", …).
             Every input is then undefined for that reason.
         limited: Whether a limit affected the result.
@@ -70,7 +72,9 @@ class Predictions:
 
     @staticmethod
     def unevaluated(count: int) -> Predictions:
-        """Return predictions over `count` inputs, undefined because nobody requested them."""
+        """Return predictions over `count` inputs that are all undefined, because nothing requested
+        them.
+        """
         import numpy as np
 
         zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
@@ -90,8 +94,9 @@ class Agreement:
     """The result of comparing a hypothesis with m observations.
 
     Attributes:
-        marks: m entries: True, False, or None where the prediction is undefined.
-        got: m entries, {"value": Json} or {"undefined": reason}.
+        marks: m entries: True if the prediction is right, False if it is wrong, None if it is
+            undefined.
+        got: the m predictions: {"value": Json} or {"undefined": reason}.
     """
 
     marks: tuple[bool | None, ...]

@@ -60,8 +60,8 @@ class Solution:
     Attributes:
         worlds: n entries {"valid", "cost", "bound", "reason"}, for mode "explained" also "breaches"
             and "needless" (tools/logic/explanations.py); empty for an extension.
-        codes: int64 (n,) for an extension: whether the rule covers the element in no, every or some
-            completions (0, 1, 2).
+        codes: int64 of shape (n,), for an extension (a request for the marked elements): 0, 1 or 2
+            if the rule marks the element in no, every or some completions of the unknown atoms.
         reasons, reason_names: As in `Predictions`.
     """
 
@@ -116,7 +116,7 @@ SolveMode: TypeAlias = Literal["worth", "explained", "extension"]
 
 
 class Solve(Protocol):
-    """The oracle of rules about worlds."""
+    """The oracle that judges first-order rules about worlds."""
 
     async def __call__(
         self, theory: Json, rule: str, inputs: InputSet, mode: SolveMode
@@ -136,7 +136,7 @@ class Solve(Protocol):
 
 
 class Judge(Protocol):
-    """The oracle of sentences about labelled text."""
+    """The oracle that applies sentences to labelled texts."""
 
     async def __call__(
         self, sentence: str, texts: InputSet, public: Mapping[str, Json]
@@ -157,7 +157,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Oracles:
-    """The oracles of a session, injected by the runner; None where a session lacks one.
+    """The sandbox, solver and judge that a session uses; None for those that it does not have.
 
     `custom` holds the oracles of families from other packages, by name.
     """

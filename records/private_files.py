@@ -44,7 +44,10 @@ def open_lock(path: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def name_in_errors(path: Path) -> Iterator[None]:
-    """Let an OSError name this path, where the system names a draft or, for a full disk, nothing."""
+    """Make OSErrors in the block name this path.
+
+    The system would name a temporary file or, for a full disk, no file.
+    """
     try:
         yield
     except OSError as error:
@@ -120,12 +123,14 @@ def _refuse_store(target: Path) -> None:
 
 
 def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:
-    """Run `write` on a path in a private folder next to `out`, then rename the result to `out`.
+    """Write a file or folder in a private temporary folder, then rename it to `out`.
+
+    So `out` appears only when it is complete, and only its owner can read it.
 
     Args:
-        out: The file or folder to make.
-        write: Writes a file or a folder to the path that it is given.
-        replace: Replace a file or folder that stands at `out`.
+        out: Path of the file or folder to create.
+        write: Function that writes a file or folder to the temporary path that it gets.
+        replace: Whether to replace a folder that exists at `out`.
 
     Returns:
         The result of `write`.

@@ -40,8 +40,8 @@ class JudgedHypothesis:
     """A hypothesis, or a malformed answer, with its verdict and all its predictions.
 
     Attributes:
-        coverage: The share of S whose prediction an earlier answer already gave (GEAR 4.1); None
-            where malformed.
+        coverage: The share of S on which an earlier answer already made the same prediction (GEAR
+            4.1); None if malformed.
         shown: Agreement with the shown observations.
         hidden: Agreement with the hidden observations.
         space: The predictions over S.

@@ -55,7 +55,9 @@ class ProblemQuery:
 
 @runtime_checkable
 class SharesSpaces(Protocol):
-    """A task whose S is drawn from the inputs of all problems (grids, a user's examples)."""
+    """A task whose sample space is drawn from the inputs of all its problems (grids, a user's
+    examples).
+    """
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
         """Return the sample space of each problem, in order."""
@@ -67,13 +69,15 @@ class DrawsObservations(Protocol):
     """A task that draws its shown observations itself, not by `tasks/io/observations.py`."""
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Return the problems with the selected observations shown and the others hidden."""
+        """Return the problems with the selected observations as shown, and all other observations
+        as hidden.
+        """
         ...
 
 
 @runtime_checkable
 class ChoosesProblems(Protocol):
-    """A task whose problems are samples of data sets."""
+    """A task that makes problems by drawing samples of the rows of data sets."""
 
     def choose(self, path: str | None, query: ProblemQuery) -> list[Problem]:
         """Return the selected problems; this replaces `load`, `generate` and `observe`."""

@@ -22,7 +22,9 @@ def digest_of(value: Json) -> Digest:
 
 
 def digest_of_text(text: str) -> Digest:
-    """Return `digest_of` for a value whose canonical JSON is already available."""
+    """Return the digest of a value whose canonical JSON text is already available (see
+    `digest_of`).
+    """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -26,16 +26,18 @@ _KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 
 
 class SearchedProblem(Protocol):
-    """A problem that an engine is searching."""
+    """A problem that a search engine works on."""
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next answer, or None if nothing is left within the budget of expansions."""
+        """Return the next answer to the problem, or None if the budget of expansions has no further
+        answer.
+        """
         ...
 
 
 @runtime_checkable
 class HypothesisRepairer(Protocol):
-    """A problem under search that can also improve hypotheses from other sources."""
+    """A search on one problem that can also improve hypotheses from other sources."""
 
     def repair(self, text: str) -> Answer | None:
         """Return an answer better than the hypothesis `text`, or None if there is none."""
@@ -120,7 +122,7 @@ class SearchService:
         self.problems: OrderedDict[str, SearchedProblem] = OrderedDict()
 
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request about a problem.
+        """Search for the next answer to a problem, or repair a hypothesis, as a request says.
 
         Args:
             request: A mapping with "shown", "told", "space" (a digest), "inputs" (the inputs of the
@@ -129,8 +131,8 @@ class SearchService:
 
         Returns:
             A mapping with "source", "description" and "meta"; or {"exhausted": True}; or the
-            "reason" why such problems are not searched; or {"need": "inputs"} if the worker
-            does not have the inputs of this space.
+            "reason" why such problems are not searched; or {"need": "inputs"} if the worker does
+            not have the inputs of this space.
         """
         shown, digest = request["shown"], request["space"]
         try:

@@ -74,7 +74,7 @@ class Candidate(Protocol):
         ...
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
-        """Return the codes of the predictions on `inputs`, and where they are defined."""
+        """Return codes of the predictions on `inputs`, and on which inputs they are defined."""
         ...
 
 
@@ -131,7 +131,9 @@ class NoveltyRanker:
         return new_share(self.get_predictions(candidate, on_all_inputs=True), every) > MIN_NEW_SHARE
 
     def get_predictions(self, candidate: Candidate, on_all_inputs: bool) -> Predictions:
-        """Return the cached predictions of a candidate, on all inputs or on the sample of them."""
+        """Return the cached predictions of a candidate, on all inputs or on a sample of the
+        inputs.
+        """
         kept = self.predictions_on_all if on_all_inputs else self.predictions_on_sample
         if candidate.text not in kept:
             if not on_all_inputs and candidate.text in self.predictions_on_all:

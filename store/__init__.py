@@ -281,7 +281,7 @@ class Store:
         return _journal.calls(self._reading, session, problem)
 
     def list_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """Return the calls without requests and responses.
+        """Return the model and tool calls of a session, without requests and responses.
 
         Only the calls of tools that a proposer used keep theirs, cut to a maximum length.
         """

@@ -25,10 +25,10 @@ class ConsistentHypothesis:
     Attributes:
         hypothesis: `Hypothesis.digest`.
         text: The text of the hypothesis.
-        hidden: Per hidden pair, whether the hypothesis agrees with it; None where it was not
-            compared.
-        codes: Digest of the vector of predictions over S; None where there are none.
-        reasons: Digest of the vector of reasons over S; None where there are none.
+        hidden: For each hidden pair, whether the hypothesis is right; None if it was not compared.
+        codes: Digest of the vector of predictions over S; None if there are no predictions.
+        reasons: Digest of the vector that says why predictions over S are undefined; None if there
+            are no predictions.
     """
 
     hypothesis: Digest

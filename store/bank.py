@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def visits(self) -> int:
-        """The number of visits."""
+        """The number of observations on which the hypothesis was judged."""
         return self.hits + self.misses + self.inapplicable
 
     def accuracy(self, chance: float) -> float | None:
@@ -108,7 +108,10 @@ class Bank:
         entry.reward = entry.compute_reward(self.alpha, self.chance)
 
     def top(self, count: int | None = None) -> list[Entry]:
-        """Return the best entries by reward, ties in insertion order; all of them for None."""
+        """Return the `count` hypotheses with the highest reward, or all of them for None.
+
+        Hypotheses with equal rewards are in the order in which they entered the bank.
+        """
         return sorted(self._held.values(), key=lambda entry: -entry.reward)[:count]
 
     def _cut(self, capacity: int) -> None:

@@ -111,7 +111,7 @@ def encode_vector(array: Vector) -> bytes:
 
 
 def inflate(data: bytes, most: int = MOST) -> bytes:
-    """Return decompressed data.
+    """Decompress data from the store, and return it.
 
     Raises zlib.error if the data are damaged or longer than `most` bytes.
     """
@@ -125,10 +125,10 @@ def inflate(data: bytes, most: int = MOST) -> bytes:
 
 
 def decode_vector(blob: bytes, items: int | None = None) -> Vector:
-    """Return the read-only array of a blob.
+    """Decode a stored array, and return it as a read-only array.
 
     Args:
-        blob: The content of the cell.
+        blob: The bytes of the array in the store.
         items: The largest number of items that the array may have, or None for any.
 
     Raises:
@@ -203,7 +203,7 @@ def encode_text(text: str) -> str:
 
 
 def decode_text(cell: str) -> str:
-    """Return the text that a cell holds."""
+    """Return the text that a cell of the store holds."""
     if not cell.startswith(ESCAPE_MARK):
         return cell
     return str(decode_json(cell[len(ESCAPE_MARK) :], "an escaped text", str))
@@ -298,7 +298,7 @@ NULLABLE = frozenset(
 
 
 def settings_of(cell: str, column: str, kinds: Mapping[str, type] = {}) -> StoredSettings:
-    """Return the settings that a cell holds.
+    """Parse the settings in a cell of a table of the store.
 
     Args:
         cell: The text of the cell.

@@ -275,10 +275,10 @@ def rows_by_problem(
 
 
 class StoreLocked(StoreError):
-    """Another process holds the file.
+    """Raised if another process has opened the store for writing.
 
     Attributes:
-        pid: The number of that process, or 0 where it is unknown.
+        pid: The id of that process, or 0 if it is unknown.
     """
 
     def __init__(self, message: str, pid: int) -> None:
@@ -392,7 +392,7 @@ class Database:
         self.write_connection.execute("COMMIT")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """Return this thread's own connection to the database."""
+        """Return the database connection of the calling thread."""
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
         if cursor is None:
             if self._closed:

@@ -44,7 +44,7 @@ def socket_path(store: Path) -> Path:
 
 
 class OwnerServer:
-    """The server that answers readers of an owned store, in its own threads until `close`."""
+    """The server that answers other processes that read a store which this process is writing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -285,9 +285,9 @@ def _remove_private(address: Path) -> None:
 
 
 class OwnerClient:
-    """A connection to the owner's socket.
+    """A connection to the process that is writing the store.
 
-    Its methods raise ConnectionError where the owner has ended.
+    The methods raise ConnectionError if that process has ended.
     """
 
     def __init__(self, link: socket.socket) -> None:
@@ -310,7 +310,7 @@ class OwnerClient:
         return OwnerClient(link)
 
     def owner_pid(self) -> int:
-        """Return the process id of the owner."""
+        """Return the id of the process that is writing the store."""
         with self._lock:
             pid = self._ask({"who": True}, "pid")["pid"]
             if not isinstance(pid, int):

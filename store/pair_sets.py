@@ -96,7 +96,7 @@ class PairSets:
         self._writer.submit(Change({}, [first, *_statements(table)])).result()
 
     def list(self) -> list[dict[str, Any]]:
-        """Return the sets, oldest first.
+        """Return the sets of preference pairs in the store, oldest first.
 
         The keys are digest, created, settings and counts (the report that was saved with the set).
         """

@@ -26,7 +26,7 @@ def log_of(path: Path) -> Path:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of the file at a path, or None if there is none."""
+    """Return device and inode number of the file at a path, or None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -152,7 +152,7 @@ def is_unfinished(path: Path) -> bool:
 
 
 def remove_files(path: Path) -> None:
-    """Remove the database and its log."""
+    """Remove the database of a store and its log."""
     for place in (path, log_of(path)):
         with contextlib.suppress(OSError):
             place.unlink()

@@ -28,7 +28,7 @@ _NONE = (
 
 @dataclass(frozen=True)
 class Point:
-    """A value of a training's log.
+    """One value in the log of a training.
 
     Attributes:
         examples: The number of examples seen before it.

@@ -41,7 +41,7 @@ class Change:
     Attributes:
         rows: Rows to insert, by table.
         statements: Statements with their parameters, run after the inserts.
-        unless: A query. If a key exists already and this query finds a row, nothing is written.
+        unless: A query. If a key exists already and this query returns a row, nothing is written.
     """
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)

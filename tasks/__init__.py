@@ -246,7 +246,7 @@ def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
 
 
 def judgeable_pairs(problem: Problem) -> tuple[bool, ...]:
-    """Return for each hidden pair whether a hypothesis can be judged by it.
+    """Return for each hidden pair whether hypotheses can be judged by it.
 
     All pairs can, unless the task of the problem excludes some: ACRE's undetermined scenes have no
     output to predict. The marks of a user's own task are stored in the problem.

@@ -70,9 +70,9 @@ def find_base(name: str) -> Base:
 
 
 def write_origin(folder: Path, base: Base, training: str, pairs: Digest) -> None:
-    """Write where trained weights come from into their folder.
+    """Record in the folder of trained weights from which base and training they come.
 
-    With this file, an adapter is refused for any other base.
+    With this file, Peirce refuses to apply an adapter to another base.
     """
     from ..agents.local.files import ADAPTER_CONFIG, ORIGIN_FILE, read_object
 

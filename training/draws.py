@@ -29,13 +29,15 @@ def hash_key(*parts: object) -> int:
 def draw(
     counts: Integers, max_size: int | None, key: int, names: Integers
 ) -> tuple[Integers, Integers]:
-    """Draw `max_size` distinct numbers below each of k counts; every subset is equally likely.
+    """Draw distinct numbers below each of k counts; every subset of a size is equally likely.
 
     Args:
-        counts: (k,); draw i takes numbers from 0 to counts[i] - 1.
-        max_size: How many numbers a draw takes, at most its count; None takes all of them.
+        counts: The counts, of shape (k,). Draw i takes numbers from 0 to counts[i] - 1.
+        max_size: How many numbers a draw takes, but never more than its count; None takes all
+            numbers.
         key: The key of the call (`hash_key`).
-        names: (k,); a draw has the same result wherever its key, name and count are the same.
+        names: A number that names each draw, of shape (k,). A draw depends only on key, name and
+            count.
 
     Returns:
         Two arrays of equal length, sorted: the index of the draw in `counts`, and the number.

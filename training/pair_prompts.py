@@ -37,11 +37,13 @@ class CachedWords:
 
     @cached_property
     def instructions(self) -> str:
-        """As `FamilyWords.instructions`, cached."""
+        """Return the instructions of the prompt, cached (see `FamilyWords.instructions`)."""
         return self._words.instructions
 
     def contract(self, answer_format: str) -> str:
-        """As `FamilyWords.contract`, cached by answer format."""
+        """Return the description of the answer format, cached by format (see
+        `FamilyWords.contract`).
+        """
         if answer_format not in self._contracts:
             try:
                 self._contracts[answer_format] = self._words.contract(answer_format)
@@ -52,21 +54,21 @@ class CachedWords:
         return self._contracts[answer_format]
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
-        """As `FamilyWords.schema`."""
+        """Return the JSON schema of an answer (see `FamilyWords.schema`)."""
         return self._words.schema(answer_format)
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """As `FamilyWords.show_observation`, cached by number."""
+        """Return an observation as prompts show it, cached by its number."""
         if number not in self._observations:
             self._observations[number] = self._words.show_observation(number, observation)
         return self._observations[number]
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """As `FamilyWords.show_hypothesis`."""
+        """Return a hypothesis as prompts show it."""
         return self._words.show_hypothesis(hypothesis)
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """As `FamilyWords.show_feedback`."""
+        """Return the feedback on a hypothesis as prompts show it."""
         return self._words.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:

@@ -32,7 +32,7 @@ _PLACES = 2**64
 
 
 class Split(StrEnum):
-    """The splits of a set of pairs."""
+    """The splits of the problems: training, validation and held-out."""
 
     TRAIN = "train"
     VALIDATION = "validation"
@@ -95,11 +95,11 @@ class Splits:
     fixed: Mapping[str, Split] = field(default_factory=dict)
 
     def split_of(self, problem: Problem) -> Split:
-        """Return the split of a problem."""
+        """Return the split to which a problem belongs."""
         return self.split_of_group(problem_group(problem))
 
     def split_of_group(self, group: str) -> Split:
-        """Return the split of a group."""
+        """Return the split to which a group of problems belongs."""
         if group in self.fixed:
             return Split(self.fixed[group])
         place = _place(group, self.seed)

@@ -43,7 +43,7 @@ class Endpoint:
 
     @property
     def has_key(self) -> bool:
-        """Return whether there is a real key."""
+        """Return whether requests to the endpoint carry a real key instead of a placeholder."""
         return self.key != NO_KEY
 
     @property

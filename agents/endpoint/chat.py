@@ -103,7 +103,7 @@ class OpenAIChatProposer:
         self._sockets: asyncio.Semaphore | None = None
 
     def settings(self) -> Json:
-        """Return the settings to record: those that shape answers, and all others under
+        """Return the settings to record: those that affect answers, and all others under the key
         `transport`.
         """
         apart = (*TRANSPORT, "model_args", "api_key_env")
@@ -132,11 +132,11 @@ class OpenAIChatProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Query the model, with retries.
+        """Query the model and return its reply, with retries after temporary failures.
 
         Raises:
-            EndpointRefused: Every request would fail in the same way.
-            Unavailable: This request failed for good.
+            EndpointRefused: Every other request would fail in the same way.
+            Unavailable: This request failed after all retries.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")

@@ -49,17 +49,18 @@ CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", r
 
 
 class Fault(Exception):
-    """One request that gave no answer.
+    """A request to an endpoint that gave no answer, with what is known about the cause.
 
     Attributes:
         retryable: Whether a retry may help.
         refused: Whether every other request will fail in the same way.
         wait_s: How long the endpoint asked to wait, in seconds.
         part: The optional part of the request that the endpoint does not support.
-        unreachable: No model is running there, for any request.
-        may_be_temporary: The request was refused, but gateways also send this status for single requests.
-            An endpoint that has answered before is not judged by it.
-        usage: The tokens that the endpoint reported for the request, which are paid.
+        unreachable: Whether no server or model is running at the address.
+        may_be_temporary: Whether the status (such as 403) may concern only this request, because
+            some gateways send it for single requests. If the endpoint has answered before, one such
+            status does not stop the session.
+        usage: The tokens that the endpoint reported for the request and that must be paid.
     """
 
     usage = Usage()

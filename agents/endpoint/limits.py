@@ -72,7 +72,9 @@ class RetrySettings(Settings):
         return min(self.backoff_s * 2.0 ** min(attempt, 60) * (0.5 + jitter), self.max_wait_s)
 
     def probe_s(self, attempt: int, seed: int) -> float:
-        """Return the seconds before the next attempt at an endpoint where nothing listens."""
+        """Return the seconds to wait before the next attempt to reach an endpoint where no server
+        listens.
+        """
         return min(self.wait_s(min(attempt, 10), seed, None), PROBE_S)
 
 
@@ -221,7 +223,9 @@ class FailureStreak:
 
 
 class EstimatedUsage(Usage):
-    """A usage for which the endpoint reported no tokens, or only one side."""
+    """A usage whose token counts are partly or fully estimated, because the endpoint did not report
+    them.
+    """
 
 
 def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str, Json]) -> Reply:

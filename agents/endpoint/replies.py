@@ -109,7 +109,7 @@ def parse_reply(message: Any, retries: int) -> Reply:
 
 
 def as_text(value: Json) -> str:
-    """Return a text as it is, and any other value as JSON."""
+    """Return the value itself if it is a text, otherwise the value as JSON text."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -124,7 +124,9 @@ def _content(content: Json) -> tuple[str, str]:
 
 
 def block_text(block: Mapping[str, Json]) -> str:
-    """Return the text of a content block, whose thoughts may be nested blocks."""
+    """Return the text of a content block of a reply. The thoughts in a block may be nested
+    blocks.
+    """
     parts: list[str] = []
     left = [block]
     while left:  # Recursion would join a text once for each level that it is nested in.

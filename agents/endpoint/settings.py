@@ -22,7 +22,7 @@ RESERVED_FIELDS = (
 
 
 class ChatSettings(ModelSettings, RetrySettings):
-    """Settings of an endpoint that shape answers. `RetrySettings` holds all other settings."""
+    """Settings of an endpoint that affect its answers. `RetrySettings` holds all other settings."""
 
     temperature: Number | None = setting(None, "Sampling temperature (default: the endpoint's).", ge=0)  # fmt: skip
     top_p: Number | None = setting(

@@ -15,7 +15,9 @@ async def open_model(settings: LocalSettings) -> Proposer:
 
 
 def check_model(settings: LocalSettings) -> None:
-    """Raise the errors that `open_model` would raise, without fetching or loading anything."""
+    """Raise the errors that `open_model` would raise for these settings, without fetching or
+    loading a model.
+    """
     from .proposer import check_local
 
     check_local(settings)

@@ -78,7 +78,9 @@ class ChatFormat:
 
     @property
     def stop(self) -> str:
-        """Return a text that ends an answer, in addition to the model's own tokens; "" for none."""
+        """Return a text that ends an answer, in addition to the end tokens of the model; "" if
+        there is none.
+        """
         return NEXT_TURN if self.template == PLAIN else ""
 
     def tokenize_prompt(
@@ -88,10 +90,11 @@ class ChatFormat:
         return self.tokenize([self.render_prompt(messages, tools)])[0]
 
     def render_prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
-        """Return the prompt of a conversation, which the answer continues.
+        """Return a conversation as the text that the model continues with its answer.
 
         Raises:
-            Unavailable: The template refuses it, fails, writes nothing or does not terminate.
+            Unavailable: The chat template refuses the conversation, fails, writes nothing or does
+                not terminate.
         """
         turns = [_turn(message) for message in messages]
         if self.template == PLAIN:
@@ -103,10 +106,10 @@ class ChatFormat:
         return said
 
     def render_conversation(self, messages: Sequence[Message]) -> str:
-        """Return a conversation whose last turn is an answer, as the template writes it.
+        """Return a conversation that ends with an answer, as the chat template writes it.
 
         Raises:
-            Unavailable: The template refuses it, fails or does not terminate.
+            Unavailable: The chat template refuses the conversation, fails or does not terminate.
         """
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 

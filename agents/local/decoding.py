@@ -39,7 +39,9 @@ NEEDED = {"input_ids", "attention_mask", "position_ids", "past_key_values", "use
 
 @dataclass
 class Prompt:
-    """A prompt that waits for its answer; `given_up` means that nobody waits any more."""
+    """A prompt that waits for its answer. `given_up` means that the caller no longer waits for the
+    answer.
+    """
 
     tokens: Sequence[int]
     seed: int

@@ -70,7 +70,9 @@ class ModelFolder:
 
 
 def split_spec(spec: str) -> tuple[str, str | None]:
-    """Return base and adapter of a model string, as written there."""
+    """Split a model string BASE or BASE+ADAPTER into base and adapter; the adapter is None if it is
+    missing.
+    """
     text = spec.partition(":")[2]
     if not text:
         raise UsageError(

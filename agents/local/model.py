@@ -76,8 +76,8 @@ class LocalModel:
     """A loaded model; `load_model` creates it.
 
     Attributes:
-        context: The number of tokens that it holds; None where it does not say.
-        decoder: Answers in place of `answer`, for a small model.
+        context: The number of tokens that the model can read at once; None if its files do not say.
+        decoder: For a small model, the faster decoder that answers instead of `answer`.
         batch: Maximum number of concurrent requests.
     """
 

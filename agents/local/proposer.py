@@ -324,7 +324,8 @@ async def open_local(settings: LocalSettings) -> Proposer:
 
 
 def check_local(settings: LocalSettings) -> None:
-    """Check the packages and, if present, the files, without fetching or loading anything.
+    """Check that the packages are installed and that existing files are usable, without loading a
+    model.
 
     Raises:
         UsageError, DataError: As `open_local`.

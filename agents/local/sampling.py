@@ -145,10 +145,12 @@ class GumbelNoise:
 
 
 def add_gumbel_noise(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tensor:
-    """Return logits (rows, tokens) with Gumbel noise as 32-bit floats.
+    """Add Gumbel noise to logits, so that the largest value of a row is a random sample.
+
+    The result is a float32 tensor of shape (rows, tokens).
 
     Args:
-        places: Seed and position of each row.
+        places: For each row, the seed of its request and the position of the next token.
     """
     keys = [_keys(seed, position) for seed, position in places]
     first, second = (

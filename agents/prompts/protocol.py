@@ -132,7 +132,7 @@ def build_messages(
 
 
 def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
-    """Return the family's wording for a template.
+    """Return the prompt texts of a task family for a prompt template ("full" or "compact").
 
     Raises:
         UsageError: The template is unknown, or the family has no compact wording.
@@ -218,10 +218,10 @@ def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
 
 
 def describe_unreadable(reason: str, text: str = "") -> str:
-    """Return the feedback for an answer without a hypothesis.
+    """Return the feedback that tells the model why its answer has no readable hypothesis.
 
     Args:
-        text: The text in place of a hypothesis.
+        text: The text that stands where the hypothesis should be.
     """
     return f"{text[:MAX_UNREADABLE_CHARACTERS]}\n{NO_HYPOTHESIS.format(reason=reason.rstrip('.'))}".strip()
 

@@ -63,7 +63,7 @@ class PaperText(Protocol):
 
     @property
     def text(self) -> str:
-        """Return the text to summarise."""
+        """Return the text of the paper that the model summarises."""
         ...
 
 
@@ -91,10 +91,10 @@ def list_form(count: int, sourced: bool = False) -> str:
 
 
 def label_line(words: TextWords, besides: str = "") -> str:
-    """Return the instruction to end the answer with the label.
+    """Return the sentence of a prompt that tells the model to end its answer with a label.
 
     Args:
-        besides: What may stand in place of the label, and when.
+        besides: Words that say what the model may write instead of a label, and when.
     """
     told = f", or, {besides}" if besides else ""
     return (
@@ -120,7 +120,7 @@ def pattern_and_label_lines(count: int, words: TextWords) -> str:
 
 
 def label_choice(words: TextWords) -> str:
-    """Return the labels as a choice, such as "one of a, b, c"."""
+    """Return the possible labels as a phrase for a prompt, such as "one of a, b, c"."""
     names = [quote_label(label) for label in words.labels]
     return f"one of {', '.join(names)}" if len(names) > 2 else " or ".join(names)
 

@@ -46,7 +46,7 @@ class CallsFile:
 
 
 def read_calls(path: str | Path) -> CallsFile:
-    """Read a file of calls; it is empty where the file does not exist.
+    """Read a file of recorded model calls. If the file does not exist, the result is empty.
 
     A last line that was cut off is removed from the file.
 

@@ -9,7 +9,7 @@ from ..results import Result
 
 
 class TaskRow(Result):
-    """A task with one line about it."""
+    """A task in the list of `peirce tasks`, with a description in one line."""
 
     task: str
     family: str
@@ -113,7 +113,7 @@ class AuditStatistic(Result):
 
 
 class Audit(Result):
-    """The audit of instances of abd.
+    """The result of `peirce tasks audit`: the checks and statistics of instances of the task `abd`.
 
     Attributes:
         failed: number of checks that failed.
@@ -128,7 +128,7 @@ class Audit(Result):
 
 
 class Export(Result):
-    """A session that was written as files.
+    """The result of `peirce export`: the files to which a session was written.
 
     Attributes:
         rows: number of rows by table.
@@ -144,7 +144,7 @@ class Export(Result):
 
 
 class Doctor(Result):
-    """What is available on this machine of all that Peirce can use.
+    """The result of `peirce doctor`: which optional parts of Peirce work on this machine.
 
     Attributes:
         cleaned: with `clean=True`, what was removed.

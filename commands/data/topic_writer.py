@@ -71,7 +71,7 @@ class CallCounts:
 
 @dataclass
 class TopicWriter:
-    """A model with the file of its calls.
+    """A model that writes the parts of a topic, with the file that records its calls.
 
     Args:
         model: the model.

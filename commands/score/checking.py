@@ -117,7 +117,7 @@ class TextJudge(Judge):
         return self._cases[problem.id]
 
     def hidden_observations(self, problem: Problem) -> Sequence[Observation]:
-        """Return the rows of the split."""
+        """Return the rows of the split on which sentences are checked."""
         return select_split(problem, _split_of(problem, self.split))
 
     def _measures(
@@ -166,7 +166,7 @@ class TextJudge(Judge):
 
 @dataclass(frozen=True)
 class TextCheck:
-    """The judging of sentences about labelled text, as `check` was called for it."""
+    """The options with which `check` judges sentences about labelled text."""
 
     family: Family
     settings: TextSettings

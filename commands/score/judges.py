@@ -109,7 +109,7 @@ def choose_writer(
 
 
 def choose_rater(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> ModelSpec:
-    """Return the model that rates: that of `roles["scorer"]`, else `model`.
+    """Return the model that rates hypotheses: the model of `roles["scorer"]`, otherwise `model`.
 
     Raises:
         UsageError: no model is named, or it cannot rate.
@@ -154,7 +154,7 @@ def _find_role_model(
 
 
 def with_judge(settings: TextSettings, judge: str | None, model: ModelSpec) -> TextSettings:
-    """Return the settings with `judge` as the way in which sentences are applied to texts.
+    """Return the settings with a given `judge`: the way in which sentences are applied to texts.
 
     If `judge` is None, the setting becomes "auto" with a model and "exact" without a model. "auto"
     applies exact rules first, and asks the model about all other sentences.

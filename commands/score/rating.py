@@ -119,13 +119,14 @@ def _findings(path: str | Path | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ProblemBank:
-    """A problem with its bank.
+    """A problem on labelled text, with the bank of sentences that a session kept for it.
 
     Args:
         problem: the problem.
         bank: the sentences of its bank, best first.
         user_findings: known findings that the user provides.
-        variables: the variables of each true sentence that is an exact rule, filled in for discovery.
+        variables: the variables of each true sentence that is an exact rule, filled in for
+            discovery.
     """
 
     problem: Problem
@@ -135,12 +136,12 @@ class ProblemBank:
 
     @property
     def truths(self) -> tuple[str, ...]:
-        """The sentences that the labels were made by; empty where they are unknown."""
+        """The true sentences, which produced the labels; empty if they are unknown."""
         return tuple(self.problem.secret.get("truths") or ())
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Known findings of the literature and the user, except sentences that made the labels."""
+        """Known findings from the literature and the user, without the true sentences."""
         told = self.problem.secret.get("known") or ()
         return (*(one for one in told if one not in self.truths), *self.user_findings)
 

@@ -36,7 +36,9 @@ def default_ratings_path(store: Path, session: str) -> Path:
 
 
 def rating_key(row: Mapping[str, Json]) -> Key:
-    """Return the key of a rating: everything that its question depends on.
+    """Return the key under which a rating is stored.
+
+    The key contains everything on which the question to the rater depends.
 
     "true" is the true sentence or variable that the question is about; it is None for a quality of
     the hypothesis alone. "known" is the digest of the findings that the rater was shown.

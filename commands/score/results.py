@@ -129,7 +129,7 @@ class TableRow(Result):
 
 
 class CrossModelCell(Result):
-    """A bank read by a model.
+    """The scores of one bank of sentences when one model applies it to the rows.
 
     Attributes:
         scores: means by metric and split; None where there is no value.
@@ -202,7 +202,7 @@ class StudySession(Result):
 
 
 class StudyRow(Result):
-    """One row of a study.
+    """One row of the result of `peirce study`.
 
     Attributes:
         data_set: the data set, or "all" for all of them pooled; n, m and k may be "all" too.
@@ -384,7 +384,7 @@ class Agreement(Result):
 
 
 class Report(Result):
-    """A report that was written."""
+    """The result of `peirce report`: the HTML file that was written."""
 
     sessions: Sequence[str]
     problems: int

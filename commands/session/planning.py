@@ -51,7 +51,7 @@ MODEL_SETTING_FIELDS = tuple(
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a session will do.
+    """Everything that a session needs before it starts: problems, method, models and settings.
 
     Args:
         chosen: its problems.
@@ -73,7 +73,9 @@ class RunPlan:
 
     @property
     def repair(self) -> str | Repairer | None:
-        """The model string of the repairer, or the repairer object; None where there is none."""
+        """The model string of the repairer, or the repairer object; None if the session has no
+        repairer.
+        """
         return get_repairer(self.config.method)
 
 
@@ -211,7 +213,9 @@ def drop_unsupported_options(
 
 
 def get_repairer(method: MethodSettings) -> str | Repairer | None:
-    """Return who repairs answers; None where the method does not have them repaired."""
+    """Return the model string or object that repairs answers, or None if the method repairs
+    none.
+    """
     return method.repair if isinstance(method, RepairSettings) else None
 
 
@@ -240,7 +244,7 @@ def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) 
 
 
 def worker_options(cluster: ClusterConfig) -> dict[str, Json]:
-    """Return the option for the number of workers; empty where none is set."""
+    """Return the option that sets the number of workers; it is empty if no number is set."""
     return {} if cluster.workers is None else {"workers": cluster.workers}
 
 

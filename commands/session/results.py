@@ -65,7 +65,7 @@ class ProblemRow(Result):
 
 
 class HypothesisRow(Result):
-    """A hypothesis, or a malformed answer.
+    """A hypothesis or a malformed answer, as `peirce show` lists it.
 
     Attributes:
         observations: whether it is right on each shown pair; None where it is undefined there.
@@ -90,7 +90,7 @@ class HypothesisRow(Result):
 
 
 class CallRow(Result):
-    """A model or tool call.
+    """A call of a model or tool, as `peirce show --calls` lists it.
 
     Attributes:
         repeats: the session whose answer it repeats, else "".
@@ -136,7 +136,7 @@ class BankRow(Result):
 
 
 class BankStep(Result):
-    """A step that changed a bank.
+    """A step in which a bank changed, as `peirce bank --history` lists it.
 
     Attributes:
         size: number of hypotheses after the step.
@@ -155,7 +155,7 @@ class BankStep(Result):
 
 
 class CallRange(Result):
-    """The fewest and the most calls that a role of a session may make."""
+    """The smallest and largest number of calls that a role of a session may make."""
 
     least: int
     most: int
@@ -194,7 +194,9 @@ class Difference(Result):
 
 
 class Replay(Result):
-    """The result of a replay; without differences it reproduced the session."""
+    """The result of `peirce replay`. If it has no differences, the replay reproduced the
+    session.
+    """
 
     session: str
     steps: int

@@ -9,7 +9,7 @@ from ..results import Result, extra_keys
 
 
 class PairExport(Result):
-    """A set of pairs that was written as files.
+    """A set of preference pairs that was written as files.
 
     Attributes:
         rows: number of rows by split.
@@ -62,7 +62,7 @@ class PairReport(Result):
 
 
 class PairSetRow(Result):
-    """A set of pairs in a store.
+    """A set of preference pairs in a store, as `peirce pairs --list` lists it.
 
     Attributes:
         counts: the report that it was saved with.
@@ -83,7 +83,7 @@ class TrainingRecord(Result):
     Attributes:
         model: folder of the weights; None where the training stopped before there were any.
         stages: first and last loss, accuracy and chosen log-ratio of each stage.
-        said: its warnings.
+        said: the warnings of the training, as sentences.
     """
 
     training: str
@@ -104,7 +104,9 @@ class TrainingRecord(Result):
 
 
 class TrainingRow(Result):
-    """A training in a store. One that was killed has the status interrupted.
+    """A training in a store, as `peirce train --list` lists it.
+
+    If the training was killed, its status is interrupted.
 
     Attributes:
         total: number of examples that it is to see.
@@ -156,7 +158,9 @@ class TrainingCurves(Result):
 
 
 class ClassifierScores(Result):
-    """The scores of a classifier on one split; low and high bound its accuracy."""
+    """The scores of a classifier on one split. `low` and `high` are the limits of the accuracy's
+    interval.
+    """
 
     accuracy: float
     low: float

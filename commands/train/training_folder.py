@@ -23,7 +23,8 @@ KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
 
 
 def read_request(folder: Path, kind: str) -> dict[str, Any]:
-    """Return the stored request of the training in a folder, or {} where there is none.
+    """Return the arguments with which the training in a folder was started, or {} if none are
+    stored.
 
     Raises:
         UsageError: the training is of another kind.
@@ -36,7 +37,8 @@ def read_request(folder: Path, kind: str) -> dict[str, Any]:
 
 
 def read_kind(folder: Path) -> str:
-    """Return the kind of the training in a folder (one of `KINDS`), or "" where there is none.
+    """Return the kind of the training in a folder (one of `KINDS`), or "" if the folder has no
+    training.
 
     Raises:
         DataError: the file is invalid.

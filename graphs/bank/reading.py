@@ -100,9 +100,10 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
-    """Return the strategy, and the accuracy of each strategy on validation rows.
+    """Return the strategy by which the bank labels rows, and the accuracies that selected it.
 
-    The settings name it, or validation rows select it; only then are there accuracies.
+    If the settings name a strategy, the accuracies are empty. Otherwise the strategies are compared
+    on the validation rows.
     """
     chosen = case.text.inference or ""
     if chosen != CHOOSE:
@@ -115,7 +116,10 @@ async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, 
 
 
 def iter_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
-    """Yield the inputs in parts: `ROWS_PER_PART` at a time where a model is asked, else all at once."""
+    """Yield the input rows in parts.
+
+    If a model is asked, a part has `ROWS_PER_PART` rows; otherwise one part holds all rows.
+    """
     rows = ROWS_PER_PART if reading.ask else max(1, len(inputs))
     for start in range(0, len(inputs), rows):
         yield inputs[start : start + rows]
@@ -139,10 +143,10 @@ async def _predicted(
 
 
 async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
-    """Return the bank in the form that strategies read.
+    """Return the bank in the form from which inference strategies label rows.
 
-    Its entries are weighed by validation rows where that costs no call, or where the strategy
-    depends on it.
+    The validation rows give each sentence a weight if this costs no call, or if the strategy needs
+    weights.
 
     Args:
         case: the case of the problem.
@@ -188,7 +192,10 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
 
 
 def validation_rows(case: Case) -> list[Observation]:
-    """Return the rows that choices use: all where every rule is exact, else a sample of them."""
+    """Return the validation rows that decide weights and choices.
+
+    If every sentence is exact, these are all validation rows, otherwise a sample.
+    """
     rows = list(select_split(case.problem, "val"))
     most = case.text.validation
     if most is None:

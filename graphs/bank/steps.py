@@ -136,9 +136,9 @@ async def judge_rows(
 
 
 async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
-    """Return a sentence's agreement with all shown observations.
+    """Return on which shown observations a sentence is right.
 
-    Observations that are not in `rows` are not judged, and count as not asked.
+    Only the observations with indices in `rows` are judged; all others are marked as not requested.
     """
     codes = dict(zip(rows, await case.row_judge.judge_rows(sentence, rows), strict=True))
     shown = case.problem.shown
@@ -148,7 +148,10 @@ async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> A
 
 
 async def predict_space(case: Case, hypothesis: Hypothesis) -> Predictions:
-    """Return the predictions over S; marked as not asked where they are not computed."""
+    """Return the predictions of a hypothesis over the sample space S.
+
+    If they are not computed, they are marked as not requested.
+    """
     if not case.judges_space(hypothesis):
         return Predictions.unevaluated(len(case.space))
     return predictions_from_codes(await case.row_judge.judge_texts(hypothesis.text, case.space))
@@ -157,7 +160,10 @@ async def predict_space(case: Case, hypothesis: Hypothesis) -> Predictions:
 def add_to_bank(
     case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
 ) -> None:
-    """Add a hypothesis to the bank with a visit for each row, unless it is there already."""
+    """Add a hypothesis to the bank, unless the bank already contains it.
+
+    Each row in `rows` counts as a visit: a row on which the hypothesis was judged.
+    """
     if case.bank.contains_text(hypothesis.text):
         return
     if shown.verdict != "ok" or not rows:

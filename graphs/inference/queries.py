@@ -27,9 +27,11 @@ def row_digest(input: Json) -> str:
 async def collect_answers(
     reading: Reading, questions: Sequence[tuple[str, Sequence[Message]]]
 ) -> list[str]:
-    """Return the model's answers to questions (place, messages), in order.
+    """Ask the model several questions and return its answers in the same order.
 
-    If several questions have one place, the model is asked once.
+    A question consists of a place, under which the journal stores the call, and the messages.
+
+    If several questions have the same place, the model is asked once.
 
     Raises:
         Unavailable: the model cannot be reached.
@@ -48,12 +50,15 @@ async def _query_judge(ask: ModelQuery, place: str, messages: Sequence[Message])
 async def judge_entries(
     reading: Reading, wanted: Mapping[int, Sequence[int]], inputs: Sequence[Json]
 ) -> NDArray[np.int64]:
-    """Return the codes of entries for rows, as an int64 array of shape (entries, rows).
+    """Return the label that each sentence of the bank gives to each row.
+
+    The result is an int64 array of shape (entries, rows) with codes: the index of a label, or a
+    negative number such as `DOES_NOT_APPLY`.
 
     Args:
         reading: the bank.
-        wanted: the rows to judge by each entry, in one batch per entry. All other places hold
-            `DOES_NOT_APPLY`.
+        wanted: for each entry, the indices of the rows that it judges, in one batch. All other
+            cells of the result hold `DOES_NOT_APPLY`.
         inputs: the rows.
     """
     codes = np.full((len(reading.entries), len(inputs)), DOES_NOT_APPLY, np.int64)

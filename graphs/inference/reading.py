@@ -112,7 +112,7 @@ class Worth:
         )
 
     def trust(self, labels: int) -> float:
-        """Return the estimated probability that an entry is right on a row where it applies.
+        """Return the estimated probability that a sentence is right on a row to which it applies.
 
         This is Laplace's estimate (right + 1) / (covered + labels), so that a single lucky row does
         not count as certainty. Without any covered row, the estimate is 1 / labels. If the number
@@ -134,7 +134,10 @@ class Worth:
 
     @staticmethod
     def from_bank(entry: Entry, labels: int) -> Worth:
-        """Return the worth of an entry by the bank's figures, without the guesses in its accuracy.
+        """Return how often a sentence was right, computed from the figures in the bank.
+
+        The accuracy in the bank counts rows to which a sentence does not apply as random guesses;
+        here they do not count.
 
         A file may hold figures that contradict each other. So `right` is limited to `covered`, and
         `covered` to the visits.
@@ -168,18 +171,19 @@ class ReadingSettings(Settings):
 
 @dataclass(frozen=True)
 class Reading:
-    """A bank together with everything that an inference strategy needs to label rows with it.
+    """A bank of sentences, with everything that an inference strategy needs to label rows.
 
     Args:
-        entries: the sentences, in the bank's order, which decides ties.
-        view: what is known of the problem, with its shown rows.
+        entries: the sentences in the order of the bank; this order decides ties.
+        view: the problem as the model sees it, with the shown rows.
         judge: applies a sentence to inputs.
-        labels: names of the L labels, whose indices are codes; empty for those of the view.
+        labels: names of the L labels; a label's index is its code. Empty for the labels of the
+            view.
         prompts: the prompts, needed with `ask`.
         ask: queries a model; None to decide by exact rules alone.
-        worth: the worth of each entry on validation rows (`weigh_entries`); empty for that of the
-            bank.
-        validation: the rows that the worth was measured on.
+        worth: how often each entry is right on the validation rows (`weigh_entries`); empty for the
+            figures of the bank.
+        validation: the rows on which `worth` was measured.
         settings: settings of the strategies.
 
     Raises:
@@ -212,7 +216,7 @@ class Reading:
 
     @property
     def shown(self) -> tuple[Observation, ...]:
-        """The shown rows."""
+        """The shown rows of the problem, with their labels."""
         return self.view.shown
 
     @cached_property
@@ -236,7 +240,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision on one row.
+    """The label that a strategy gives to one row, and how it was decided.
 
     Args:
         code: index of a label, `UNREADABLE` or `NEEDS_MODEL`.
@@ -255,11 +259,11 @@ class Decision:
 
 @dataclass(frozen=True)
 class RowPredictions:
-    """The predicted labels of some rows.
+    """The predicted labels of several rows.
 
     Args:
         decisions: one for each row, in the order of the inputs.
-        notes: counts that belong to no row, such as unreadable answers about relevance.
+        notes: counts that do not concern a single row, such as unreadable answers about relevance.
     """
 
     decisions: tuple[Decision, ...]
@@ -267,7 +271,9 @@ class RowPredictions:
 
     @property
     def codes(self) -> list[int]:
-        """The code of each row."""
+        """The code of each row: the index of its predicted label, or a negative number without a
+        label.
+        """
         return [decision.code for decision in self.decisions]
 
     @property

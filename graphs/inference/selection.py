@@ -57,15 +57,14 @@ def count_votes(
 def decide_by_vote(
     reading: Reading, codes: Sequence[int], weights: Sequence[float], order: Sequence[int]
 ) -> Decision | None:
-    """Return the decision on one row by a vote of the entries in `order`, or None if no entry
-    applies.
+    """Label one row by a vote of sentences, or return None if no sentence applies.
 
     An answer without a label is not an abstention. If there are such answers and no label, the row
-    is unreadable. If nothing could judge the row, the row needs a model.
+    is unreadable. If no sentence could judge the row, the row needs a model.
 
     Args:
         reading: the bank.
-        codes: the code of each entry of the bank for this row.
+        codes: the code of each entry for the row: the index of its label, or a negative number.
         weights: the weight of each entry of the bank.
         order: indices of the voters, best in rank first.
     """
@@ -156,20 +155,22 @@ def draw_examples(reading: Reading, entry: int) -> list[Observation]:
 
 
 def add_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
-    """Return entries as prompts show them: the text with rows that it got right, if any."""
+    """Return the chosen sentences as prompts show them: each with some rows that it labels
+    correctly.
+    """
     return [(reading.entries[i].text, draw_examples(reading, i)) for i in chosen]
 
 
 def decide_by_trust(
     reading: Reading, codes: Sequence[int], chosen: Sequence[int]
 ) -> Decision | None:
-    """Return the decision of the most trusted entry in `chosen` that gives a label.
+    """Label a row by the sentence in `chosen` that is most likely right and gives a label.
 
-    Ties are broken by rank. The result is None if no entry applies.
+    On a tie, the higher-ranked sentence decides. The result is None if no sentence applies.
 
     Args:
         reading: the bank.
-        codes: the code of each entry of the bank.
+        codes: the code of each entry for the row: the index of its label, or a negative number.
         chosen: indices of the entries.
     """
     trust = entry_trusts(reading)
@@ -180,10 +181,10 @@ def decide_by_trust(
 
 
 def entry_trusts(reading: Reading) -> list[float]:
-    """Return the trust of each entry."""
+    """Return for each sentence of the bank the estimated probability that it is right."""
     return [worth.trust(len(reading.labels)) for worth in reading.worth]
 
 
 def entry_log_odds(reading: Reading) -> list[float]:
-    """Return the log-odds of each entry."""
+    """Return for each sentence of the bank the log-odds that it is right."""
     return [worth.log_odds(len(reading.labels)) for worth in reading.worth]

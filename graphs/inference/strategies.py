@@ -32,7 +32,7 @@ def get_strategy(name: str) -> Strategy:
 async def predict(
     name: str, reading: Reading, inputs: Sequence[Json], place: str = ""
 ) -> RowPredictions:
-    """Predict a label for each of n inputs with a strategy.
+    """Predict a label for each of n rows with an inference strategy.
 
     Args:
         name: name of the strategy.

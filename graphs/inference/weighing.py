@@ -14,7 +14,7 @@ from .reading import DOES_NOT_APPLY, NEEDS_MODEL, Reading, Worth
 
 
 def encode_labels(reading: Reading, labels: Sequence[Json]) -> list[int]:
-    """Return the code of each row's label.
+    """Return the index of each row's label among the labels of the problem.
 
     Raises:
         DataError: a label is unknown to the reading.
@@ -31,9 +31,11 @@ def _gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
 
 
 async def judge_all(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
-    """Return the codes of entries for rows, as an int64 array of shape (entries, rows).
+    """Return the label that each sentence of the bank gives to each row, as label codes.
 
-    Each entry is judged in one batch.
+    The result is an int64 array of shape (entries, rows).
+
+    Each sentence is judged on all rows in one batch.
     """
     inputs: list[Json] = [one.input for one in rows]
     everything = {entry: range(len(inputs)) for entry in range(len(reading.entries))}
@@ -41,10 +43,10 @@ async def judge_all(reading: Reading, rows: Sequence[Observation]) -> NDArray[np
 
 
 async def weigh_entries(reading: Reading, rows: Sequence[Observation]) -> Reading:
-    """Return the reading with each entry's worth on `rows`.
+    """Return the reading with the accuracy of each sentence on the validation rows.
 
-    The rows must be validation rows, never test rows. Without rows the reading stays as it is. An
-    entry that nothing can judge on them has the worth of no rows.
+    The rows must be validation rows, never test rows. If there are no rows, the reading does not
+    change. A sentence that cannot be judged on these rows counts as judged on no row.
     """
     if not rows:
         return reading
@@ -57,8 +59,9 @@ async def weigh_entries(reading: Reading, rows: Sequence[Observation]) -> Readin
 
 
 async def update_right_rows(reading: Reading) -> Reading:
-    """Return the reading with the shown rows that each entry labels correctly, after judging all
-    again.
+    """Return the reading after judging every sentence on the shown rows again.
+
+    Each entry then lists the shown rows that it labels correctly.
 
     This is necessary for a bank from another sample, because its row indices refer to other rows.
     """

@@ -246,7 +246,7 @@ class FeatureScale:
 
     @staticmethod
     def from_features(features: Numbers, through_zero: bool) -> FeatureScale:
-        """Return the scaling of these features.
+        """Return the centres and scales that standardise these features.
 
         Args:
             features: shape (n, m).
@@ -299,7 +299,7 @@ def fit_weights(
 
 
 def sigmoid(logit: Numbers) -> Numbers:
-    """Return the probability of each logit."""
+    """Return the probability that belongs to each logit."""
     found: Numbers = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     return found
 
@@ -310,5 +310,5 @@ def compute_logits(z: Numbers, weights: Sequence[Numbers]) -> Numbers:
 
 
 def log_loss(logit: Numbers, marks: NDArray[np.bool_]) -> float:
-    """Return the sum of the log losses."""
+    """Return the sum of the log losses of predicted logits."""
     return float(np.logaddexp(0, np.where(marks, -logit, logit)).sum())

@@ -84,7 +84,7 @@ def forecast(sizes: Sizes) -> CallsByRole:
 
 
 def first_prompt(case: Case) -> Sequence[Message]:
-    """Return the prompt of the first row."""
+    """Return the prompt that asks the model to label the first row."""
     for split in case.text.splits:
         for row in select_split(case.problem, split):
             shots = case.problem.shown[: case.text.shots]

@@ -55,7 +55,7 @@ def make_entry(text: str, row: Json, shown: int) -> Entry:
 
 
 def forecast(sizes: Sizes) -> CallsByRole:
-    """Count the calls that read the bank."""
+    """Count the calls that a session needs to label rows with a stored bank."""
     entries = len({row["text"] for bank in sizes.problem.public["banks"] for row in bank})
     return {"judge": sizes.count_reading_calls(Span(entries, entries))}
 

@@ -45,12 +45,13 @@ from .infer import make_entry
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate for the union.
+    """A sentence that may enter the merged bank.
 
     Args:
         hypothesis: the hypothesis.
-        accuracy: its accuracy.
-        side: 0 for data, 1 for literature; for stored banks, the index of the bank.
+        accuracy: its accuracy, by which duplicates and places are decided.
+        side: the bank that it comes from: 0 for data, 1 for literature; for stored banks, the index
+            of the bank.
         entry: its entry in a stored bank.
         shown: its agreement with shown observations, if this session proposed it from literature.
     """
@@ -83,7 +84,7 @@ async def ask_data(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Merge both sides into one bank: drop duplicates, then let each side fill its half."""
+    """Merge two banks into one: drop duplicates, then fill each half from one of the banks."""
     case = runtime.context
     stored = "banks" in case.problem.public
     candidates = _of_banks(case) if stored else _of_session(case)
@@ -196,9 +197,9 @@ async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool
 
 
 def balance_sides(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
-    """Return at most `capacity` candidates, with the best of each side in equal parts.
+    """Return at most `capacity` candidates: the best of each bank, in equal parts.
 
-    If a side has fewer candidates than its part, the other candidates fill the free places, in the
+    If one bank has too few candidates, candidates of the other bank fill the free places, in the
     order of `candidates`.
     """
     sides = sorted({one.side for one in candidates})
@@ -214,14 +215,14 @@ def balance_sides(candidates: Sequence[Candidate], capacity: int) -> list[Candid
 
 
 async def begin(state: State, runtime: Runtime) -> str:
-    """Return the first node: merging where there are stored banks, else summarising."""
+    """Return the first node: `merge` if there are stored banks, otherwise `summarise`."""
     return "merge" if "banks" in runtime.context.problem.public else "summarise"
 
 
 async def after_rows(state: State, runtime: Runtime) -> str:
     """Return the node that follows a recorded step.
 
-    The sides are merged once the rows are done, and also where the model proposed nothing from the
+    The two banks are merged after the last row, and also if the model proposed nothing from the
     data.
     """
     return "merge" if state["stop"] else await after_record_bank(state, runtime)

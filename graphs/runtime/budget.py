@@ -37,7 +37,7 @@ class Prices:
 
     @staticmethod
     def from_settings(spending: Mapping[str, Json]) -> Prices | None:
-        """Return the prices that the user set, or None where there are none."""
+        """Return the prices that the user set, or None if the user set none."""
         if spending.get("price_in") is None or spending.get("price_out") is None:
             return None
         return Prices(*(spending.get(name) for name in PRICES))  # type: ignore[arg-type]
@@ -63,10 +63,11 @@ class Budget:
     Args:
         limit_tokens: maximum number of tokens, None for no limit.
         limit_usd: maximum cost in US dollars, None for no limit.
-        prices: prices of tokens; None where they are unknown.
-        spent: tokens so far, including those of the journal.
+        prices: prices of tokens; None if they are unknown.
+        spent: tokens spent so far, including those of the recorded calls.
         estimated: number of calls of this run whose tokens the endpoint did not report.
-        closed: the error that `check` raises for every further call, whatever is left; else None.
+        closed: an error that `check` raises for every further call, even if part of the budget is
+            left; otherwise None.
     """
 
     limit_tokens: int | None = None
@@ -80,7 +81,7 @@ class Budget:
 
     @staticmethod
     def from_settings(settings: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
-        """Return a budget that counts earlier calls.
+        """Return a budget from the settings of a session, in which earlier calls already count.
 
         Args:
             settings: settings, as `config.BudgetConfig.explicit_values` returns them.

@@ -191,7 +191,7 @@ class Case:
 
     @cached_property
     def row_judge(self) -> RowJudge:
-        """The judge of labelled rows."""
+        """The judge that applies sentences to labelled rows."""
         from .judge_calls import RowJudge
 
         return RowJudge(self)

@@ -73,7 +73,7 @@ class RowJudge:
         return predictions_from_codes(rule.codes(self._ready(texts)))
 
     def find_rule(self, sentence: str) -> Rule | None:
-        """Return the sentence as an exact rule.
+        """Compile a sentence to an exact rule, if it is an exact sentence.
 
         It is None where the sentence is no exact rule, or where a model judges every sentence.
         """

@@ -36,7 +36,18 @@ from .steps import State
 
 
 async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Parse the reply, apply each hypothesis and give each a verdict (GEAR, section 4.1)."""
+    """Parse the model's reply and give each of its hypotheses a verdict (GEAR, section 4.1).
+
+    Each hypothesis is applied to the shown and hidden observations and to the sample space.
+
+    Args:
+        state: The state of the graph.
+        runtime: The runtime, whose context is the case: the problem, the reply and the oracles.
+
+    Returns:
+        The changed entries of the state: "answers" is one higher, and "bad" grows by the number of
+        bad hypotheses (malformed, inconsistent or redundant).
+    """
     case = runtime.context
     judged = await _judge(case, state["step"], case.reply, case.reply_path)
     case.past_answers.append(_earlier(case, case.make_view(), judged))
@@ -232,7 +243,7 @@ def give_verdict(
 
 
 def judge_malformed(item: Malformed) -> JudgedHypothesis:
-    """Return the judgement of a malformed answer."""
+    """Return the judgement of an answer without a readable hypothesis."""
     reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
     return JudgedHypothesis(Verdict.MALFORMED, reason, bad=True)
 

@@ -67,7 +67,7 @@ class MemoryLedger:
         self.steps.append(record)
 
     async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
-        """Keep how the problem ended."""
+        """Keep in memory whether the problem was done or failed, and why it ended."""
         self.ended = (status, cause)
 
 

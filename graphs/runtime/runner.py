@@ -272,7 +272,7 @@ class SessionPlan:
     def make_case(
         self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
     ) -> Case:
-        """Return the context for one problem.
+        """Return the context (problem, models and oracles) in which the graph works on one problem.
 
         Args:
             row: the stored problem.

@@ -121,7 +121,7 @@ async def _ask(
 async def after_ask(
     state: State, runtime: Runtime
 ) -> Literal["ask", "use_tools", "judge", "record"]:
-    """Return the node that follows a reply."""
+    """Return the graph node that follows a reply of the model."""
     case = runtime.context
     if state["stop"]:
         return "record"

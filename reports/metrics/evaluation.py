@@ -175,7 +175,7 @@ StepsReader = Callable[[Problem], Iterable[StepRecord]]
 
 
 class Scores(TypedDict):
-    """The result of `evaluate`.
+    """The metrics of an evaluation, as `evaluate` returns them.
 
     "metrics" holds intervals over problems. "by_problem" holds {"problem": id, metric: value, …}
     for each problem.
@@ -196,7 +196,7 @@ def find_evaluation(name: str) -> Evaluation:
     """Return the evaluation with this name.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If no evaluation has this name.
     """
     if registry.is_registered("metrics", name):
         found: Evaluation = registry.load("metrics", name)
@@ -214,10 +214,10 @@ def default_evaluation(family: str) -> str:
 
 
 def require_evaluation(name: str, problems: Sequence[Problem]) -> Evaluation:
-    """Return the evaluation `name`.
+    """Return the evaluation with this name, after checking that it can score the problems.
 
     Raises:
-        UsageError: If there is none of this name, or it cannot score the family of a problem.
+        UsageError: If no evaluation has this name, or it cannot score the task family of a problem.
     """
     chosen = find_evaluation(name)
     for family in sorted({p.family for p in problems}):
@@ -238,20 +238,23 @@ def evaluate(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Scores:
-    """Score problems with the evaluation `name` from their steps.
+    """Score the stored answers to problems, and average the scores over the problems.
+
+    Nothing is run: the scores come from the verdicts and predictions in the recorded steps.
 
     Args:
-        name: Name of the evaluation.
-        problems: Problems that ended. Leave failed problems out and count them separately: an
-            outage is not a score.
-        steps: A function from a problem to its steps, which keeps the predictions of one problem in
-            memory at a time, or all steps in any order.
-        spaces: Sample spaces by problem id, needed where inputs have weights.
-        seed: Seed of the bootstrap.
+        name: Name of the evaluation, such as "gear" or "abd"; it decides the metrics.
+        problems: Problems that ended as done. Do not pass failed problems, because an outage is not
+            a score; count them separately.
+        steps: Either a function that returns the recorded steps of a problem, or an iterable of the
+            steps of all problems in any order. With a function, only one problem's predictions are
+            in memory at a time.
+        spaces: Sample space of each problem, by problem id; needed only if inputs have weights.
+        seed: Seed of the bootstrap intervals.
         resamples: Number of bootstrap samples.
 
     Raises:
-        UsageError: If the evaluation does not fit a problem's family.
+        UsageError: If no evaluation has this name, or it cannot score a problem's task family.
     """
     chosen = require_evaluation(name, problems)
     steps_of = steps if callable(steps) else _grouped(steps)
@@ -377,7 +380,7 @@ class Tally:
 
     @staticmethod
     def empty() -> Tally:
-        """Return a tally of no steps."""
+        """Return a tally of no steps, in which all counts are 0."""
         return tally(())
 
     def __add__(self, other: Tally) -> Tally:

@@ -29,7 +29,7 @@ ORIGINAL = "original"  # Value of n for the data's own split.
 
 @dataclass(frozen=True)
 class Setting:
-    """A combination of data set, number of shown observations and model.
+    """A combination of data set, number n of shown observations, and model.
 
     Args:
         n: Number of shown observations; "original" for the data's own split, "various" for a file
@@ -76,10 +76,10 @@ class Average:
 def find_settings(
     sessions: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[Setting]:
-    """Return the setting of each session.
+    """Return the data set, number of shown observations and model of each session.
 
-    Data sets are named by `name_data_sets`. The method is added to the model's name if there are several
-    methods.
+    Data sets are named by `name_data_sets`. The method is added to the model's name if there are
+    several methods.
 
     Args:
         sessions: Records as `Store.session` returns them.

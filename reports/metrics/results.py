@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """What is left out before scoring.
+    """Which answers and hidden pairs are left out before scoring.
 
     Args:
         all_pairs: Also count hidden pairs by which no hypothesis can be judged (`tasks.judgeable`).

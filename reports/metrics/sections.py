@@ -62,7 +62,7 @@ class ScoredSessions:
 
 @dataclass(frozen=True)
 class SectionOutput:
-    """What a section adds to a result.
+    """Output that a report section adds to the result of `peirce eval`.
 
     Args:
         result: Keys of the result.

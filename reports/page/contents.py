@@ -121,7 +121,7 @@ class SessionCurves:
         self._banks: list[dict[str, Json]] = []
 
     def add(self, steps: Sequence[StepRecord]) -> None:
-        """Add the steps of one problem."""
+        """Add the steps of one problem to the curves."""
         found, accepted = [], 0
         for step in steps:
             counted = self._by_step.setdefault(step.step, Counter())

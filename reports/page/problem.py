@@ -37,13 +37,13 @@ MAX_INPUTS = 6
 
 @dataclass(frozen=True)
 class KnownValues:
-    """Known values by their codes."""
+    """Values of predictions that can be shown, by their prediction codes."""
 
     by_code: dict[int, Json]
 
     @staticmethod
     def from_values(values: Iterable[Json]) -> KnownValues:
-        """Compute the codes of `values`; values that cannot be represented are skipped."""
+        """Return the known values with the codes of `values`; values without a code are skipped."""
         known = {}
         for value in values:
             try:
@@ -164,19 +164,20 @@ def describe_problem(
     calls: Sequence[Mapping[str, Json]],
     bank: Sequence[Mapping[str, Json]],
 ) -> dict[str, Json]:
-    """Return the details of a problem as JSON.
+    """Return everything that the HTML page shows about one problem, as JSON.
 
-    "problem" holds everything known about it, hidden observations included. "hypotheses" holds each
-    judged part of an answer, also malformed ones, by number. "marks" has one character per
-    observation: 1 agrees, 0 disagrees, - is undefined. "got" holds by index the predictions that do
-    not agree.
+    The key "problem" holds the problem, with its hidden observations. The key "hypotheses" lists
+    the judged hypotheses in the order of the answers, with malformed answers. In each entry,
+    "marks" has one character per observation: "1" if the prediction is right, "0" if it is wrong,
+    "-" if it is undefined. "got" maps the index of an observation to the prediction, if the
+    prediction is not right.
 
     Args:
-        row: The problem as stored.
-        steps: Its steps.
-        space: Its sample space S.
-        calls: Its model calls.
-        bank: Its bank of hypotheses, best first.
+        row: The problem as the store holds it.
+        steps: The recorded steps of the problem.
+        space: The sample space S, on which hypotheses are compared.
+        calls: The model calls that the steps made.
+        bank: The bank of hypotheses that the session kept for the problem, best first.
     """
     problem = row.problem
     judged = list(_judged(steps))

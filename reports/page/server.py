@@ -118,7 +118,10 @@ class Viewer:
         return "".join(render_page({"live": True, "sessions": []}, (), live=True))
 
     def get_overview(self, known_mark: str) -> str | None:
-        """Return the overview as JSON, or None if it still has the mark `known_mark`."""
+        """Return the overview of the page as JSON.
+
+        The result is None if the overview still has the version mark `known_mark`.
+        """
         told = self._renew_overview()
         return None if told["mark"] == known_mark else encode_json(told)
 

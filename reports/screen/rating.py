@@ -65,7 +65,9 @@ def has_exact_discovery(scored: Mapping[str, Json]) -> bool:
 
 
 def print_rater_scores(out: Console, scored: Mapping[str, Json]) -> None:
-    """Print who made the discovery scores of an evaluated text session, and its raters' scores."""
+    """Print which raters made the discovery scores of a session on labelled text, and their
+    scores.
+    """
     if has_exact_discovery(scored):
         out.print(EXACT_SCORES_NOTE, soft_wrap=True)
     for one in scored.get("rated", ()):

@@ -89,7 +89,7 @@ def _share(of: Mapping[str, Json]) -> str:
 
 
 def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print one row per training."""
+    """Print a table with one row for each training."""
     if not rows:
         out.print("This store contains no trainings.")
         return

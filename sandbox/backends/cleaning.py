@@ -16,7 +16,7 @@ from .process import find_leftovers
 
 
 def clean() -> dict[str, Json]:
-    """Remove what crashed sandboxes left behind.
+    """Remove containers, images and control groups that crashed sandboxes left behind.
 
     Returns:
         {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [what
@@ -38,7 +38,7 @@ def clean() -> dict[str, Json]:
 
 
 def clean_control_groups(done: dict[str, Json]) -> None:
-    """Remove control groups whose session is gone."""
+    """Remove control groups whose session has ended, and add them to `done`."""
     for folder in find_leftovers():
         try:
             folder.rmdir()
@@ -50,7 +50,10 @@ def clean_control_groups(done: dict[str, Json]) -> None:
 
 
 def clean_containers(engine: Any, done: dict[str, Json]) -> None:
-    """Remove containers whose session is gone. Raises SandboxUnavailable."""
+    """Remove containers whose session has ended, and add them to `done`.
+
+    Raises SandboxUnavailable.
+    """
     from docker.errors import APIError
 
     with as_sandbox_error("list containers"):

@@ -74,7 +74,7 @@ def seccomp_profile() -> str:
 
 
 class Container:
-    """A `Zygote` in a container."""
+    """A zygote (the process that forks a child for every hypothesis) in a Docker container."""
 
     def __init__(self, engine: Any, name: str, memory_mb: int, limited: bool) -> None:
         self.engine, self.name, self.memory_mb, self.limited = engine, name, memory_mb, limited
@@ -275,7 +275,7 @@ def container_settings(engine: Any) -> dict[str, Any]:
 
 
 def plain_socket(attached: Any) -> socket.socket:
-    """Return the connection behind the SDK's object.
+    """Return the plain socket inside the object that the Docker SDK returns for a connection.
 
     Raises:
         SandboxUnavailable: The connection is TLS, SSH or a pipe, which asyncio cannot take over.

@@ -132,7 +132,7 @@ def find_own_folders() -> dict[str, Path]:
 
 
 def find_leftovers() -> list[Path]:
-    """Return the folders of groups whose maker is gone."""
+    """Return the folders of control groups whose creating process has ended."""
     found = []
     for parent in set(find_own_folders().values()):
         for folder in sorted(parent.glob("peirce-*-*")):
@@ -155,12 +155,12 @@ class ZygoteProcess:
         self.process, self.group = process, group
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
-        """Raise the memory limit of the group."""
+        """Raise the memory limit of the control group."""
         if self.group is not None:
             self.group.limit_memory((memory_mb + ROOM_MB) * 2**20)
 
     async def kill(self) -> None:
-        """Kill the process and remove its group."""
+        """Kill the process and remove its control group."""
         if self.process.poll() is None:
             os.kill(self.process.pid, signal.SIGKILL)  # Stages and children die with it.
         self.process.wait()

@@ -29,11 +29,13 @@ _ADDRESSED = split_names("enumerate filter iter map memoryview object reversed z
 
 
 class BeyondReach(Exception):
-    """Raised for anything that is not known to stay within the namespace."""
+    """Raised if the analysis cannot prove that a source keeps all its state in its own
+    namespace.
+    """
 
 
 class Bindings:
-    """The facts that a walk over a tree collects, and the methods for nodes that bind names."""
+    """Collects facts about the names in a source, with methods for the nodes that bind names."""
 
     def __init__(self) -> None:
         self.keeps_state = False  # whether it may keep state in its own objects
@@ -200,7 +202,7 @@ class Bindings:
         self.pending.append((self.new_scope("class"), node.body[::-1]))
 
     def visit_comprehension(self, node: Any) -> None:
-        """Queue a comprehension in a scope of its own."""
+        """Queue the parts of a comprehension for a visit, in a new scope."""
         first, *others = node.generators
         self.record_read(first.iter)
         self.stack.append(first.iter)
@@ -254,7 +256,7 @@ class Bindings:
         self.stack.append(value)
 
     def visit_annotated(self, node: ast.AnnAssign) -> None:
-        """Handle an annotated assignment."""
+        """Record what an annotated assignment binds and reads."""
         if self.scope.kind == "class":  # A function does not evaluate it.
             self.visit_annotation(node.annotation)
         self.stack.append(node.target)
@@ -262,14 +264,14 @@ class Bindings:
             self.stack.append(node.value)
 
     def visit_augmented(self, node: ast.AugAssign) -> None:
-        """Handle an augmented assignment."""
+        """Record what an augmented assignment (`+=`) binds and reads."""
         self.record_read(node.value)
         if type(node.target) is ast.Name:  # Outside of functions this reads the builtin.
             self.loads.append((node.target.id, self.scope, node.target))
         self.stack += (node.target, node.value)
 
     def visit_loop(self, node: ast.For) -> None:
-        """Handle a `for` loop."""
+        """Record what a `for` loop binds and reads."""
         self.record_read(node.iter)
         self.stack += (node.target, node.iter, *node.orelse, *node.body)
 
@@ -323,7 +325,7 @@ class Bindings:
             self.stack.append(node.pattern)
 
     def visit_match_mapping(self, node: ast.MatchMapping) -> None:
-        """Handle a mapping pattern."""
+        """Record what a mapping pattern of `match` binds."""
         if node.rest is not None:
             self.bind(node.rest, Binds.OTHER)
         self.stack += node.keys

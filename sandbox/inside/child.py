@@ -73,10 +73,11 @@ def run_request(
     inputs: trial.Inputs,
     also: list[tuple[str, bytearray]],
 ) -> tuple[dict[str, Any], bytes]:
-    """Run the hypothesis and return the header and body of the result.
+    """Run the hypothesis on its inputs, and return the header and body of the result message.
 
     Args:
-        also: For further input sets: what is kept, and the inputs.
+        also: Further input sets. Each has the word that says what to keep ("codes" or "values") and
+            the inputs.
     """
     limits = request["limits"]
     reserve = mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANON)

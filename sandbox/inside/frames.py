@@ -18,7 +18,7 @@ HEADER_BYTES = 65_536
 
 
 class Closed(Exception):
-    """Raised when the other side of a stream is gone or sends an invalid frame."""
+    """Raised when the process at the other end of a stream has ended or sends an invalid frame."""
 
 
 def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
@@ -27,7 +27,7 @@ def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
 
 
 def head(header: dict[str, Any], body_bytes: int) -> bytes:
-    """Return a frame without its body."""
+    """Return the beginning of a message frame: everything except the body."""
     text = json.dumps(header).encode()
     return HEAD.pack(MAGIC, len(text), body_bytes) + text
 
@@ -62,7 +62,7 @@ def read_into(descriptor: int, size: int) -> bytearray:
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
-    """Write all of the data."""
+    """Write all bytes of `data` to a file descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

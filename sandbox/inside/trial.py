@@ -82,7 +82,7 @@ class Inputs:
 
 
 class Trial:
-    """One hypothesis with the results of its inputs so far.
+    """The run of one hypothesis over its inputs, with the results so far.
 
     Attributes:
         results: 8 bytes of code for each finished input (keep "codes"), or a list of values as JSON
@@ -152,7 +152,9 @@ class Trial:
         return other
 
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
-        """Return the hypothesis's function, or (verdict, detail) where there is none."""
+        """Return the function of the hypothesis, or (verdict, detail) if the source has no usable
+        function.
+        """
         refused = self.parse() if self._code is None else None
         if refused is not None:
             return refused

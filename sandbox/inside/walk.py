@@ -126,12 +126,19 @@ class Walk(Bindings):
     # --- Expressions, in any scope ---
 
     def visit_guarded(self, node: Any) -> None:
-        """Handle a `with` or `try` statement."""
+        """Record that the scope has a `with` or `try` statement, and queue its parts for a
+        visit.
+        """
         self.scope.guarded = True
         _PUSH[type(node)](self, node)
 
     def visit_binary(self, node: ast.BinOp) -> None:
-        """Handle a binary operation; `%` may show its operands as text."""
+        """Record what a binary operation does to its operands, and queue the operands for a visit.
+
+        Both operands are recorded as read. If the operation formats a text literal (`"..." %
+        value`), its values are also recorded as shown, because their text may contain a memory
+        address.
+        """
         left, right = node.left, node.right
         self.record_read(left)
         self.record_read(right)
@@ -141,7 +148,10 @@ class Walk(Bindings):
         self.stack += (left, right)
 
     def visit_compare(self, node: ast.Compare) -> None:
-        """Handle a comparison. Raises BeyondReach for `is` with anything but a singleton."""
+        """Record the operands of a comparison as read and compared, and queue them for a visit.
+
+        Raises BeyondReach for `is` and `is not`, unless an operand is a singleton such as None.
+        """
         operands = [node.left, *node.comparators]
         for operand in operands:
             self.record_read(operand)
@@ -163,18 +173,18 @@ class Walk(Bindings):
         return True
 
     def visit_subscript(self, node: ast.Subscript) -> None:
-        """Handle a subscript."""
+        """Record what a subscript expression reads, and queue its parts for a visit."""
         if type(node.ctx) is ast.Load:
             self.record_read(node.value)
         self.stack += (node.value, node.slice)
 
     def visit_starred(self, node: ast.Starred) -> None:
-        """Handle a starred expression."""
+        """Record what a starred expression reads, and queue it for a visit."""
         self.record_read(node.value)
         self.stack.append(node.value)
 
     def visit_dict(self, node: ast.Dict) -> None:
-        """Handle a dict display."""
+        """Record what a dict display reads, and queue its parts for a visit."""
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 self.record_read(value)
@@ -183,7 +193,7 @@ class Walk(Bindings):
             self.stack.append(value)
 
     def visit_formatted(self, node: ast.FormattedValue) -> None:
-        """Handle a field of an f-string."""
+        """Record what a field of an f-string shows and reads, and queue its parts for a visit."""
         self.record_shown(node.value)
         self.record_read(node.value)
         self.stack.append(node.value)
@@ -211,7 +221,7 @@ class Walk(Bindings):
         self.place[id(node)] = self.place.get(id(node), 0) | Place.COMPARED
 
     def visit_call(self, node: ast.Call) -> None:
-        """Handle a call."""
+        """Record what a call reads and may change, and queue its parts for a visit."""
         func, args = node.func, node.args
         self.place[id(func)] = self.place.get(id(node), 0) & Place.DECORATES | Place.CALLED
         self.call_of[id(func)] = node
@@ -302,7 +312,10 @@ class Walk(Bindings):
         )
 
     def visit_match_class(self, node: ast.MatchClass) -> None:
-        """Handle a class pattern."""
+        """Check a class pattern of `match`, and queue its parts for a visit.
+
+        Raises BeyondReach for attribute names that are not allowed.
+        """
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):
                 raise BeyondReach

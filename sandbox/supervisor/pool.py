@@ -55,10 +55,10 @@ class Slot:
 
 
 class PooledSandbox:
-    """A `records.Sandbox` over several zygotes.
+    """A sandbox (`records.Sandbox`) that runs hypotheses in several zygotes at the same time.
 
-    A zygote is a process that forks a child for every hypothesis. A batch waits if no
-    zygote is free. Waiting batches are served in their order of arrival.
+    A zygote is a process that forks a child for every hypothesis. A batch waits if no zygote is
+    free. Waiting batches are served in their order of arrival.
     """
 
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
@@ -407,7 +407,7 @@ class RequestBatcher:
         )
 
     def deliver(self, batch: Batch, further: Sequence[Batch]) -> None:
-        """Deliver the results of the shared job."""
+        """Give each waiting request its part of the results of the shared job."""
         if batch.verdict not in SOURCE_VERDICTS:
             return
         for (_, waiting), found in zip(self.requests, [batch, *further], strict=False):

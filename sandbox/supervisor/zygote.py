@@ -29,7 +29,9 @@ class ZygoteLost(Exception):
 
 
 class Zygote(Protocol):
-    """A running harness.py, which a backend started."""
+    """A running process of harness.py, which a backend started. It forks a child for every
+    hypothesis.
+    """
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
         """Raise the memory limit of the whole control group, if there is a control group.

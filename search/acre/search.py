@@ -61,12 +61,15 @@ MOST_OBJECTS = 8
 
 
 class Kind(NamedTuple):
-    """A kind of objects; a field that is left empty sets no condition.
+    """A kind of objects in scenes, by conditions on the name of an object ("gray metal sphere").
+
+    An empty field sets no condition.
 
     Args:
-        words: Words that the entity must contain.
-        lacks: A word that it must not contain.
-        entities: The entity must be one of these, or with `others` none of them.
+        words: Words that the name must contain.
+        lacks: A word that the name must not contain.
+        entities: Names of which the object must have one; with `others`, names that it must not
+            have.
         others: Whether `entities` are excluded.
     """
 
@@ -94,13 +97,14 @@ EVERY = Kind()
 
 
 class Literal(NamedTuple):
-    """A test of a scene, or its negation.
+    """A test of the number of objects in a scene, or the negation of a test.
 
     Args:
-        test: "any", "least", "odd" or "more".
+        test: "any" (at least one object of the kind), "least" (at least `k`), "odd" (an odd number)
+            or "more" (more than of the kind `than`).
         kind: Kind of the counted objects.
-        k: Threshold of "least".
-        than: Other kind of "more".
+        k: The threshold of "least".
+        than: The other kind, for "more".
         holds: False for the negation.
     """
 
@@ -176,7 +180,11 @@ def list_attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
 
 
 class Table:
-    """Scenes as a matrix of counts: how many objects of each entity each of n scenes holds."""
+    """A table of n scenes, from which tests and rules are evaluated.
+
+    The table holds a matrix of counts. Row i is scene i, and each column is an entity (a kind of
+    object such as "gray metal sphere"). An entry says how many such objects the scene contains.
+    """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self.entities = sorted({entity for scene in scenes for entity in scene})
@@ -188,14 +196,16 @@ class Table:
         self.memo: dict[Kind, NDArray[np.int32]] = {}
 
     def count(self, kind: Kind) -> NDArray[np.int32]:
-        """Return the number of objects of a kind in each scene, int32 (n,)."""
+        """Return how many objects of a kind each scene contains, as an int32 array of shape
+        (n,).
+        """
         if kind not in self.memo:
             chosen = np.array([kind.matches(entity) for entity in self.entities], bool)
             self.memo[kind] = self.counts[:, chosen].sum(axis=1, dtype=np.int32)
         return self.memo[kind]
 
     def evaluate(self, literal: Literal) -> Mask:
-        """Return where a literal holds, bool (n,)."""
+        """Return in which scenes a test holds, as a bool array of shape (n,)."""
         counted = self.count(literal.kind)
         if literal.test == "odd":
             found = counted % 2 == 1
@@ -206,7 +216,7 @@ class Table:
         return np.asarray(found if literal.holds else ~found)
 
     def predict(self, rule: Rule) -> Mask:
-        """Return where a rule predicts "on", bool (n,)."""
+        """Return for which scenes a rule predicts "on", as a bool array of shape (n,)."""
         found = self.evaluate(rule.first)
         for join, literal in ((rule.join, rule.second), (rule.outer, rule.third)):
             if literal is not None:
@@ -235,7 +245,7 @@ Form = tuple[Join, ...]  # the joins of a rule: none, one or two
 
 
 class Scenes:
-    """The sample space as a table.
+    """The scenes of the sample space, in a table from which rules are evaluated.
 
     Scenes are taken in strides, so that the first words of a column of bits are a fair sample.
     """
@@ -256,7 +266,9 @@ class Scenes:
 
 
 class EarlierPredictions:
-    """Predictions of the earlier answers on S: the scenes that some of them call on, or off."""
+    """Predictions of the earlier answers over S: the scenes that some answer calls on, and those it
+    calls off.
+    """
 
     def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
         self.scenes = scenes
@@ -318,10 +330,11 @@ class Search:
     def choose(
         self, earlier: EarlierPredictions, skip: set[Rule], expansions: float
     ) -> Rule | None:
-        """Return the next rule, or None if the budget ends before a rule is new enough.
+        """Return the next rule to answer with, or None if the budget ends before a rule is new
+        enough.
 
-        The result is worth most among the rules that are new enough and cost at most `MAX_EXTRA_COST` more
-        than the cheapest of these.
+        Only rules that are new enough and cost at most `MAX_EXTRA_COST` more than the cheapest such
+        rule are candidates. The most valuable candidate is returned.
         """
         left = expansions * Budget.RULES if earlier.agreed_share > MIN_NEW_SHARE else 0.0
         best: tuple[float, Rule] | None = None

@@ -21,7 +21,7 @@ CONCEPTS = (
 
 
 def steps(state: State, goal: Goal) -> Iterator[Step]:
-    """Yield every step of the catalogue that is worth trying on a state, cheapest kinds first."""
+    """Yield every step of the catalogue that may help in a state, cheapest kinds of steps first."""
     facts = Facts(state, goal)
     for concept in CONCEPTS:
         yield from concept.steps(facts)

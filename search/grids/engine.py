@@ -131,7 +131,9 @@ class Problem:
         self.first: list[Candidate] | None = None
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next answer, or None if nothing is left within the budget of expansions."""
+        """Return the next answer to the problem, or None if the budget of expansions has no further
+        answer.
+        """
         # Compute this before the search goes on: the first answer must not depend on other
         # requests.
         if self.first is None:

@@ -51,8 +51,9 @@ class Goal:
     def estimate_distance(self, grids: Grids) -> float:
         """Estimate the distance of the grids from the outputs, in units of cost.
 
-        Sizes that no single step is likely to change into those of the outputs add to it, and so
-        does a grid that has lost a colour which every input and output has.
+        The estimate is higher if the sizes of the grids are unlikely to become the sizes of the
+        outputs in one step. It is also higher if a grid has lost a colour that every input and
+        output has.
         """
         shapes = [shape(grid) for grid in grids]
         far = 0.0
@@ -123,7 +124,7 @@ class Facts:
 
     @cached_property
     def colours(self) -> list[set[int]]:
-        """Return the colours of each grid."""
+        """Return for each grid the set of its colours."""
         return [{v for row in g for v in row} for g in self.grids]
 
     @cached_property
@@ -180,10 +181,10 @@ class Facts:
 
     @cached_property
     def arrays(self) -> list[Array]:
-        """Return the grids as arrays."""
+        """Return the grids as NumPy arrays."""
         return [np.array(g, dtype=np.int64) for g in self.grids]
 
     @cached_property
     def output_arrays(self) -> list[Array]:
-        """Return the outputs as arrays."""
+        """Return the outputs as NumPy arrays."""
         return [np.array(g, dtype=np.int64) for g in self.goal.outputs]

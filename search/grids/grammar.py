@@ -26,7 +26,7 @@ FAILURES = (
 
 
 class Step(NamedTuple):
-    """One step of a program.
+    """One step of a grid program.
 
     Attributes:
         code: Lines that read the list of rows `g`, leave the rows themselves unchanged and assign a

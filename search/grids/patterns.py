@@ -77,7 +77,9 @@ def _hidden(grids: Grids, goal: Goal) -> list[int]:
 
 
 def stamp(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that stamp a pattern around the cells of a colour, in its own or other colours."""
+    """Yield steps that stamp a pattern around the cells of a colour, in this colour or other
+    colours.
+    """
     if not goal.has_shapes(state.grids) or not budget.charge(goal.cells / 4):
         return
     before = [np.pad(np.array(g), RADIUS, constant_values=-1) for g in state.grids]

@@ -82,7 +82,10 @@ def undo_evident_steps(goal: Lists) -> Iterator[EarlierGoal]:
 
 
 def search_backward(bank: Bank, goal: Lists, budget: Budget, twice: bool) -> Iterator[Node]:
-    """Yield programs whose value before one or two last steps is in the bank."""
+    """Yield programs that reach the goal with one or two last steps from a value in the bank.
+
+    The bank holds the values of the programs that were found so far.
+    """
     seen = {goal}
     first = []
     for before, back, cost in undo_last_step(goal):

@@ -239,7 +239,9 @@ Evaluate = Callable[..., Lists | None]
 
 
 class Plan:
-    """The programs that one tier makes from any list: operations with their operands and costs."""
+    """The programs that are built on top of every list: operations with their operands and
+    costs.
+    """
 
     def __init__(self, slots: list[Slot]) -> None:
         self.slots = slots
@@ -286,10 +288,10 @@ class Outcome(NamedTuple):
 
     Attributes:
         plan: The plan.
-        codes: Fingerprint of each program's value.
+        codes: A fingerprint (a number) of the value of each program.
         defined: Indices of the programs that are defined.
-        right: Pairs of the index of a program that is right on some shown pair, and the mask of
-            those pairs.
+        right: For each program that is right on some shown pairs, its index and a bit mask of these
+            pairs.
     """
 
     plan: Plan

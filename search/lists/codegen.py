@@ -146,7 +146,7 @@ class BranchWriter:
         return text, f"for v in {text:o}"
 
     def map(self, node: Node) -> Text:
-        """Return [term for v in base]."""
+        """Return Python code of the form `[term for v in base]`."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[{generate_term(node.args[1], text)} {loop}]")
 
@@ -170,7 +170,7 @@ class BranchWriter:
         return Text(f"[{value} {loop}]")
 
     def count_if(self, node: Node) -> Text:
-        """Return sum(test for v in base)."""
+        """Return Python code of the form `sum(test for v in base)`."""
         text, loop = self.base(node, node.args[1])
         return Text(f"sum({generate_term(node.args[1], text)} {loop})")
 
@@ -180,7 +180,7 @@ class BranchWriter:
         return Text(f"sum(v {loop} if {generate_term(node.args[1], text)})")
 
     def sort_by(self, node: Node) -> Text:
-        """Return sorted(base, key=lambda v: term)."""
+        """Return Python code of the form `sorted(base, key=lambda v: term)`."""
         text, _ = self.base(node, node.args[1])
         return Text(f"sorted({text}, key=lambda v: {generate_term(node.args[1], text)})")
 

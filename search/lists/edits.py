@@ -153,7 +153,7 @@ def _omitted(
 
 
 def find_slices(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
-    """Yield slices of known lists between two computed places."""
+    """Yield slices of known lists between two computed positions."""
     if not any(goal):
         return
     for values, program in bank.cheapest(most):
@@ -267,7 +267,7 @@ _LONGEST = 8  # maximum number of elements of a fixed list
 
 
 def fixed_list(values: tuple[int, ...]) -> Node:
-    """Return the node of a fixed list."""
+    """Return the program node of a fixed list."""
     return Node("list", values, 1.6 + sum(0.5 + 0.6 * constant_cost(v) for v in values))
 
 
@@ -284,7 +284,7 @@ def shared_ends(goal: Lists) -> tuple[int, int]:
 
 
 def concatenate(*parts: Node) -> Node:
-    """Return the concatenation of the parts."""
+    """Return the program node that concatenates the parts."""
     made = parts[0]
     for part in parts[1:]:
         made = operation_node("concat", made, part)

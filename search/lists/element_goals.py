@@ -31,7 +31,7 @@ def flatten(goal: Lists) -> NDArray[np.int64]:
 
 
 def find_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [term for v in base]."""
+    """Yield programs of the form `[term for v in base]` that reach the goal."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
@@ -177,7 +177,7 @@ def find_sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def find_distance_sorts(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
-    """Yield sorted(base, key=lambda v: abs(v - c)).
+    """Yield programs of the form `sorted(base, key=lambda v: abs(v - c))` that reach the goal.
 
     Neighbours in the outputs bound the value of c.
     """

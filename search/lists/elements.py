@@ -35,7 +35,7 @@ _LEAN = frozenset(
 
 
 class Table:
-    """Distinct rows, cheapest first, with the recipe of each."""
+    """Distinct rows of values on the shown inputs, cheapest first, with the program of each row."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Elements:
         return tuple(tuple(part.tolist()) for part in parts)
 
     def features_with_constants(self, scalars: tuple[int, ...]) -> Table:
-        """Return the features together with these constants."""
+        """Return a table of the features of elements together with these constants."""
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])

@@ -73,7 +73,9 @@ class Candidate:
         return self.remembered
 
     def predict(self, inputs: Sequence[list[int]]) -> Predictions:
-        """Return codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
+        """Return codes of the outputs on `inputs`, and on which inputs they are defined, each of
+        shape (inputs,).
+        """
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
         function = self.function
@@ -269,7 +271,7 @@ _SPOKEN = {"append", "prepend"}  # operations whose integer is described in plac
 
 
 class Describer:
-    """Writer of descriptions in words.
+    """Writes descriptions of list programs in words.
 
     Computed counts and places get letters that are explained at the end of the sentence.
     """

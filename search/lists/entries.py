@@ -22,7 +22,9 @@ Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation, and its operand
 
 
 class ExpandedList(NamedTuple):
-    """A list that was expanded: its program then, its value, and the programs made from it."""
+    """A list to which operations were applied: its program, its value, and the programs built from
+    it.
+    """
 
     program: Node
     lists: tuple[list[int], ...]

@@ -45,7 +45,7 @@ ONE = _table([1])
 
 
 def power(places: IntArray) -> Codes:
-    """Return BASE**place for each place, limiting places to the largest known power."""
+    """Return BASE to the power of each position, limited to the largest power in the table."""
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
@@ -123,7 +123,9 @@ class Block:
         return sums.ravel(), np.arange(self.rows) * (self.width + 1)
 
     def clip_index(self, place: IntArray) -> IntArray:
-        """Return where Python's slices cut at `place`, which may be negative or too large."""
+        """Return the position at which a Python slice cuts, for indices that may be negative or too
+        large.
+        """
         return np.clip(np.where(place < 0, place + self.lengths, place), 0, self.lengths)
 
     def slice(self, low: IntArray | int | None, high: IntArray | int | None) -> Part:
@@ -139,18 +141,20 @@ class Block:
 
     @cached_property
     def reversed_block(self) -> Block:
-        """Return the lists reversed."""
+        """Return a block in which every list is reversed."""
         places = np.where(self.present, self.lengths[:, None] - 1 - self.places, 0)
         return self.take(places)
 
     def take(self, places: IntArray) -> Block:
-        """Return the elements at `places` (rows, width), in lists as long as before."""
+        """Return the elements at the given positions (rows, width). The lists keep their
+        lengths.
+        """
         rows = np.arange(self.rows)[:, None] * self.width
         return Block(np.where(self.present, self.values.ravel()[rows + places], 0), self.lengths)
 
     @cached_property
     def sorted_block(self) -> Block:
-        """Return the lists sorted in ascending order."""
+        """Return a block in which every list is sorted in ascending order."""
         return self.sort_between(np.zeros_like(self.lengths), self.lengths)
 
     def sort_between(self, first: IntArray, last: IntArray) -> Block:
@@ -251,7 +255,7 @@ _BEHIND = np.concatenate([POWERS[:1], POWERS[:-1]])  # power of the place before
 
 
 def all_last_axis(truths: BoolArray) -> BoolArray:
-    """Return which rows hold throughout the last axis; (rows, ...) to (rows,)."""
+    """Return whether all values along the last axis are true; the last axis is dropped."""
     return np.logical_and.reduce(truths, axis=-1)  # type: ignore[no-any-return]
 
 

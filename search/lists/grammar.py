@@ -111,7 +111,7 @@ X = Node("x", (), 0.0)
 
 @cache
 def constant_node(value: int) -> Node:
-    """Return the node of a constant."""
+    """Return the program node of a constant."""
     return Node("const", (value,), constant_cost(value))
 
 

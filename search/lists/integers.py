@@ -191,7 +191,9 @@ def _under(op: str, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.in
 def match_outputs(
     known: list[tuple[Ints, Node]], goal: tuple[tuple[int, ...], ...]
 ) -> list[tuple[int, Node]]:
-    """Return integers that equal the only element of some output, with the mask of these.
+    """Return known integers that equal the only element of some outputs.
+
+    Each comes with a bit mask of these outputs.
 
     An integer that is undefined on an input matches an empty output.
     """

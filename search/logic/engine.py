@@ -41,7 +41,9 @@ UNSUPPORTED_REASON = "search looks for rules where worlds are judged without a s
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the inputs are finite worlds. A rule must be valid in each of them."""
+    """Return whether the inputs are finite worlds, so that this engine can search for rules about
+    them.
+    """
     return bool(shown) and all(
         isinstance(world, dict) and "domain" in world and valid is True for world, valid in shown
     )
@@ -152,7 +154,7 @@ class Problem:
         return Answer(found.text, found.sentence) if found else None
 
     def repair(self, text: str) -> Answer | None:
-        """Return a better rule made from this one, or None if there is none."""
+        """Return a better rule that is made from the rule `text`, or None if there is none."""
         ranking = Ranking(self.ranking.found, TRADE_OFFS[REPAIR_TRADE_OFF])
         found = repair_rule(ranking, self._formula(text))
         return Answer(format_sexpr(found), describe_formula(found)) if found else None
@@ -181,7 +183,9 @@ class Problem:
         return rule
 
     def predict_formula(self, formula: Formula) -> Predictions:
-        """Return which elements of the sample space a formula marks, and where that is defined."""
+        """Return which elements of the sample space a formula marks as exceptions, and for which
+        this is defined.
+        """
         count = len(self.rows)
         try:
             marks = self.space.extension(formula)
@@ -223,14 +227,14 @@ class _Found(NamedTuple):
 
 
 def repair_rule(ranking: Ranking, formula: Formula | None) -> Formula | None:
-    """Return the best rule near `formula`, or the search's own best if that is better.
+    """Return the best rule similar to `formula`, or the best rule of the search if that is better.
 
     Args:
         ranking: The valid rules of the problem.
         formula: The rule to improve, or None if there is none.
 
     Returns:
-        The better rule, or None if neither is better than `formula`.
+        The better rule, or None if no rule is better than `formula`.
     """
     first = next(iter(ranking), None)
     choices = (

@@ -36,14 +36,14 @@ NO_PART = -1
 
 
 class Recipe(NamedTuple):
-    """How a feature is built.
+    """How a feature (a property of elements) is built from simpler features.
 
     Args:
         kind: Kind of the feature.
-        guard: Guard of its neighbours.
-        one: Index of its first part.
-        other: Index of its second part.
-        name: Predicate of an atom.
+        guard: The relation, with possible conditions, that says which elements are neighbours.
+        one: Index of the first feature that it is built from.
+        other: Index of the second feature that it is built from.
+        name: Predicate, if the feature is an atom.
     """
 
     kind: Kind
@@ -86,11 +86,12 @@ def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: boo
 
 
 class Features:
-    """The features built so far.
+    """The features (properties of elements) that the search has built so far.
 
     Attributes:
         tried: Number of features evaluated.
-        values: Their values, (features, worlds * size).
+        values: For each feature, the elements that have it, bool of shape (features, worlds *
+            size).
     """
 
     def __init__(self, lanes: Lanes) -> None:
@@ -132,7 +133,7 @@ class Features:
         self.lanes.release()
 
     def smallest(self, places: NDArray[np.int64], count: int) -> Integers:
-        """Return the `count` smallest of some features."""
+        """Return the indices of the `count` smallest of the given features."""
         return places[np.argsort(self.sizes[places], kind="stable")[:count]]
 
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Integers:
@@ -184,7 +185,7 @@ class Features:
     # --- building blocks -----------------------------------------------------
 
     def add_universal(self) -> Integers:
-        """Add the property that all elements have."""
+        """Add the feature that all elements have, and return its index."""
         return self.add([Recipe("all")], self.inside[None])
 
     def add_atoms(self, predicates: Iterable[str]) -> Integers:
@@ -194,14 +195,15 @@ class Features:
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
     def add_negations(self, places: Integers) -> Integers:
-        """Add the negations of some features."""
+        """Add the negations of the given features, and return their indices."""
         values = ~self.values[places] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in places], values)
 
     def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
-        """Add the connection, by `kind`, of every feature in `ones` with every feature in `others`.
+        """Add the combination (such as "and") of every feature in `ones` with every feature in
+        `others`.
 
-        For the kind `implies`, both directions are added.
+        `kind` names the combination. For `implies`, both directions are added.
         """
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -274,7 +276,9 @@ class Features:
     # --- the same formulas over other worlds ----------------------------------
 
     def evaluate_over(self, lanes: Lanes, positions: Collection[int]) -> dict[int, Bools]:
-        """Return the values of some features over other worlds, (worlds, size) each."""
+        """Return which elements of other worlds have the given features, each of shape (worlds,
+        size).
+        """
         wanted = self._parts(positions)
         found: dict[int, Bools] = {}
         groups: dict[tuple[int, Kind, Guard], list[int]] = {}
@@ -330,7 +334,7 @@ class Features:
 
 
 def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
-    """Return the connection of two properties.
+    """Return which elements have a combination (such as "and") of two properties.
 
     Elements outside a world are false if `inside` is passed, which matters if a part is negated.
     """

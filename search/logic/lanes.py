@@ -70,7 +70,7 @@ class Guard(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the AST size, 0 without literals."""
+        """Return the number of syntax nodes of the guard; 0 if it has no literals."""
         own = sum(3 + (not literal.positive) for literal in self.literals)
         return own + max(0, len(self.literals) - 1)
 
@@ -101,7 +101,7 @@ class Lanes:
         return self._related[guard]
 
     def release(self) -> None:
-        """Free the tables of guards."""
+        """Free the memory of the tables of guards."""
         self._related.clear()
 
     def _literal(self, literal: Literal) -> Bools:

@@ -44,11 +44,13 @@ FEATURE_SHARE = 0.15  # share of the expansions for features; the others go to p
 
 
 class TradeOff(NamedTuple):
-    """Weights of the terms by which exception rules are ranked.
+    """Weights by which exception rules are ranked: short rules, cheap rules, and rules that hold in
+    further worlds.
 
     Args:
-        node: Worth of one formula node, as a number of marked elements per world.
-        holds: Worth of certainty that the rule is valid in further worlds.
+        node: Price of one formula node, in marked elements per world.
+        holds: Value of certainty that the rule is valid in further worlds, in marked elements per
+            world.
         exact: Whether validity in further worlds follows the regime's own semantics. Otherwise
             unknown atoms are false, as the published evaluator reads holdouts.
     """
@@ -86,13 +88,16 @@ NO_RULE = ExactRule(-1, 0.0)
 
 
 class CandidateRules:
-    """The candidates of a problem under any trade-off; a pure function of problem and budget.
+    """The candidate rules of a problem, for every trade-off between cost, length and validity.
+
+    They depend only on the problem and the budget.
 
     Attributes:
-        weighed_rules: Candidates that are the best at some price.
-        validity_odds: How likely each is valid in further worlds.
+        weighed_rules: Rules that are the best for some trade-off.
+        validity_odds: How likely each of these rules is valid in further worlds.
         plainest: Indices of the smallest features.
-        plainest_rows: The elements they cover, (features, structures, size).
+        plainest_rows: The elements that these features mark, of shape (features, completions,
+            size).
     """
 
     def __init__(self, prepared: PreparedWorlds, name: str, expansions: float) -> None:
@@ -131,7 +136,9 @@ class CandidateRules:
         self._judged: dict[int, tuple[Formula, int] | None] = {}
 
     def judge(self, place: int) -> tuple[Formula, int] | None:
-        """Return a weighed candidate and its exact cost, or None if it is not valid."""
+        """Return the candidate rule at an index and its exact cost, or None if the rule is not
+        valid.
+        """
         if place not in self._judged:
             rule = self.weighed_rules[place]
             formula = rule.shape.to_formula(self.features)
@@ -356,12 +363,12 @@ ANY_WORLD: Mapping[Regime, float] = {"full": 0.05, "partial": 0.1, "skeptical": 
 
 
 class DrawnWorlds(NamedTuple):
-    """Worlds drawn like the prompt worlds.
+    """Random worlds that resemble the prompt worlds.
 
     Args:
-        worlds: Complete worlds.
-        read: The same with unknown atoms false, as the published evaluator reads holdouts; equal to
-            `worlds` if all atoms are known.
+        worlds: The worlds, with all atoms decided.
+        read: The same worlds if unknown atoms count as false, as in the published evaluator; equal
+            to `worlds` if all atoms are known.
         completed: Completions of the first of these worlds. In the skeptical regime a rule must be
             valid in all of them.
     """
@@ -372,7 +379,9 @@ class DrawnWorlds(NamedTuple):
 
 
 def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds | None:
-    """Return drawn worlds, or None if hardly any breaks the theory in a few elements."""
+    """Return random worlds that resemble the prompt worlds, or None if too few violate the theory
+    in few elements.
+    """
     found: Lanes | None = None
     most = most_broken(prepared)
     for _ in range(ROUNDS):
@@ -404,11 +413,12 @@ def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds |
 
 
 class ValidityOdds(NamedTuple):
-    """Probabilities that a rule is valid in all holdouts, (candidates,) each.
+    """Probabilities that each candidate rule is valid in all holdouts, arrays of shape
+    (candidates,).
 
     Args:
-        released: As the published evaluator reads holdouts.
-        exact: By the regime's own semantics.
+        released: The probability if unknown atoms count as false, as in the published evaluator.
+        exact: The probability if unknown atoms count as the regime of the problem says.
     """
 
     released: NDArray[np.float64]

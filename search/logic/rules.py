@@ -61,7 +61,7 @@ class Shape(NamedTuple):
         return found
 
     def to_formula(self, features: Features) -> Formula:
-        """Return the shape as a formula."""
+        """Return the rule as a formula."""
         writer = FormulaWriter(features)
 
         def write(shape: Shape) -> int:
@@ -77,9 +77,9 @@ class PricedRule(NamedTuple):
 
     Args:
         shape: The rule.
-        cost: Cost over all prompt worlds, as known so far.
-        size: AST size.
-        held: Share of drawn worlds in which it is valid.
+        cost: Cost over all prompt worlds, as far as it is known.
+        size: Number of syntax nodes of the rule.
+        held: Share of the random worlds in which the rule is valid.
     """
 
     shape: Shape
@@ -89,13 +89,14 @@ class PricedRule(NamedTuple):
 
 
 class ShapeTable(NamedTuple):
-    """Some shapes with their values.
+    """Rules of a simple form, with the elements that they mark.
 
     Args:
-        shapes: The shapes.
-        values: Elements that each covers, (shapes, structures, size).
-        sizes: AST sizes, (shapes,).
-        held: Drawn worlds in which each is valid, at least, (shapes, drawn worlds).
+        shapes: The rules.
+        values: The elements that each rule marks, bool of shape (rules, completions, size).
+        sizes: Number of syntax nodes of each rule, of shape (rules,).
+        held: Random worlds in which each rule is known to be valid, bool of shape (rules, random
+            worlds).
     """
 
     shapes: list[Shape]
@@ -134,7 +135,16 @@ class Evidence:
         self.starts = np.searchsorted(prompt.world_of_lane, np.arange(self.worlds))
 
     def judge(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
-        """Return whether each rule is valid in all worlds, and its cost, both of shape (...)."""
+        """Return whether each rule is valid in all prompt worlds, and what it costs.
+
+        Args:
+            valid: Whether each rule repairs each completion; the last axis runs over completions.
+            covered: Number of elements that each rule marks in each completion, in the same shape.
+
+        Returns:
+            Validity (bool) and cost (int64) of each rule, in the shape of `valid` without the last
+            axis.
+        """
         if self.regime == "full":
             return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
         if self.regime == "skeptical":
@@ -146,7 +156,11 @@ class Evidence:
     def rank_by_price(
         self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], most: int
     ) -> Iterator[Integers]:
-        """Yield at most `most` indices, best first, for each node price and worth."""
+        """Yield the indices of the best rules, for each price of a formula node and each value of
+        validity.
+
+        Each array has at most `most` indices, best first.
+        """
         each = min(len(sizes), most)
         for price in PRICES:
             for worth in WORTHS:

@@ -33,13 +33,13 @@ Value = TypeVar("Value")
 
 
 class Atoms(NamedTuple):
-    """m conditions on n rows.
+    """The m simple conditions from which rules about n labelled rows are built.
 
     Args:
         conditions: The conditions.
-        holds: Rows on which each holds, (m, n).
-        bits: Description length of the choice among the conditions on one column, (m,).
-        column: Number of each condition's column, (m,).
+        holds: In which rows each condition holds, bool of shape (m, n).
+        bits: Bits to name each condition among the conditions on the same column, of shape (m,).
+        column: Index of the column that each condition reads, of shape (m,).
         columns: Number of columns.
         phrases: Number of columns that are phrases of a text.
         left_out: Number of conditions that were compared with the labels and dropped; significance
@@ -115,7 +115,10 @@ def select_atoms(atoms: Atoms, labels: NDArray[np.int64], most: int = MOST_CONDI
 
 
 def association(marks: NDArray[np.bool_], labels: NDArray[np.int64]) -> float:
-    """Return the association of the marked rows (n,) with any label, in standard errors."""
+    """Return how strongly a set of rows is associated with any label, in standard errors.
+
+    The bool array `marks`, of shape (n,), selects the rows.
+    """
     n, m = len(marks), float(marks.sum())
     counts = np.bincount(labels).astype(np.float64)
     inside = np.bincount(labels[marks], minlength=len(counts))

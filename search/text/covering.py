@@ -42,9 +42,9 @@ class ChosenCover(NamedTuple):
 
     Args:
         conjunctions: The conjunctions.
-        covered: Rows on which any of them holds.
-        volume: Share of records on which any of them holds.
-        bits: Their description length.
+        covered: Rows in which at least one of the conjunctions holds.
+        volume: Share of all possible records for which at least one of them holds.
+        bits: Description length of the conjunctions in bits.
     """
 
     conjunctions: tuple[Conjunction, ...]
@@ -63,7 +63,10 @@ class CandidatePool(NamedTuple):
 
 
 class Covering:
-    """The search for one cover; `wanted` (rows,) marks the rows to be covered."""
+    """The search for conjunctions that together cover the rows of a label.
+
+    The bool array `wanted`, of shape (rows,), marks the rows to cover.
+    """
 
     def __init__(self, atoms: Atoms, wanted: Marks, budget: Budget) -> None:
         self.atoms, self.wanted, self.budget = atoms, wanted, budget
@@ -75,7 +78,9 @@ class Covering:
         self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
 
     def grow(self) -> Cover:
-        """Return conjunctions and their worth, less the bits that describe them."""
+        """Return conjunctions that cover the wanted rows, and the bits that they save net of their
+        own length.
+        """
         return self._grown([], WIDTH)
 
     def rows_of(self, conjunction: Conjunction) -> Marks:
@@ -83,7 +88,9 @@ class Covering:
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
     def worth(self, conjunctions: Sequence[Conjunction]) -> float:
-        """Return the worth of some conjunctions less the bits that describe them."""
+        """Return the bits that conjunctions save in describing the labels, minus the bits that
+        describe them.
+        """
         if not conjunctions:
             return 0.0
         beside = self._others(conjunctions)

@@ -59,7 +59,9 @@ class Problem:
         self._meta: dict[str, Json] = {}
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the sentences that are not in `skip` as a numbered list, or None without any."""
+        """Return the found sentences that are not in `skip`, as a numbered list, or None if there
+        are none.
+        """
         if self._found is None:
             self._found, self._meta = self._mined()
         sentences = [said for said in self._found if said not in skip]

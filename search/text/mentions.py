@@ -62,7 +62,10 @@ class MentionRules:
 
 
 def find_pieces(rows: PreparedRows) -> Pieces | None:
-    """Return the phrases of rows with one text built from pieces, or None for other rows."""
+    """Return the phrases from which the texts are built, or None.
+
+    The result is None unless the rows have one text column whose texts are built from phrases.
+    """
     if len(rows) < FEWEST or len(rows.columns) != 1 or len(rows.texts) != 1:
         return None
     texts = rows.text("").texts
@@ -251,7 +254,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class ScoredSetting:
-    """The best setting and its cross-validated scores.
+    """The best setting of the regression, with its cross-validated scores.
 
     Args:
         setting: The setting.
@@ -265,11 +268,13 @@ class ScoredSetting:
 
 
 def fit_weights(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
-    """Return the weights (m + 1, labels), with the barely penalised constants in the last row.
+    """Fit a logistic regression and return its weights, of shape (m + 1, labels).
+
+    The last row holds the constants, which are hardly penalised.
 
     Args:
-        x: Features, (n, m).
-        codes: Label of each row, (n,).
+        x: Features of the n rows, of shape (n, m).
+        codes: Index of the label of each row, of shape (n,).
         labels: Number of labels.
         setting: Settings of the regression.
     """

@@ -46,13 +46,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Pieces:
-    """m phrases of n texts.
+    """The m phrases from which n generated texts are built.
 
     Args:
         phrases: The phrases.
-        marks: Texts in which each phrase occurs, (m, n).
-        groups: Indices of the phrases of each group, of which each row has one. A single phrase may
-            be a group of its own.
+        marks: In which texts each phrase occurs, bool of shape (m, n).
+        groups: Indices of the phrases of each group. Every text contains one phrase of each group.
+            A single phrase may be a group of its own.
         tried: Number of phrases examined.
     """
 
@@ -159,7 +159,9 @@ def min_rows(rows: int) -> int:
 
 
 def repeated_share(texts: Sequence[str]) -> float:
-    """Return the share of words that are in frequent three-word phrases, of words in any."""
+    """Return the share of the words in three-word phrases that belong to frequent three-word
+    phrases.
+    """
     cut = _Cut.from_texts(texts)
     covered, possible = (np.zeros(len(cut.ids), np.bool_) for _ in range(2))
     starts = np.arange(max(0, len(cut.ids) - TRIGRAM + 1))

@@ -47,9 +47,9 @@ def most_significant(
     times the number of all (Bonferroni), because other orders would have led to another selection.
 
     Args:
-        holds: Rows on which each condition holds, (m, n), m at least 1; none holds on all rows or
-            on none.
-        wanted: Rows with the wanted label, (n,).
+        holds: In which rows each condition holds, bool of shape (m, n) with m at least 1. Each
+            condition holds in some rows, but not in all.
+        wanted: Which rows have the wanted label, bool of shape (n,).
         prices: Cost of each condition; of equally good conditions the cheapest is chosen.
         unseen: Number of further conditions, of which these are the best.
     """

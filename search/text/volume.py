@@ -45,7 +45,9 @@ LOG2 = float(np.log(2.0))
 
 
 class Evidence:
-    """Statistics of n rows; `wanted` (n,) marks the rows with the target label."""
+    """How often conditions hold in n labelled rows; `wanted` (n,) marks the rows with the target
+    label.
+    """
 
     def __init__(self, atoms: Atoms, wanted: NDArray[np.bool_]) -> None:
         self.atoms, self.wanted = atoms, wanted
@@ -131,12 +133,13 @@ class Evidence:
         return CONJUNCTION + float(self.price[list(conjunction)].sum() - orders)
 
     def worth(self, inside: Any, wrong: Any, volume: Any) -> Any:
-        """Return the worth of a rule in bits, for equally shaped arrays.
+        """Return how many bits rules save in the description of the labels, for equally shaped
+        arrays.
 
         Args:
-            inside: Number of rows of the target on which the rule holds.
-            wrong: Number of other rows on which it holds.
-            volume: Share of records on which it holds.
+            inside: Number of rows with the target label in which the rule holds.
+            wrong: Number of other rows in which the rule holds.
+            volume: Share of all possible records for which the rule holds.
         """
         q1, q0 = inside / self.ones, wrong / self.others
         low = (wrong + 0.5) / (self.others + 1.0)

@@ -70,7 +70,7 @@ Shape = tuple[int, int]  # number of lists, number of words in each
 
 @dataclass(frozen=True)
 class MinedRules:
-    """The rules found, and statistics of the search.
+    """Rules about words and style that were found in labelled texts, and statistics of the search.
 
     Args:
         rules: The rules, strongest first.
@@ -92,7 +92,7 @@ def mine_sentences(
     budget: Budget,
     seed: int = 0,
 ) -> list[Rule]:
-    """Return the rules of `mine_rules`."""
+    """Return the rules that `mine_rules` finds, without the statistics of the search."""
     return list(mine_rules(rows, labels, public, budget, seed).rules)
 
 

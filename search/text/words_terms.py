@@ -72,12 +72,20 @@ def build_term_table(index: TextIndex, least: int) -> TermTable:
 
 
 def word_prefixes(word: str) -> list[str]:
-    """Return the beginnings of a word that are long enough for a stem."""
+    """Return all beginnings of a word that have at least `STEM_LETTERS` letters, shortest first."""
     return [word[:count] for count in range(STEM_LETTERS, len(word) + 1)]
 
 
 def list_words(index: TextIndex, names: frozenset[str]) -> list[Term]:
-    """Return the words and plain marks of the texts, without names."""
+    """Return one search term for each word and punctuation mark that occurs in the texts.
+
+    Words in `names` (people, places and the like) are left out, and only the punctuation marks in
+    `PLAIN_MARKS` are kept.
+
+    Args:
+        index: Index of the texts, with their vocabulary of words and marks.
+        names: Words to leave out because they are names.
+    """
     return [
         Term(token)
         for token in index.vocabulary
@@ -102,7 +110,9 @@ def stem_of(word: str) -> str:
 
 
 def find_stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
-    """Return stems whose words in these texts differ only in their endings and are no names."""
+    """Return stems (`luxur*`) whose words in these texts differ only in their endings and are not
+    names.
+    """
     found = []
     for stem in sorted({stem_of(token) for token in index.vocabulary if LETTERS.fullmatch(token)}):
         if len(stem) < STEM_LETTERS:
@@ -189,7 +199,7 @@ UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words"
 
 
 def list_measures(text: str) -> Iterator[Measure]:
-    """Yield the measures of style of a text column ("" if there is only one text column)."""
+    """Yield measures of style, such as the length, for a text column ("" if it is the only one)."""
     for some in CLASSES:
         yield Count(terms(*some.split()), True, text)
     for mark in MARKS.split():

@@ -81,7 +81,7 @@ class Examples:
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read the problems of a file."""
+        """Read the problems of a user's file of pairs."""
         place, fields = _parse_path(path)
         with BadRecords(place) as bad:
             loaded = _problems(place, _pairs_of(place, bad, fields), bad)

@@ -78,7 +78,7 @@ class OwnWords:
         return self.family.show_hypothesis(hypothesis)
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return feedback as the family writes it."""
+        """Return the feedback on a hypothesis, in the wording of the family."""
         return self.family.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:
@@ -94,7 +94,7 @@ class CompactOwnWords(OwnWords):
     """
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a pair in one line."""
+        """Return a pair of input and output as text in one line."""
         return join_lines(super().show_observation(number, observation))
 
     def compact(self) -> FamilyWords:
@@ -103,10 +103,10 @@ class CompactOwnWords(OwnWords):
 
 
 def format_pair(template: str, number: int, observation: Observation) -> str:
-    """Return a pair as the template shows it.
+    """Return an input and output as text, in the form of a user's template.
 
-    A field whose part is missing in the pair stays as it is written. A text within an input or
-    output is shown as it is, any other value as Python writes it.
+    If the template has a field that the pair lacks, the field stays as it is written. A text within
+    an input or output is shown as it is, any other value as Python writes it.
     """
     values = {"number": number, "input": observation.input, "output": observation.output}
 

@@ -70,7 +70,7 @@ def load_yaml_task(
 
 
 class YamlTask:
-    """A records.Task from a YAML file.
+    """A task that a user's YAML file describes.
 
     Args:
         source: the content of the file.

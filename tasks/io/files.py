@@ -112,7 +112,7 @@ def identify_file(path: Path) -> dict[str, Json]:
 
 
 def identify_files(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
-    """Return {"name", "sha256"} of several files.
+    """Return a name and one SHA-256 hash for several files, with the keys "name" and "sha256".
 
     The hash covers the files' hashes and their names relative to `folder`, in the format of
     sha256sum.

@@ -48,7 +48,7 @@ _NAMED: ContextVar[tuple[Path, str] | None] = ContextVar("named_file", default=N
 
 
 def warn(sentence: str) -> None:
-    """Issue a `DataWarning` from the caller's caller."""
+    """Issue a `DataWarning` that names the line of the caller's caller."""
     warnings.warn(_name_file(sentence), DataWarning, stacklevel=3)
 
 

@@ -66,7 +66,9 @@ def parse_id(row: Row, where: str) -> str:
 
 
 def parse_secret(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
-    """Return the `secret` object of a row, or {} if there is none or it is unreadable."""
+    """Return the `secret` object of a row (facts that models never see), or {} if it is missing or
+    unreadable.
+    """
 
     def read() -> dict[str, Json]:
         secret = row.get("secret", {})

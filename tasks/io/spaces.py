@@ -31,7 +31,7 @@ def equality_key(value: Json) -> bytes | str:
 
 
 def drop_repeated(inputs: Iterable[Json]) -> list[Json]:
-    """Return the inputs without repetitions, in order."""
+    """Return the inputs without repetitions, in their order."""
     found: dict[bytes | str, Json] = {}
     for one in inputs:
         found.setdefault(equality_key(one), one)

@@ -94,7 +94,11 @@ class Logic:
         return replace(self, allow_element_names=evaluator == "released")
 
     def code_names(self, problem: Problem) -> Sequence[str]:
-        """Return the names of the codes: covered in no, every or some completions."""
+        """Return names for the prediction codes 0, 1 and 2: covered in no, every or some
+        completions.
+
+        A rule covers an element if it marks the element as an exception.
+        """
         return CODE_NAMES
 
     def read_observations(self, path: Path, problem: Problem) -> Problem:
@@ -164,11 +168,11 @@ class Logic:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Judge the rule in each world.
+        """Judge in each world whether the rule is valid.
 
         Returns:
-            A mark for each world, None with a reason where a limit was reached. `detail` has the
-            summed cost and bound, each None unless all worlds have one.
+            For each world True, False, or None with a reason if a limit was reached. `detail` has
+            the sums of the costs and lower bounds; a sum is None if a world has no value.
 
         Raises:
             Unavailable: the session has no solver.
@@ -180,7 +184,10 @@ class Logic:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Return codes 0, 1 or 2: covered in no, every or some completions.
+        """Return for each element of the sample space whether each rule marks it as an exception.
+
+        The code is 0 if the rule marks it in no completion of the unknown atoms, 1 if in every, and
+        2 if in some completions.
 
         Raises:
             Unavailable: the session has no solver.
@@ -231,8 +238,8 @@ class Logic:
     ) -> dict[str, Json]:
         """Return what `peirce check` reports about a rule in addition to its verdict.
 
-        `text` is the formula as the user wrote it, so that a text that is no rule is described as
-        far as possible.
+        `text` is the formula as the user wrote it. If it is not a rule, it is described as far as
+        possible.
         """
         found = read_rule(
             text, theory_from_json(problem.public["theory"]), objects=self.allow_element_names
@@ -269,7 +276,7 @@ class Logic:
 
 
 def make_hypothesis(rule: Formula, closed: int = 0, description: str = "") -> Hypothesis:
-    """Return a rule as a hypothesis, whose text is the normal form used in recorded files."""
+    """Return a rule as a hypothesis. Its text is the normal form that recorded files use."""
     meta = {"size": rule.size, "depth": rule.depth, "closed": closed}
     return Hypothesis(format_sexpr(rule), description, meta, (AUTO_CLOSED,) if closed else ())
 

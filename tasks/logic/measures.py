@@ -41,14 +41,14 @@ def apply_evaluator(problem: Problem, evaluator: str) -> Problem:
 
 @dataclass(frozen=True)
 class WorldResults:
-    """Results of a rule on the prompt worlds, or on the holdouts.
+    """Validity and cost of a rule in the prompt worlds, or in the holdouts.
 
     Args:
         worlds: {"valid", "cost", "lower_bound"} for each world.
-        valid: whether the rule is valid in all worlds; None where a limit leaves it open or there
-            is no world.
-        cost: the summed cost, None where the rule is not valid or a cost is unknown.
-        bound: the summed lower bound, None in the same cases.
+        valid: whether the rule is valid in all worlds; None if a limit was reached or there are no
+            worlds.
+        cost: the sum of the costs; None if the rule is not valid or a cost is unknown.
+        bound: the sum of the lower bounds; None in the same cases.
     """
 
     worlds: tuple[Mapping[str, Json], ...]
@@ -67,10 +67,10 @@ class WorldResults:
 def summarize_worlds(
     agreement: Agreement | None, stored: Sequence[Json], evaluator: str
 ) -> WorldResults:
-    """Return the results of a rule on some worlds.
+    """Return validity and cost of a rule over several worlds.
 
     Args:
-        agreement: the agreement of the rule with the worlds, None where there is none.
+        agreement: the results of the rule in each world, or None if it was not judged.
         stored: the recorded lower bounds, which `released` uses.
         evaluator: one of `EVALUATORS`.
     """
@@ -99,7 +99,7 @@ def _sum(numbers: Sequence[Json]) -> int | None:
 
 @dataclass(frozen=True)
 class RuleMeasures:
-    """Results of a rule on a problem.
+    """Validity and cost of a rule in the prompt worlds and in the holdouts of a problem.
 
     Args:
         evaluator: one of `EVALUATORS`.
@@ -128,7 +128,7 @@ class RuleMeasures:
         return self.holdout.gap - self.prompt.gap
 
     def as_json(self) -> dict[str, Json]:
-        """Return the results as JSON."""
+        """Return validity and cost as JSON."""
         return {
             "valid": self.prompt.valid,
             "cost": self.prompt.cost,

@@ -85,7 +85,7 @@ class LogicWords:
 
     @property
     def instructions(self) -> str:
-        """Role, semantics, aims, grammar and theory."""
+        """The instructions of the prompt: role, semantics, aims, grammar and theory."""
         blocks = [_ROLE, _SEMANTICS[self.regime], _AIMS, _GRAMMAR]
         if self.theory is not None:
             blocks.append(_theory(self.theory))
@@ -138,14 +138,14 @@ class CompactLogicWords(LogicWords):
         return 'Ab(x) as {"formula": "(and (... x) (not (... x)))", "description": "..."}:'
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a world in one line."""
+        """Return a world as text in one line."""
         world = observation.input
         parts = [f"{name} {_few(atoms)}" for name, atoms in world["true"].items()]
         parts += [f"?{name} {_few(atoms)}" for name, atoms in world.get("unknown", {}).items()]
         return join_lines(f"{' '.join(world['domain'])}: {'; '.join(parts)}")
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return the formula of a rule."""
+        """Return a rule as text: its formula alone."""
         return hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:

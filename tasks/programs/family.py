@@ -261,12 +261,12 @@ class Programs:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Run the hypothesis on the observations, and compare its outputs with the expected
+        """Run a function on observations in the sandbox, and compare its outputs with the expected
         outputs.
 
         Returns:
-            A mark for each observation, None with a reason where the function is undefined. All
-            marks are None where the run as a whole failed, and `verdict` then says how.
+            For each observation True, False, or None with a reason if the function has no output
+            there. If the whole run failed, all entries are None, and `verdict` says how it failed.
 
         Raises:
             Unavailable: the session has no sandbox.
@@ -289,7 +289,9 @@ class Programs:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Return the prediction codes of each hypothesis over `inputs`.
+        """Run each function on all inputs in the sandbox, and return a code for each output.
+
+        Equal outputs have equal codes.
 
         The hypotheses run concurrently.
 

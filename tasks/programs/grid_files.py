@@ -42,7 +42,7 @@ from .grid_values import UNANSWERED, Grid, check_grid
 
 
 class GridFileOptions(Protocol):
-    """What the reader needs of a `grids.GridTask`.
+    """What the reader of grid files needs to know about a task (`grids.GridTask`).
 
     Its files and folders, the cells that it accepts, and whether a test input may lack an output.
     """
@@ -87,7 +87,10 @@ class _Task:
 
 
 def read_grid_files(path: str | Path, form: GridFileOptions) -> dict[str, ProblemParts]:
-    """Return problem id -> (shown, hidden, secret), in the order of the files.
+    """Read grid problems, and return for each problem id its shown pairs, hidden pairs and secret
+    facts.
+
+    The problems are in the order of the files.
 
     Raises:
         DataError: a file is bad or empty.

@@ -74,7 +74,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ParameterSampler:
-    """Source of the random parameters of steps."""
+    """Draws the random parameters of the steps of grid rules."""
 
     rng: random.Random
 

@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ParameterSampler:
-    """Source of the random constants of steps.
+    """Draws the random constants of the steps of list rules.
 
     Args:
         rng: the generator of random numbers.

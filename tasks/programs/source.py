@@ -43,7 +43,7 @@ def read_source(
     leniency: tuple[str, ...] = (),
     budget: ParsingBudget | None = None,
 ) -> Hypothesis | Malformed:
-    """Return the hypothesis whose source is `text`.
+    """Parse the Python source of a hypothesis, and find the function to call.
 
     The entry is the last top-level function named f, fn, solve or transform, or else the last
     top-level function.
@@ -52,13 +52,14 @@ def read_source(
         text: the source, as it was written.
         description: what the function does, in words.
         leniency: names of the tolerances that were needed to find the text.
-        budget: the characters that may still be parsed; without it this text alone has a whole one.
+        budget: the number of characters that may still be parsed; by default, a full budget for
+            this text.
 
     Returns:
         A hypothesis with `meta` {"entry": name of the function} and, where a tolerance was used,
         {"leniency": [names]}. Its breaches are among import, missing_import, helper_function,
-        helper_class, top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the reason empty,
-        too_long, syntax, no_function, no_argument or many_arguments.
+        helper_class, top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the
+        reason empty, too_long, syntax, no_function, no_argument or many_arguments.
 
     Raises:
         BudgetSpent: the budget has too few characters left.

@@ -107,7 +107,7 @@ def parse_sourced_hypotheses(text: str, count: int) -> list[tuple[str, int | Non
 
 
 def parse_judgement(text: str, labels: Sequence[str]) -> Judgement:
-    """Return the label that a judge's answer gives, spelt as in `labels`.
+    """Return the label in a judge's answer, spelt as in `labels`.
 
     The function reads the text after the last "final answer:"; if there is none, the text after the
     last "answer:" or "label:"; if there is none, the last line with content. If that line mentions

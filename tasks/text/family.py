@@ -127,12 +127,11 @@ class Text:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Judge a hypothesis on observations.
+        """Apply a sentence to labelled rows, and return on which rows it is right.
 
         Returns:
-            The agreement, with a mark for each observation: True, False, or None if the sentence
-            gives no label there. The verdict is "needs_model" if the sentence is no exact rule and
-            no model judges.
+            For each row True, False, or None if the sentence gives it no label. The verdict is
+            "needs_model" if the sentence is no exact rule and no model judges.
 
         Raises:
             Unavailable: There is no judge.

@@ -206,7 +206,8 @@ def _item(written: str, sourced: bool) -> Item:
 
 
 def tidied(sentence: str) -> str:
-    """Strip bold marks, a title such as "Hypothesis 3:", and enclosing brackets or quotes.
+    """Return a sentence without bold marks, a title such as "Hypothesis 3:", and enclosing brackets
+    or quotes.
 
     The result is a single line.
     """

@@ -87,7 +87,11 @@ class LabelledData:
         return tuple(hidden), spans
 
     def samples(self, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Iterator[int]:
-        """Yield the numbers of the samples that show other rows than every sample before them."""
+        """Yield the numbers of samples of the training rows, without samples that repeat an earlier
+        sample.
+
+        Two samples repeat each other if they show the same rows.
+        """
         count = len(self.splits["train"])
         most = math.comb(count, min(shown, count))
         found: set[frozenset[int]] = set()

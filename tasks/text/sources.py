@@ -43,7 +43,7 @@ _SETTINGS = ("label", "ood", "columns")
 
 @dataclass(frozen=True)
 class Source:
-    """A path with its settings.
+    """A path to labelled data, with the settings that the user gave with it.
 
     Attributes:
         path: A folder or a file.
@@ -103,7 +103,7 @@ class Source:
 
 
 def parse_source(path: str | Path, label: str | None = None, ood: str | None = None) -> Source:
-    """Parse a path with its settings.
+    """Parse a path to labelled data with its settings, such as `PATH?label=NAME`.
 
     Args:
         path: The path, possibly with `?key=value&...` after it.

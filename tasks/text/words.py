@@ -87,7 +87,9 @@ class TextWords:
 
     @staticmethod
     def from_public(public: Mapping[str, Json]) -> TextWords:
-        """Return the words for a problem's public facts, of which only `labels` is required."""
+        """Return the prompt texts for a problem from its public facts; only the key `labels` is
+        required.
+        """
         return TextWords(
             tuple(public["labels"]),
             public.get("columns", {}),
@@ -145,7 +147,7 @@ class TextWords:
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a numbered input with its label."""
+        """Return a numbered row with its label, as text."""
         said = format_input(observation.input)
         gap = "\n" if "\n" in said else "\n   "
         return f"{number}. {said}{gap}label: {observation.output}"
@@ -242,7 +244,7 @@ def quote_label(label: Json) -> str:
 
 
 def format_input(row: Mapping[str, Json]) -> str:
-    """Return an input as prompts show it.
+    """Return a row as text, in the form in which prompts show it.
 
     A single column is shown without its name. Otherwise each column has its name, and each is on
     its own line if one of them holds a long text.

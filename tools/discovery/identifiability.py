@@ -400,12 +400,12 @@ NORMAL_APPROXIMATION_FROM = 1_000  # Above this many tosses the normal approxima
 
 
 def exceeds_noise(codes: Codes, gold: Codes) -> bool:
-    """Return whether the label that the codes give stands out from noise.
+    """Return whether the label that a rule gives stands out from noise in the shown rows.
 
-    True if no row contradicts it.
+    The result is True if no row contradicts the rule.
 
-    It has to lead the next label where the codes give it, and to have a larger share there than
-    elsewhere.
+    Otherwise, where the rule applies, its label must be more frequent than the next label, and also
+    have a larger share than in the other rows.
     """
     there = codes != NOT_APPLICABLE
     given = np.unique(codes[there])

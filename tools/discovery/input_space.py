@@ -66,7 +66,7 @@ class WeightedInputs(ABC):
 
 @dataclass(frozen=True)
 class WeightedRows(WeightedInputs):
-    """Inputs that are stored as rows."""
+    """Weighted inputs that are stored as rows of a table."""
 
     rows: PreparedRows
 
@@ -409,7 +409,7 @@ class Slots:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """All texts that the fillings make."""
+        """All texts that the fillings of the slots make."""
         return tuple(map(self.separator.join, product(*self.fillings)))
 
     def relevant_slots(self, marks: NDArray[np.bool_]) -> frozenset[int]:

@@ -70,7 +70,7 @@ def overlap(one: Rule, other: Rule, space: InputSpace) -> float:
 def claim_overlap(
     one: Codes, other: Codes, weights: NDArray[np.float64], labels: int
 ) -> float:  # fmt: skip
-    """Return the overlap of two vectors of label indices, in which -1 stands for no claim.
+    """Return how much two rules overlap, from their labels on n inputs (-1 for no label).
 
     Args:
         one: Label indices, (n,).

@@ -41,11 +41,13 @@ _DIGITS = 9  # Two ways of counting whose HDR agrees to this many decimals are e
 
 @dataclass(frozen=True)
 class DiscoveryScores:
-    """FDR, RC and HDR of one score; RC is 0 if nothing is found.
+    """Feature discovery rate (FDR), relationship correctness (RC) and their product (HDR).
+
+    RC is 0 if nothing is found.
 
     Attributes:
         fdr: Discovery rate of the true sentences or variables.
-        rc: Mean rating of those that are found.
+        rc: Mean rating of the true sentences or variables that are found.
         hdr: Product of both.
         missing: Ratings that could not be read, which count as absent.
     """
@@ -57,7 +59,8 @@ class DiscoveryScores:
 
 
 def discovery_rates(found: int, true: int, ratings: float) -> tuple[float, float, float]:
-    """Return FDR, RC and HDR.
+    """Return the feature discovery rate (FDR), relationship correctness (RC) and their product
+    (HDR).
 
     Args:
         found: Number of true items that were found.
@@ -331,12 +334,12 @@ def match_one_to_one(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two raters agree.
+    """How well the ratings of two raters agree.
 
     The three kappas are None if chance alone would produce full agreement.
 
     Attributes:
-        n: Items that both rated.
+        n: Number of items that both raters rated.
         same: Share of items with equal ratings.
         near: Share of items whose ratings are at most one point of the scale apart.
         kappa: Cohen's kappa of equal ratings.

@@ -52,7 +52,10 @@ def is_memorising(
 
 
 class Inputs:
-    """The inputs of S, looked up by value; their codes are computed when first needed."""
+    """The inputs of the sample space S, which can be looked up by value.
+
+    The codes of the inputs are computed when they are first needed.
+    """
 
     def __init__(self, inputs: Sequence[Json]) -> None:
         self._inputs = inputs
@@ -68,8 +71,8 @@ class Inputs:
 def is_mostly_constant(predictions: Predictions, mask: NDArray[np.bool_]) -> bool:
     """Return whether at least 95% of the selected inputs are undefined or share one prediction.
 
-    The shared prediction is the most frequent prediction on these inputs. `mask`, (n,), selects the
-    inputs. The result is False if it selects none.
+    The shared prediction is the most frequent prediction on these inputs. The bool array `mask`, of
+    shape (n,), selects the inputs. If it selects no input, the result is False.
     """
     total = int(np.count_nonzero(mask))
     needed = math.ceil(MEMORISATION_THRESHOLD * total)

@@ -42,7 +42,7 @@ def check_matrix(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def check_predictions(
     codes: ArrayLike, defined: ArrayLike, inputs: int | None = None
 ) -> tuple[Codes, Mask]:
-    """Return codes and definedness as arrays (h, n).
+    """Return the codes of predictions, and where they are defined, as arrays of shape (h, n).
 
     Raises:
         ValueError: The shapes differ, or n is not `inputs`.
@@ -158,8 +158,8 @@ class Coverage:
             raise ValueError(f"{len(self._units)} weights for {inputs} inputs")
 
     def covered_mask(self, predictions: Predictions) -> NDArray[np.bool_]:
-        """Return for each input, (n,), whether an earlier answer made the prediction of this
-        hypothesis.
+        """Return for which inputs an earlier answer made the same prediction, as a bool array of
+        shape (n,).
         """
         return self._covered(predictions.codes, predictions.defined)
 
@@ -229,11 +229,12 @@ def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = No
 
 
 def covered_shares(covered: NDArray[np.bool_], weights: ArrayLike | None = None) -> list[float]:
-    """Return the coverage cov of each of h hypotheses.
+    """Return for each of h hypotheses the share of S on which an earlier one predicts the same.
 
     Args:
-        covered: Inputs on which an earlier hypothesis made an equal prediction, (h, n).
-        weights: Weight of each input, (n,); None for equal weights.
+        covered: For each hypothesis, the inputs on which an earlier hypothesis made an equal
+            prediction, bool of shape (h, n).
+        weights: Weight of each input, of shape (n,); None for equal weights.
     """
     units = None if weights is None else _units(np.asarray(weights, np.float64))
     return [_share(row, units) for row in covered]

@@ -182,9 +182,11 @@ def intersections(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> NDArray[np.int64] | Sizes:
-    """Return the sizes (h, h) of the intersections of prediction sets, own sizes on the diagonal.
+    """Return the sizes of the intersections of every two of h prediction sets, of shape (h, h).
 
-    The sizes are int64 if sets are counted, float64 under weights.
+    The diagonal holds the sizes of the sets.
+
+    The sizes are int64 without weights, and float64 with weights.
     """
     rows, known = check_predictions(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)

@@ -145,10 +145,11 @@ def merge_equal(population: Population) -> Population:
 
 
 def draw_subsets(items: int, size: int, max_subsets: int, seed: str) -> Places:
-    """Return different subsets (c, size) of range(items), ascending within a row.
+    """Return c different subsets of range(items), as an array of shape (c, size) with ascending
+    rows.
 
-    All subsets are returned if there are at most `max_subsets`, else `max_subsets` drawn at random; none, (0,
-    size), if items < size.
+    If there are at most `max_subsets` subsets, all are returned, otherwise `max_subsets` random
+    ones. If items < size, there are none.
     """
     total = math.comb(items, size)
     if total <= max_subsets:
@@ -178,7 +179,10 @@ def _subset(rank: int, binomials: list[list[int]]) -> list[int]:
 
 
 def draw_hidden_sets(pairs: int, m: int, draws: int, seed: str) -> Places:
-    """Draw sets (d, m) of hidden pairs; d is `draws`, or less if there are fewer sets."""
+    """Draw sets of m hidden pairs, as an int array of shape (d, m).
+
+    d is `draws`, or smaller if there are fewer different sets.
+    """
     return draw_subsets(pairs, m, draws, f"{seed} hidden {m}")
 
 

@@ -125,12 +125,13 @@ _PATTERNS = [
 
 
 class Component(NamedTuple):
-    """Elements of one world whose undecided values share unknown atoms.
+    """Elements of one world that must be decided together, because they depend on the same unknown
+    atoms.
 
     Attributes:
         world: Index of the world.
         elements: Indices of the elements in its domain.
-        atoms: Numbers of the world's unknown atoms.
+        atoms: Numbers of these unknown atoms in the order of the world.
     """
 
     world: int
@@ -188,7 +189,7 @@ class CompletionAlgebra:
         return self.count * self.words
 
     def atom(self, name: str, terms: Sequence[str]) -> Words:
-        """Return the words of an atom."""
+        """Return in which completions an atom is true, as words of bits."""
         key = (name, tuple(terms))
         if key not in self._atoms:
             true = self._gathered(
@@ -203,7 +204,7 @@ class CompletionAlgebra:
         return self._atoms[key]
 
     def equal(self, terms: Sequence[str]) -> Words:
-        """Return the words of an equality."""
+        """Return in which completions two terms are equal, as words of bits."""
         same = self._gathered(self.structures.equality(terms), terms)
         return np.where(same, _ONES, _NONE)[..., None]
 
@@ -261,7 +262,10 @@ class CompletionAlgebra:
 
 
 def unpack_bits(words: Words) -> NDArray[np.bool_]:
-    """Unpack words (..., words) to truth values (..., 64 * words), one per completion."""
+    """Unpack words to truth values, one per completion.
+
+    The last axis of the result is 64 times as long as the last axis of `words`.
+    """
     bytes_ = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
     found: NDArray[np.bool_] = np.unpackbits(bytes_, axis=-1, bitorder="little").view(np.bool_)
     return found

@@ -44,7 +44,7 @@ class Algebra(Protocol[V]):
 
     @property
     def cells(self) -> int:
-        """Size of a value without variables."""
+        """Number of entries of a value without free variables."""
         ...
 
     def atom(self, name: str, terms: Sequence[str]) -> V:
@@ -144,10 +144,11 @@ class Structures:
         worlds: The worlds.
         signature: Number of arguments of each predicate.
         size: Size of the largest domain.
-        inside: Which indices are elements of a world, (worlds, size).
-        true: For each predicate, its true atoms, (worlds, size, ...).
-        unknown: For each predicate, the number of each unknown atom in its world's order, -1 if
-            known.
+        inside: Which indices are elements of a world, bool of shape (worlds, size).
+        true: For each predicate, a bool table of its true atoms. After the axis of worlds, it has
+            one axis of length `size` for each argument.
+        unknown: For each predicate, a table of the same shape with the number of each unknown atom
+            in the order of the world, and -1 for known atoms.
         unknown_counts: Number of unknown atoms of each world.
     """
 
@@ -177,10 +178,11 @@ class Structures:
 
     @classmethod
     def from_tables(cls, inside: Bools, true: Mapping[str, Bools]) -> Structures:
-        """Build worlds without unknown atoms from tables, as they are drawn in `sampling.py`.
+        """Build worlds without unknown atoms from tables of truth values, such as `sampling.py`
+        draws.
 
         Args:
-            inside: Which indices are elements, (worlds, size).
+            inside: Which indices are elements of a world, bool of shape (worlds, size).
             true: For each predicate a table with an axis for each argument after the first axis,
                 false outside of a domain.
 
@@ -275,12 +277,12 @@ class TruthAlgebra:
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
-        """Return the table of an atom."""
+        """Return the table that says for which elements of each world an atom is true."""
         found: Bools = self.structures.atom_table("true", self.structures.true, name, terms, False)
         return found
 
     def equal(self, terms: Sequence[str]) -> Bools:
-        """Return the table of an equality."""
+        """Return the table that says for which elements two terms are equal."""
         return self.structures.equality(terms)
 
     def negation(self, value: Bools) -> Bools:
@@ -320,7 +322,9 @@ class TruthAlgebra:
 
 
 def broadcast_to_elements(value: Any, formula: Formula, size: int) -> Any:
-    """Return the values of a rule with an axis for the elements, (worlds, elements, ...).
+    """Return the values of a rule as an array whose second axis runs over the elements.
+
+    The first axis runs over the worlds; further axes stay.
 
     A rule without a free variable has one value for all elements.
     """

@@ -25,7 +25,7 @@ MAX_SHOWN_ELEMENTS = 3  # elements that are shown of each world
 
 
 class Breach(NamedTuple):
-    """Elements that a rule leaves broken.
+    """Elements that violate the theory although a rule marks exceptions.
 
     Attributes:
         elements: Names of elements that are broken and not covered.
@@ -125,6 +125,8 @@ def _breach(
 
 
 def atom_name(world: World, number: int) -> str:
-    """Return the text of a world's unknown atom, such as `R(a0, a1)`, by its number."""
+    """Return the text of an unknown atom of a world, such as `R(a0, a1)`, from the atom's
+    number.
+    """
     name, at = world.unknown_atoms[number]
     return f"{name}({', '.join(world.names[place] for place in at)})"

@@ -118,7 +118,7 @@ class PreparedWorlds:
 
     @cached_property
     def structures(self) -> Structures:
-        """The worlds as tables."""
+        """The worlds as tables of truth values."""
         return Structures(self.worlds, dict(self.theory.signature))
 
     @cached_property
@@ -168,7 +168,18 @@ class PreparedWorlds:
         return tuple(map(int, sizes))
 
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
-        """Return the worth of a rule in each world. Raises `BeyondFastPath`."""
+        """Return whether a rule is valid in each world, and what it costs there.
+
+        Args:
+            rule: The rule, a formula in x.
+
+        Returns:
+            One judgement per world, in the order of the worlds: validity, cost (None if the rule is
+            not valid) and the lower bound of the cost.
+
+        Raises:
+            BeyondFastPath: The rule or the worlds need Z3.
+        """
         bounds = self.bounds
         valid, cost = self._full(rule) if self.regime == "full" else self._completed(rule)
         return tuple(
@@ -182,7 +193,10 @@ class PreparedWorlds:
         return ~broken, covered.sum(axis=1)
 
     def full_extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return V and A of the full regime, each (worlds, elements)."""
+        """Return which elements violate the theory and which the rule marks, in the full regime.
+
+        Both are bool arrays of shape (worlds, elements).
+        """
         with _within_reach():
             return self._violated, self._table(rule) & self.structures.inside
 

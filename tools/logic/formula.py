@@ -28,7 +28,8 @@ class Node(NamedTuple):
         kind: Kind of the node.
         name: Predicate of an atom, or variable of a quantifier.
         terms: Terms of an atom or an equality.
-        parts: Indices of the nodes that this one is made of, all smaller than its own.
+        parts: Indices of the nodes of which this node is made. They are smaller than the index of
+            this node.
     """
 
     kind: Kind
@@ -58,7 +59,7 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """The AST size (ABD, appendix B.3).
+        """The size of the formula's syntax tree (AST), in nodes (ABD, appendix B.3).
 
         An atom or equality counts 1 plus its arguments, a negation 1 plus its part, a binary
         connective 1 plus both parts, and a quantifier 2 plus its part. The paper's example shows

@@ -29,7 +29,7 @@ class Rule(NamedTuple):
 
 
 class InvalidRule(NamedTuple):
-    """A text that is no rule.
+    """The reason why a text is not a rule.
 
     Attributes:
         reason: `SYNTAX`, one of `SCOPE`, "missing" or "too_large".

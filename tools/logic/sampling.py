@@ -47,23 +47,26 @@ class RandomStream:
 
 
 def element_mask(sizes: Integers, most: int | None = None) -> Bools:
-    """Return which indices of a table are elements, (worlds, size), for domains of these sizes."""
+    """Return which indices of a table are elements, for worlds with these numbers of elements.
+
+    The result is a bool array of shape (worlds, size).
+    """
     width = int(sizes.max()) if most is None else most
     found: Bools = np.arange(width)[None, :] < sizes[:, None]
     return found
 
 
 def draw_atoms(stream: RandomStream, inside: Bools, counts: Integers, places: int) -> Bools:
-    """Draw the atoms of a predicate that are true, uniformly among the elements of each world.
+    """Draw which atoms of a predicate are true, uniformly among all possible atoms of each world.
 
     Args:
         stream: Source of random numbers.
-        inside: Which indices are elements, (worlds, size).
+        inside: Which indices are elements of a world, bool of shape (worlds, size).
         counts: Number of true atoms in each world.
         places: Number of arguments of the predicate.
 
     Returns:
-        A table (worlds, size, ...) with one axis for each argument.
+        A bool table. After the axis of worlds, it has one axis of length `size` for each argument.
     """
     worlds, size = inside.shape
     possible = np.ones(worlds, bool)

@@ -256,5 +256,5 @@ PUBLISHED_THEORIES: Mapping[str, Theory] = {
 
 
 def find_published(name: str) -> Theory | None:
-    """Return the paper's theory with this name, in either naming; None if there is none."""
+    """Return the published theory with this name (such as T1 or TH2), or None if there is none."""
     return next((theory for theory in PUBLISHED_THEORIES.values() if name in theory.names), None)

@@ -36,12 +36,13 @@ Circuit = NDArray[np.int64]
 
 
 class Gate(NamedTuple):
-    """One gate of a circuit.
+    """One gate of a Boolean circuit, which stands for a truth value in a world.
 
     Attributes:
         kind: "input", "not", "and" or "iff" ("false" and "true" for the two constants).
-        parts: Numbers of the gates it is made of. For an input, the world and the number of its
-            atom, where the world's unknown atoms come before the Ab atoms of its elements.
+        parts: Numbers of the gates that are its inputs. For the kind "input", the world and the
+            number of an atom of this world. The unknown atoms are numbered first, then the Ab atoms
+            of the elements.
     """
 
     kind: str
@@ -49,11 +50,11 @@ class Gate(NamedTuple):
 
 
 class CircuitTooLarge(Exception):
-    """A circuit has more than `MAX_GATES` gates."""
+    """Raised when the circuit of a rule has more than `MAX_GATES` gates."""
 
 
 class Gates:
-    """A store of gates without duplicates.
+    """All gates of a Boolean circuit, each stored once.
 
     It folds constants, double negations, and operands that are equal or (for "and") opposite, no
     more.
@@ -75,14 +76,14 @@ class Gates:
         return number
 
     def negation(self, one: int) -> int:
-        """Return the gate of a negation."""
+        """Return the number of the gate that negates a gate."""
         if one <= TRUE:
             return 1 - one
         gate = self.gates[one]
         return gate.parts[0] if gate.kind == "not" else self.add("not", one)
 
     def conjunction(self, one: int, other: int) -> int:
-        """Return the gate of a conjunction."""
+        """Return the number of the gate for "`one` and `other`"."""
         if one == FALSE or other == FALSE or one == self.negation(other):
             return FALSE
         if one in (TRUE, other):
@@ -92,7 +93,7 @@ class Gates:
         return self.add("and", min(one, other), max(one, other))
 
     def equivalence(self, one: int, other: int) -> int:
-        """Return the gate of an equivalence."""
+        """Return the number of the gate that is true if `one` and `other` are equal."""
         if one <= TRUE or other <= TRUE:
             known, rest = min(one, other), max(one, other)
             if rest <= TRUE:
@@ -127,7 +128,9 @@ class CircuitAlgebra:
         return table
 
     def atom(self, name: str, terms: Sequence[str]) -> Circuit:
-        """Return the gates of an atom; Ab atoms are inputs."""
+        """Return the gates of an atom for all elements. Unknown atoms and Ab atoms are inputs of
+        the circuit.
+        """
         if name == ABNORMAL:
             found: Circuit = self.abnormal if is_variable(terms[0]) else self.abnormal[:, :0]
             return found
@@ -135,18 +138,18 @@ class CircuitAlgebra:
         return found
 
     def equal(self, terms: Sequence[str]) -> Circuit:
-        """Return the gates of an equality, which are constants."""
+        """Return the gates of an equality of two terms. They are the constants true and false."""
         return self.structures.equality(terms).astype(np.int64)
 
     def negation(self, value: Circuit) -> Circuit:
-        """Return the gates of a negation."""
+        """Return the gates that negate the given gates."""
         found = np.where(value <= TRUE, 1 - value, value)
         for at in zip(*np.nonzero(value > TRUE), strict=True):
             found[at] = self.gates.negation(int(value[at]))
         return found
 
     def conjunction(self, one: Circuit, other: Circuit) -> Circuit:
-        """Return the gates of a conjunction."""
+        """Return the gates for "`one` and `other`"."""
         one, other = np.broadcast_arrays(one, other)
         found = np.where(one == TRUE, other, one)
         found[(one == FALSE) | (other == FALSE)] = FALSE
@@ -155,11 +158,11 @@ class CircuitAlgebra:
         return found
 
     def disjunction(self, one: Circuit, other: Circuit) -> Circuit:
-        """Return the gates of a disjunction."""
+        """Return the gates for "`one` or `other`"."""
         return self.negation(self.conjunction(self.negation(one), self.negation(other)))
 
     def equivalence(self, one: Circuit, other: Circuit) -> Circuit:
-        """Return the gates of an equivalence."""
+        """Return the gates that are true if `one` and `other` are equal."""
         one, other = np.broadcast_arrays(one, other)
         found = np.where(one == TRUE, other, one)
         for at in zip(*np.nonzero(one != TRUE), strict=True):
@@ -324,7 +327,9 @@ class GroundedWorlds:
         self.world_solvers = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
 
     def without_gates(self) -> GroundedWorlds:
-        """Return a copy of these worlds without the gates that earlier rules left behind."""
+        """Return a copy of these worlds without the circuit gates of rules that were judged
+        before.
+        """
         return GroundedWorlds(self.theory, self.worlds, self.regime, self.resources)
 
     def _structures(self) -> Structures:
@@ -334,7 +339,7 @@ class GroundedWorlds:
         return Structures(worlds, dict(self.theory.signature))
 
     def z3_term(self, number: int) -> z3.BoolRef:
-        """Return the Z3 term of a gate, building the terms of its parts first."""
+        """Return the Z3 term of a gate; the terms of its input gates are built first."""
         waiting = [] if number in self.terms else [number]
         while waiting:
             gate = self.gates.gates[waiting[-1]]
@@ -387,7 +392,9 @@ class GroundedWorlds:
         return None, "unrepairable"
 
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
-        """Return the worth of a rule in each world."""
+        """Return whether a rule is valid in each world, and what it costs there, one judgement per
+        world.
+        """
         try:
             covered = self.covered_gates(rule)
         except TableTooLarge:
@@ -403,7 +410,11 @@ class GroundedWorlds:
         return tuple(RuleJudgement(None, None, bound, reason) for bound, _ in self.bounds)
 
     def covered_gates(self, rule: Formula) -> NDArray[np.int64]:
-        """Return the gates (worlds, elements) of a rule. Raises `TableTooLarge` or `CircuitTooLarge`."""
+        """Return for each element the gate that says whether a rule marks it, of shape (worlds,
+        elements).
+
+        Raises `TableTooLarge` or `CircuitTooLarge`.
+        """
         value = evaluate(rule, self.folding)
         found: NDArray[np.int64] = broadcast_to_elements(value, rule, self.folding.structures.size)
         return found

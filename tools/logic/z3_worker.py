@@ -20,7 +20,7 @@ _GATES = 200_000
 
 
 class Worker:
-    """Answers requests one after the other and keeps the most recently used grounded worlds."""
+    """Answers requests one after the other, and keeps the worlds that were used last in memory."""
 
     def __init__(self) -> None:
         self.solved: OrderedDict[str, GroundedWorlds] = OrderedDict()

@@ -207,7 +207,7 @@ class IsOneOf:
 
 @dataclass(frozen=True)
 class Missing:
-    """The column has no value."""
+    """A condition that holds if the column has no value in the row."""
 
     column: str
 
@@ -222,7 +222,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Not:
-    """The part does not hold."""
+    """A condition that holds if another condition does not hold."""
 
     part: Condition
 

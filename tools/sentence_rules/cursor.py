@@ -22,7 +22,7 @@ Parsed: TypeAlias = "tuple[T, int] | None"
 
 
 class Bound(NamedTuple):
-    """A bound on a quantity.
+    """A bound on a quantity in a sentence, such as "at least 2".
 
     It is at least, at most, more than, less than or exactly `low`; with `high`, from `low` to
     `high`.

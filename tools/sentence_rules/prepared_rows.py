@@ -144,7 +144,7 @@ class TextIndex:
 
     @cached_property
     def words(self) -> Counts:
-        """Number of words in each text, (n,)."""
+        """Number of words in each text, of shape (n,)."""
         return np.bincount(self.row_of[self.is_word[self.ids]], minlength=len(self))
 
     @cached_property
@@ -162,7 +162,7 @@ class TextIndex:
 
     @cached_property
     def sentences(self) -> Counts:
-        """Number of sentences in each text, (n,)."""
+        """Number of sentences in each text, of shape (n,)."""
         parts = (SENTENCE_END.split(text) for text in self.texts)
         return np.fromiter((sum(map(bool, map(WORD.search, p))) for p in parts), np.int64)
 

@@ -51,7 +51,7 @@ class MentionedEntries:
 
     @property
     def noun(self) -> str:
-        """The quantity in words."""
+        """The quantity in words, as a sentence names it."""
         return f"entries of {format_terms(self.terms)} in {format_text(self.text)}"
 
 
@@ -76,7 +76,7 @@ class Count:
 
     @property
     def noun(self) -> str:
-        """The quantity in words."""
+        """The quantity in words, as a sentence names it."""
         per = " per 100 words" if self.share else ""
         return f"occurrences of {format_terms(self.terms)}{per} in {format_text(self.text)}"
 
@@ -105,13 +105,13 @@ class Length:
 
     @property
     def noun(self) -> str:
-        """The quantity in words."""
+        """The quantity in words, as a sentence names it."""
         return f"{self.unit} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
 class ColumnNumber:
-    """The number in a column."""
+    """A quantity: the number in a column of the row."""
 
     column: str
 
@@ -121,7 +121,7 @@ class ColumnNumber:
 
     @property
     def noun(self) -> str:
-        """The quantity in words."""
+        """The quantity in words, as a sentence names it."""
         return format_column(self.column)
 
 

@@ -41,7 +41,7 @@ def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExa
 
 
 class SentenceParser:
-    """A sentence while it is being read.
+    """Parses one exact sentence to a rule.
 
     Args:
         sentence: The sentence.
@@ -149,7 +149,7 @@ class SentenceParser:
         return None if label is None else (label, end)
 
     def find_outcome_end(self, at: int) -> int:
-        """Return the place where an outcome ends."""
+        """Return the position in the sentence at which an outcome (a label) ends."""
         while at < len(self.cursor.pieces):
             word = self.cursor.word(at)
             if word in (";", ".", "while", "whereas") or word in words.IF:

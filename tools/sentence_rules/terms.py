@@ -76,10 +76,10 @@ class Term:
 
 
 def term(text: str) -> Term:
-    """Return the term of a text."""
+    """Return the search term for a word, phrase or mark."""
     return Term(text)
 
 
 def terms(*texts: str) -> tuple[Term, ...]:
-    """Return the terms of several texts."""
+    """Return the search terms for several words, phrases or marks."""
     return tuple(Term(text) for text in texts)

@@ -80,7 +80,7 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
 
 
 class ClassifierTrainer:
-    """One model on one set.
+    """Trains one classifier on one data set of labelled rows.
 
     Attributes:
         tokenizer: The tokenizer.

@@ -64,7 +64,7 @@ class OveroptimizationGuard:
         self._seen |= {f"note/{text}": text for text in notes}
 
     def check_probes(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
-        """Check the probes, and warn where a stage's chosen log-ratio is too low."""
+        """Warn if the mean log-ratio of a stage's chosen answers is too low at a probe."""
         least = self._settings.log_ratio_warning
         for stage, measured in probes.items():
             ratio = measured["chosen_logratio"]
@@ -156,7 +156,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer: Any = None
 
     def attach(self, trainer: Any, scorer: Scorer, probe: Probe, ask: SampleAnswers) -> None:
-        """Set the objects that need the trainer."""
+        """Set the trainer, and the scorer, probe and sampler that use it."""
         self._trainer, self._scorer, self._probe, self._ask = trainer, scorer, probe, ask
         if self.settings.precompute:
             self._tokens.reference_logps = self.references.logps
@@ -169,7 +169,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
     # --- Trainer callbacks -----------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Probe once before the first update."""
+        """Measure the probes once before the first update."""
         self.examples = state.global_step * self.settings.batch
         if self.examples == 0:
             self._measure()

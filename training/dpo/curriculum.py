@@ -41,11 +41,14 @@ StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not 
 
 
 class Schedule(Protocol):
-    """The weights of the stages by period. Schedules share probes, periods and examples."""
+    """The weights by which a training draws pairs of each stage, in each period.
+
+    All schedules have the same probes, periods and numbers of examples.
+    """
 
     @property
     def name(self) -> str:
-        """One of `SCHEDULES`."""
+        """The name of the schedule, one of `SCHEDULES`."""
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -59,9 +62,10 @@ class Schedule(Protocol):
         """Return the weights of the current period, `history[-1]`."""
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """Take the probe losses by stage, and return the weights of the next period.
+        """Compute the weights of the stages in the next period from their probe losses.
 
-        The first call, before training, sets the baseline. Each later call begins a new period.
+        The first call, before the training, sets the losses to compare with. Each later call begins
+        a new period.
         """
 
     def state_dict(self) -> Json:
@@ -121,34 +125,34 @@ class ConstantSchedule:
 
     @property
     def name(self) -> str:
-        """As `Schedule.name`."""
+        """Return the name of the schedule, one of `SCHEDULES`."""
         return self._name
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """As `Schedule.stages`."""
+        """Return the stages that the schedule draws pairs from."""
         return tuple(self._weights)
 
     @property
     def history(self) -> Sequence[StageWeights]:
-        """As `Schedule.history`."""
+        """Return the weights of all periods so far, oldest first."""
         return [self.weights() for _ in range(max(1, self._updates))]
 
     def weights(self) -> StageWeights:
-        """As `Schedule.weights`."""
+        """Return the weights of the stages in the current period."""
         return dict(self._weights)
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """As `Schedule.update`; the losses are ignored."""
+        """Return the constant weights; the losses are ignored."""
         self._updates += 1
         return self.weights()
 
     def state_dict(self) -> Json:
-        """As `Schedule.state_dict`."""
+        """Return the state of the schedule as JSON, for a checkpoint."""
         return {**self._identity(), "updates": self._updates}
 
     def load_state_dict(self, state: Json) -> None:
-        """As `Schedule.load_state_dict`."""
+        """Restore a state that `state_dict` returned; see `Schedule.load_state_dict`."""
         _refuse_another(state, self._identity())
         self._updates = int(_held(state, "updates"))
 
@@ -174,25 +178,25 @@ class MomentumSchedule:
 
     @property
     def name(self) -> str:
-        """As `Schedule.name`."""
+        """Return the name of the schedule, one of `SCHEDULES`."""
         return "momentum"
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """As `Schedule.stages`."""
+        """Return the stages that the schedule draws pairs from."""
         return self._stages
 
     @property
     def history(self) -> Sequence[StageWeights]:
-        """As `Schedule.history`."""
+        """Return the weights of all periods so far, oldest first."""
         return [dict(weights) for weights in self._history]
 
     def weights(self) -> StageWeights:
-        """As `Schedule.weights`."""
+        """Return the weights of the stages in the current period."""
         return dict(self._history[-1])
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """As `Schedule.update`.
+        """Compute the weights of the next period from the probe losses; see `Schedule.update`.
 
         Raises:
             PeirceError: A loss is missing or not finite; nothing changes then.
@@ -221,7 +225,7 @@ class MomentumSchedule:
         return max(least, one.w_min), min(most, one.w_max)
 
     def state_dict(self) -> Json:
-        """As `Schedule.state_dict`."""
+        """Return the state of the schedule as JSON, for a checkpoint."""
         return {
             **self._identity(),
             "averages": dict(self.averages),
@@ -231,7 +235,7 @@ class MomentumSchedule:
         }
 
     def load_state_dict(self, state: Json) -> None:
-        """As `Schedule.load_state_dict`."""
+        """Restore a state that `state_dict` returned; see `Schedule.load_state_dict`."""
         _refuse_another(state, self._identity())
         held = {key: _held(state, key) for key in ("averages", "before", "improvements", "history")}
         self.averages, self._before = dict(held["averages"]), dict(held["before"])
@@ -257,7 +261,7 @@ class MomentumSchedule:
 def make_schedule(
     name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
 ) -> Schedule:
-    """Return the schedule `name` over `stages`.
+    """Return a schedule: the rule that decides how often pairs of each stage are drawn.
 
     Args:
         name: One of `SCHEDULES`.

@@ -136,7 +136,9 @@ class Mixture(Generic[PairId]):
         return {"seed": self.seed, "period": self.period, "pools": digest}
 
     def check_state_dict(self, state: Json) -> None:
-        """Raise UsageError where `state_dict` has other pairs, another seed or another period."""
+        """Raise UsageError if a saved state belongs to other pairs, another seed or another
+        period.
+        """
         for key, value in self.state_dict().items():
             saved = state.get(key) if isinstance(state, dict) else None
             if saved != value:

@@ -32,7 +32,7 @@ GRADIENT_CHECKPOINTING_WEIGHTS = (
 
 @dataclass
 class LoadedBase:
-    """A base that is ready for training.
+    """A loaded base model that is ready for training.
 
     Attributes:
         base: The base.
@@ -57,13 +57,13 @@ def load_base(
     device: str,
     variables: Mapping[str, Json] | None = None,
 ) -> LoadedBase:
-    """Load a base for training.
+    """Load a base model for training.
 
     Args:
-        base: The base.
+        base: The base model.
         settings: The settings.
         device: The device.
-        variables: Variables of the chat template that the pairs were asked with; those that the
+        variables: Variables of the chat template in the sessions of the pairs. Variables that this
             template does not have are left out.
 
     Raises:
@@ -133,10 +133,10 @@ def make_peft_config(settings: TrainConfig) -> LoraConfig:
 
 
 def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
-    """Save trained weights with the base's tokenizer.
+    """Save the trained weights and the tokenizer of the base.
 
     Args:
-        model: The model; of an adapter, only its own weights are saved.
+        model: The trained model. If it is an adapter, only the weights of the adapter are saved.
         opened: The base.
         folder: A new folder.
     """

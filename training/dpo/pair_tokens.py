@@ -82,7 +82,9 @@ class PairTokens:
         return self._prompts[key[0]], self._answers[key[1]]
 
     def select_fitting(self, pairs: Sequence[int] | NDArray[np.int64], limit: int) -> list[int]:
-        """Return the first `limit` of these pairs that are not too long, in their order."""
+        """Return the first `limit` of these pairs that are not too long for the model, in their
+        order.
+        """
         found: list[int] = []
         at = 0
         while at < len(pairs) and len(found) < limit:

@@ -20,7 +20,7 @@ training and every `sample_every` periods."""
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known after an update or a probe.
+    """The state of a training after an update or a probe.
 
     Attributes:
         examples: Examples seen so far.

@@ -81,21 +81,21 @@ def train(
     interrupt: Callable[[], bool] | None = None,
     resume: bool = False,
 ) -> TrainingResult:
-    """Train `base` on the training pairs of `table`, and probe its validation pairs.
+    """Fine-tune a base model on preference pairs with DPO, and measure it on validation pairs.
 
     Args:
-        base: A folder, or an id on the hub.
-        table: The pairs.
+        base: A model folder, or an id on the Hugging Face hub.
+        table: The preference pairs of the training and validation splits.
         settings: The settings.
         out: The folder of the training.
-        log: The log to write points to.
+        log: The log that receives the measurements.
         measure_samples: Measures answers of the model in training.
         progress: Called after each update and probe.
         interrupt: Called after each update; if it returns true, the training ends with a
             checkpoint. With several processes it is called only at the end of a period.
         resume: Continue from the last complete checkpoint in `out`, or from the start where there
-            is none. For a finished training the record is returned, and removed weights are trained
-            again.
+            is none. For a finished training, the stored result is returned; if its weights were
+            removed, they are trained again.
 
     Raises:
         UsageError: `out` holds another training (or any, without `resume`), or base, pairs and

@@ -26,7 +26,7 @@ SequenceKey = tuple[int, int]  # positions of a prompt and an answer
 
 
 class Scorer:
-    """Scores answers under the policy and the reference of a trainer.
+    """Computes log-probabilities of answers under the model in training and under its base.
 
     Args:
         trainer: The DPOTrainer whose model, reference and precision are used.
@@ -130,7 +130,9 @@ class ReferenceLogps:
         self.logps: dict[SequenceKey, float] = {}
 
     def compute_missing(self, keys: Sequence[SequenceKey], scorer: Scorer) -> int:
-        """Compute the missing log-probabilities and return how many there were."""
+        """Compute the log-probabilities that are still missing, and return how many were
+        missing.
+        """
         missing = sorted(set(keys) - self.logps.keys())
         if missing:
             values = scorer.reference_logps(missing).tolist()
@@ -170,7 +172,9 @@ def draw_pools(
 
 
 class Probe:
-    """The probe of GEAR, section 6.2; the reference is scored on construction.
+    """Measures loss and accuracy on validation pairs (GEAR, section 6.2).
+
+    The log-probabilities under the base model are computed on construction.
 
     Args:
         pairs: Ids of validation pairs, by stage.

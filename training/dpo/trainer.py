@@ -80,7 +80,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         self.accelerator.wait_for_everyone()
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing, because `cards.dpo_card` writes the card."""
+        """Write no model card; `cards.dpo_card` writes the card of a training."""
         return None
 
     def _send_telemetry(self) -> None:

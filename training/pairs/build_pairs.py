@@ -98,7 +98,9 @@ STRICTNESS_ORDER = (Split.HELD_OUT, Split.VALIDATION, Split.TRAIN)
 
 
 class LengthLimit(Protocol):
-    """Measures prompts and answers in tokens, for a model whose context must hold both."""
+    """Counts the tokens of prompts and answers, so that pairs that are too long for a model are
+    left out.
+    """
 
     max_tokens: int
 
@@ -121,11 +123,11 @@ class LengthLimit(Protocol):
 
 @dataclass(frozen=True)
 class PairChoices:
-    """What to build from sessions.
+    """Limits, ratio, splits and template of the pairs to build from sessions.
 
     Attributes:
-        caps: The most contexts, and pairs per context.
-        limit: The most pairs of each stage in each split (see the module docstring).
+        caps: The maximum numbers of contexts and of pairs per context.
+        limit: The maximum number of pairs of each stage in each split (see the module docstring).
         ratio: The parts of the three stages (see the module docstring).
         seed: The seed of the draws. The splits have their own seed in `splits`, so other draws do
             not move problems to another split.
@@ -269,12 +271,12 @@ def build_pairs(
     length_limit: LengthLimit | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> PairsResult:
-    """Build the pairs of sessions.
+    """Build preference pairs (a better and a worse answer to one prompt) from stored sessions.
 
     Args:
         store: The store.
         sessions: The ids of the sessions.
-        choices: What to build.
+        choices: Limits, ratio, splits and template of the pairs.
         length_limit: Leave out pairs that are longer than its limit.
         progress: Called with the number of problems read, the number of all problems, and the
             number of pairs so far.

@@ -115,11 +115,11 @@ class TokenLimit:
         self.max_tokens = max_tokens
 
     def count_prompt_tokens(self, prompts: Sequence[Sequence[Message]]) -> list[int]:
-        """As `ModelText.count_prompt_tokens`."""
+        """Return the number of tokens of each prompt."""
         return self._text.count_prompt_tokens(prompts)
 
     def count_answer_tokens(self, texts: Sequence[str]) -> list[int]:
-        """As `ModelText.count_answer_tokens`."""
+        """Return the number of tokens of each answer."""
         return self._text.count_answer_tokens(texts)
 
     def settings(self) -> Mapping[str, Json]:
@@ -127,7 +127,7 @@ class TokenLimit:
         return {**self._text.settings(), "max_length": self.max_tokens}
 
     def with_variables(self, variables: Mapping[str, Json]) -> TokenLimit:
-        """As `ModelText.with_variables`."""
+        """Return a copy with other variables of the chat template."""
         return TokenLimit(self._text.with_variables(variables), self.max_tokens)
 
 

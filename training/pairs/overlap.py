@@ -66,16 +66,18 @@ def _as_fractions(different: NDArray[np.float64], times: Integers) -> Integers |
 
 
 class PredictionOverlap:
-    """The agreement of m hypotheses; an undefined prediction agrees with nothing.
+    """How many predictions every two of m hypotheses share.
+
+    An undefined prediction is shared with no hypothesis.
 
     Args:
-        codes: int64 (m, n), predictions.
-        defined: bool (m, n).
-        sizes: Integers (n,) from `integer_sizes`.
+        codes: Codes of the predictions over n inputs, int64 of shape (m, n).
+        defined: Where the predictions are defined, bool of shape (m, n).
+        sizes: The size of each input as an integer, of shape (n,), from `integer_sizes`.
 
     Attributes:
         space: The size of S.
-        sizes: (m,), the sizes of the prediction sets.
+        sizes: The size of each prediction set, of shape (m,).
     """
 
     def __init__(self, codes: ArrayLike, defined: ArrayLike, sizes: Integers) -> None:
@@ -101,10 +103,10 @@ class PredictionOverlap:
         return self._shared[member]
 
     def triple_shared_sizes(self, member: int, others: Integers) -> Integers:
-        """Return the sizes (k, m) of the intersections of three prediction sets.
+        """Return the sizes of intersections of three prediction sets, of shape (k, m).
 
-        Element [i, j] is the size of what hypothesis j, the hypothesis `member` and the hypothesis
-        `others[i]` predict in common.
+        Element [i, j] is the size of the set of inputs on which hypothesis j, hypothesis `member`
+        and hypothesis `others[i]` make the same prediction.
         """
         same = self._same(member)
         self._shared[member] = self._counted(same)

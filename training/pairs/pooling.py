@@ -55,7 +55,7 @@ EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "not_judged")
 
 @dataclass(frozen=True)
 class Source:
-    """A session as a source of answers."""
+    """A stored session from which answers for preference pairs are taken."""
 
     session: str
     digest: Digest
@@ -154,7 +154,7 @@ class PooledAnswers:
 
 
 def read_sources(store: Store, sessions: Sequence[str]) -> list[Source]:
-    """Return the distinct sessions, sorted by digest."""
+    """Return the named sessions as sources of answers, each once, sorted by digest."""
     names = list(dict.fromkeys(sessions))
     with ThreadPoolExecutor(READERS) as readers:
         digests = list(readers.map(store.digest, names))
@@ -211,10 +211,10 @@ def choose_template(sources: Sequence[Source], template: str | None) -> str:
 
 
 def variables_of(sources: Sequence[Source]) -> Mapping[str, Json]:
-    """Return the variables of the chat template that all sessions were asked with.
+    """Return the variables of the chat template that all sessions used.
 
     Raises:
-        UsageError: The sessions differ in them.
+        UsageError: The sessions used different variables.
     """
     groups: dict[str, list[Source]] = {}
     for source in sources:

@@ -70,7 +70,7 @@ class PairCounter:
         self._without += not len(pairs)
 
     def report(self, table: PairTable) -> dict[str, Json]:
-        """Return the report of a table."""
+        """Return the counts of a table of pairs as a report."""
         stage = table.stage.astype(np.int64)
         splits = np.array([list(Split).index(one) for one in table.prompt_split], np.int64)
         tasks = sorted(set(table.prompt_task))

@@ -63,7 +63,9 @@ def select_within_limit(
 def select_in_ratio(
     split: Integers, stage: Integers, ratio: Sequence[int] | None, seed: int
 ) -> Integers:
-    """Return the positions, ascending, of the most pairs per split whose stages are in a ratio.
+    """Select as many pairs as possible in each split so that the stages have a given ratio.
+
+    The result holds the positions of the selected pairs, ascending.
 
     Args:
         split: (m,), small integers.

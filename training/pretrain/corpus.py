@@ -241,7 +241,7 @@ def _constant(task: str, shown: Observation) -> tuple[str, str]:
 
 
 def prior(program: Program) -> float:
-    """Return the weight with which a program is drawn, relative to other programs."""
+    """Return the weight of a program in random draws, relative to other programs."""
     return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
 
 

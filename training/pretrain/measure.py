@@ -63,7 +63,9 @@ class ProbePrompt:
 
 
 def make_prompts(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[ProbePrompt]:
-    """Return a prompt for each problem, with probes from its sample space."""
+    """Return a prompt for each problem, with inputs from its sample space to compare programs
+    on.
+    """
     found = []
     for problem, space in zip(problems, spaces, strict=True):
         step = max(1, len(space) // PROBE_COUNT)

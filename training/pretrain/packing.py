@@ -91,7 +91,7 @@ class LessonTokenizer:
         self.breaks = {token for token, text in enumerate(said) if "\n" in text}
 
     def build_tree(self, lesson: Lesson) -> TokenTree:
-        """Return the tree of a lesson."""
+        """Return the token tree of a lesson."""
         texts = [lesson.prompt]
         for answer in lesson.answers:
             texts += [answer.prompt_suffix, answer.text]

@@ -64,8 +64,10 @@ def table_g5(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g6(runs: Sequence[SessionRecords]) -> Table:
-    """Count the rules that are valid on prompt worlds, that also have holdouts, and that are valid
-    there.
+    """Count rules that hold beyond the prompt worlds, with one row per session (table G.6 of ABD).
+
+    The columns count the rules that are valid in all prompt worlds, those of them whose problem has
+    holdouts, and those of them that are valid in all holdouts.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -119,7 +121,7 @@ def _beating(
 
 
 def table_h1(runs: Sequence[SessionRecords]) -> Table:
-    """Return outcomes as shares of all problems.
+    """Return the outcomes of answers as shares of all problems (table H.1 of ABD).
 
     Repaired answers are also counted in the other columns. Scope errors and unbound variables are
     parse errors.
@@ -153,7 +155,9 @@ def reasons(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_h2(runs: Sequence[SessionRecords]) -> Table:
-    """Count the first failure mode that fits, in the order of the columns.
+    """Count how rules fail (table H.2 of ABD).
+
+    Each rule counts under the first failure mode that fits, in the order of the columns.
 
     Repaired answers are counted in a column of their own and also under the outcome of the repaired
     rule.

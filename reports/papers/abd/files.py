@@ -139,7 +139,7 @@ def _json(cell: Cell) -> Json:
 
 
 def describe_table(evaluator: str, name: str, table: Table) -> str:
-    """Return the sentences above a table."""
+    """Return the sentences that explain a table, to print above it."""
     named = f"{ABOUT[name]} Evaluator: {evaluator}."
     cells = (cell for row in table.rows for cell in row)
     if not any(isinstance(cell, Mean) and cell.low is not None for cell in cells):

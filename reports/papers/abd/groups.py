@@ -59,7 +59,9 @@ def sort_runs(runs: Iterable[SessionRecords]) -> tuple[SessionRecords, ...]:
 
 
 def add_pooled_run(runs: Sequence[SessionRecords]) -> tuple[SessionRecords, ...]:
-    """Return the runs; if there are several, one with all their records comes first."""
+    """Return the sessions. If there are several, put a pooled session with all their records
+    first.
+    """
     if len(runs) < 2:
         return tuple(runs)
     together = tuple(record for run in runs for record in run.records)
@@ -76,7 +78,7 @@ def group_by_regime(records: Sequence[Record]) -> list[Group]:
 
 
 def add_all_group(groups: Sequence[Group], records: Sequence[Record]) -> list[Group]:
-    """Return the groups; if there are several, one with all records comes last."""
+    """Return the groups. If there are several, add a last group with all records."""
     return [*groups, (ALL, list(records))] if len(groups) > 1 else list(groups)
 
 
@@ -111,7 +113,7 @@ def group_by_size(
 
 
 class GapSpread(NamedTuple):
-    """Distribution of gaps per world.
+    """Distribution of gaps: the cost of a rule above the lower bound, per world.
 
     Args:
         n: Number of gaps.

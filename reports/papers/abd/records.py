@@ -51,19 +51,19 @@ PATTERNS: tuple[Pattern, ...] = (
 
 @dataclass(frozen=True)
 class Facts:
-    """Properties by which problems are grouped.
+    """Properties of a problem by which the tables group problems.
 
     Args:
         problem: Id of the problem.
-        key: Digest of the problem, which sessions share.
-        regime: Its regime.
-        theory: Name of its theory in the paper and in the files.
-        difficulty: Its difficulty, "" if unknown.
-        reference: The planted rule in normal form; None if there is none.
-        reference_size: Size of the planted rule.
+        key: Digest of the problem, which is the same in all sessions.
+        regime: "full", "partial" or "skeptical": which choices of unknown atoms count.
+        theory: Name of the theory in the paper and in the files.
+        difficulty: Difficulty of the problem, "" if unknown.
+        reference: The planted rule in normal form; None if the problem has none.
+        reference_size: Number of syntax nodes of the planted rule; None if there is none.
         prompt_worlds: Number of prompt worlds.
-        holdout_worlds: Number of opened holdouts.
-        holdouts_known: Whether the number of holdouts is known, which may be 0.
+        holdout_worlds: Number of holdouts that were opened.
+        holdouts_known: Whether the number of holdouts is known. It may be 0.
     """
 
     problem: str
@@ -79,11 +79,12 @@ class Facts:
 
 
 def problem_facts(problem: Problem, opened: bool = True) -> Facts:
-    """Return the facts of a problem.
+    """Return the regime, theory, planted rule and numbers of worlds of a problem.
 
     Args:
         problem: The problem.
-        opened: False if only prompt worlds were judged, as at the end of a session.
+        opened: Whether the holdouts were judged too. False at the end of a session, when only the
+            prompt worlds were judged.
     """
     told = problem.public["theory"]
     reference = _reference(problem)
@@ -114,15 +115,15 @@ def _reference(problem: Problem) -> Formula | None:
 
 @dataclass(frozen=True)
 class Attempt:
-    """An answer as an evaluator reads it.
+    """One answer to a problem of the task `abd`, as an evaluator reads it.
 
     Args:
-        index: Index among the problem's answers.
+        index: Index of the answer among the answers to the problem, from 0.
         answer: Text of the answer.
-        rule: The rule; None if there is none.
-        reason: Why there is no rule.
-        closed: Number of parentheses that were added at its end.
-        shown: Agreement of the rule with the prompt worlds.
+        rule: The rule in the answer; None if the answer has no readable rule.
+        reason: Why the answer has no readable rule.
+        closed: Number of closing parentheses that were added at the end of the rule.
+        shown: Validity of the rule in each prompt world.
     """
 
     index: int
@@ -134,7 +135,7 @@ class Attempt:
 
     @property
     def valid(self) -> bool:
-        """Whether there is a prompt world, and the rule is valid in all prompt worlds."""
+        """Whether the rule is valid in all prompt worlds; False if there are no prompt worlds."""
         marks = self.shown.marks if self.shown else ()
         return bool(marks) and all(mark is True for mark in marks)
 
@@ -145,10 +146,10 @@ def is_refined(steps: Sequence[StepRecord]) -> bool:
 
 
 def choose_attempt(attempts: Sequence[Attempt], refined: bool = False) -> Attempt:
-    """Return the prediction among the ordered answers to a problem; without any, a missing one.
+    """Return the one answer to a problem that is scored; a missing answer if there are none.
 
     Args:
-        attempts: The answers in their order.
+        attempts: The answers, in the order in which they were given.
         refined: Choose the best valid answer instead of the first one.
     """
     read = [one for one in attempts if one.rule is not None]
@@ -166,20 +167,20 @@ def _rank(one: Attempt) -> tuple[bool, int, int, int]:
 
 @dataclass(frozen=True)
 class Record:
-    """The answer that counts for one problem of the task `abd`, with its measures.
+    """The scored answer to one problem of the task `abd`, with validity and cost of its rule.
 
     Args:
-        facts: Facts of the problem.
+        facts: Regime, theory and other properties of the problem.
         answers: Number of answers.
-        malformed: Reasons of all answers that hold no rule.
-        breaches: Tolerated breaches of the other answers.
-        reason: Why there is no rule, "" if there is one.
+        malformed: Reason for each answer without a readable rule.
+        breaches: Breaches of the answer format in the other answers, which were tolerated.
+        reason: Why the scored answer has no rule, "" if it has one.
         formula: The rule in normal form.
-        size: Size of the rule.
+        size: Number of syntax nodes of the rule.
         depth: Depth of the rule.
-        closed: Number of parentheses that were added, also if the repaired text holds no rule.
-        pattern: Quantifiers of the rule.
-        measured: Measures of the rule.
+        closed: Number of closing parentheses that were added, also if the repaired text is no rule.
+        pattern: The quantifiers of the rule.
+        measured: Validity and cost of the rule in each world.
     """
 
     facts: Facts
@@ -196,7 +197,7 @@ class Record:
 
     @property
     def has_rule(self) -> bool:
-        """Whether a rule could be read."""
+        """Whether the answer contains a readable rule."""
         return self.formula is not None
 
     @property
@@ -211,7 +212,7 @@ class Record:
 
     @property
     def strictly_valid(self) -> bool | None:
-        """Whether it is valid without repair."""
+        """Whether the rule is valid as written, without added closing parentheses."""
         return False if self.closed else self.valid
 
     @property
@@ -245,12 +246,14 @@ class Record:
 
     @property
     def holdout_given_prompt(self) -> bool | None:
-        """`holdout_valid` for a rule that is valid on the prompt worlds, if there are holdouts."""
+        """Value of `holdout_valid`, if the rule is valid in all prompt worlds and there are
+        holdouts.
+        """
         return self.holdout_valid if self.valid and self.facts.holdout_worlds else None
 
     @property
     def holdout_gap(self) -> float | None:
-        """Cost above the lower bound per holdout, for rules valid there."""
+        """Mean cost above the lower bound per holdout, if the rule is valid in all holdouts."""
         return self.measured.holdout.gap if self.holdout_valid else None
 
     @property
@@ -313,14 +316,14 @@ def build_record(
     chosen: Attempt,
     measured: RuleMeasures,
 ) -> Record:
-    """Return the record of a problem.
+    """Return the scored answer to a problem with its measures.
 
     Args:
         problem: The problem.
-        facts: Facts of the problem.
-        attempts: All its answers.
-        chosen: The prediction among them.
-        measured: Measures of the chosen rule; empty ones if there is none.
+        facts: Regime, theory and other properties of the problem.
+        attempts: All answers to the problem.
+        chosen: The answer that is scored, one of `attempts`.
+        measured: Validity and cost of the chosen rule; empty if the chosen answer has no rule.
     """
     rule = chosen.rule
     predicates = theory_from_json(problem.public["theory"]).predicates

@@ -22,12 +22,13 @@ PLANTED_IN_SCOPE = "planted rule in scope"
 
 
 class ReferenceRule(NamedTuple):
-    """A reference rule of a problem, judged like an answer.
+    """A rule that comes with a problem, judged in the same way as an answer.
 
     Args:
-        kind: Planted rule or antecedent.
-        record: Its record.
-        in_scope: Whether it could have been proposed.
+        kind: Whether it is the planted rule or the antecedent of the theory ("x is a bird" in
+            "birds fly").
+        record: The rule as a scored answer.
+        in_scope: Whether an answer may contain this rule; False if it uses a forbidden predicate.
     """
 
     kind: Kind

@@ -70,7 +70,10 @@ def count_survivors(records: Sequence[Record]) -> int:
 
 
 def table_2(runs: Sequence[SessionRecords]) -> Table:
-    """Return metrics on prompt worlds by regime; sizes and gaps are of rules valid there."""
+    """Return the metrics on prompt worlds by regime (table 2 of ABD).
+
+    Sizes and gaps cover only rules that are valid in all prompt worlds.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for regime, some in add_all_group(group_by_regime(run.records), run.records):
@@ -110,7 +113,7 @@ def table_4(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_5(runs: Sequence[SessionRecords]) -> Table:
-    """Return metrics on holdouts by regime."""
+    """Return metrics on holdouts by regime (table 5 of ABD)."""
     return _holdout_table(runs, HOLDOUT_METRICS, lambda run: group_by_regime(run.records))
 
 

@@ -20,15 +20,16 @@ SIDES = ("prompt", "holdout")
 
 @dataclass(frozen=True)
 class WorldStatistics:
-    """The prompt worlds or the holdouts of a problem, with one value per world.
+    """Statistics of the prompt worlds or of the holdouts of a problem, with one value per world.
 
     Args:
-        sizes: Sizes of the domains.
-        true: By predicate, shares of the possible atoms that are true.
-        unknown: By predicate, shares of the possible atoms that are unknown.
-        unknown_atoms: Numbers of unknown atoms.
-        bounds: Lower bounds of the cost.
-        costs: Costs of the planted rule, None where it is not valid; empty if there is none.
+        sizes: Number of elements of each world.
+        true: For each predicate, the share of the possible atoms that are true in each world.
+        unknown: For each predicate, the share of the possible atoms that are unknown in each world.
+        unknown_atoms: Number of unknown atoms of each world.
+        bounds: Lower bound of the cost of a valid rule in each world.
+        costs: Cost of the planted rule in each world, None where this rule is not valid; empty if
+            the problem has no planted rule.
     """
 
     sizes: tuple[int, ...]
@@ -44,7 +45,8 @@ class ProblemStatistics:
     """A problem with its statistics.
 
     Args:
-        in_scope: Whether the planted rule may be proposed; None if there is none.
+        in_scope: Whether an answer may contain the planted rule; None if the problem has no planted
+            rule.
     """
 
     facts: Facts
@@ -61,15 +63,16 @@ class ProblemStatistics:
 def describe_problem(
     problem: Problem, facts: Facts, measures: RuleMeasures, reference: bool, in_scope: bool
 ) -> ProblemStatistics:
-    """Return the statistics of a problem.
+    """Return the sizes, shares of atoms, lower bounds and costs of a problem's worlds.
 
     Args:
-        problem: The problem.
-        facts: Its facts.
-        measures: Measures of the planted rule; if `reference` is False, of any rule, and only the
-            bounds are used.
-        reference: Whether `measures` belongs to the planted rule.
-        in_scope: Whether the planted rule may be proposed.
+        problem: The problem of the task `abd`.
+        facts: Its regime, theory and other properties by which problems are grouped.
+        measures: Validity and cost of a rule in each world. If `reference` is False, this may be
+            any rule, because only the lower bounds are used.
+        reference: Whether `measures` belongs to the planted rule, from which the problem was made.
+        in_scope: Whether an answer could be the planted rule; False if that rule uses a forbidden
+            predicate.
     """
     theory = theory_from_json(problem.public["theory"])
     return ProblemStatistics(
@@ -151,9 +154,12 @@ def table_1b(problems: Sequence[ProblemStatistics]) -> Table:
 
 
 def table_f1(problems: Sequence[ProblemStatistics]) -> Table:
-    """Return prompt worlds and holdouts as means over problems of values per world.
+    """Return a table that compares prompt worlds with holdouts (table F.1 of ABD).
 
-    The planted rule's cost covers the problems in which it is valid in all worlds of that side.
+    Each value is a mean over the worlds of a problem, and then over problems.
+
+    The cost of the planted rule covers only the problems in which this rule is valid in all prompt
+    worlds (or all holdouts).
     """
     rows: list[tuple[Cell, ...]] = []
     for regime, some in group_by_regime(problems):
@@ -176,7 +182,8 @@ def table_f1(problems: Sequence[ProblemStatistics]) -> Table:
 
 
 def worlds_table(problems: Sequence[ProblemStatistics]) -> Table:
-    """Return mean, minimum and maximum of each statistic over worlds, by regime and side.
+    """Return mean, minimum and maximum of each statistic over worlds, by regime, for prompt worlds
+    and holdouts.
 
     Statistics of planted rules are over problems.
     """
@@ -212,7 +219,10 @@ def worlds_table(problems: Sequence[ProblemStatistics]) -> Table:
 def group_by_regime(
     problems: Sequence[ProblemStatistics],
 ) -> list[tuple[str, list[ProblemStatistics]]]:
-    """Return the regimes that occur, in a fixed order; if there are several, then all problems."""
+    """Group problems by regime, in a fixed order of the regimes that occur.
+
+    If several regimes occur, a last group holds all problems.
+    """
     found: list[tuple[str, list[ProblemStatistics]]] = []
     for regime in REGIMES:
         if some := [one for one in problems if one.facts.regime == regime]:

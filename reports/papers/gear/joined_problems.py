@@ -39,7 +39,7 @@ _CHUNK = 4_000_000  # Draws in memory at a time.
 
 
 class Estimate(TypedDict):
-    """An estimate with its interval.
+    """An estimate of a simulation study, with its bootstrap interval.
 
     "value" is None if it is undefined (a division by zero, or an infinite ratio). "low" and "high"
     are None if the value is, and for a single cluster, where all draws are equal; one of them is
@@ -119,7 +119,7 @@ class ClusteredSums:
 
 
 def share(part: str, total: str) -> Formula:
-    """Return the formula part / whole."""
+    """Return a formula for the share part / total."""
     return lambda sums: sums[part] / sums[total]
 
 
@@ -218,7 +218,7 @@ class _Group:
 
 
 def setting_n(settings: Json, problem: Problem) -> int | str:
-    """Return n of GEAR's settings.
+    """Return n, the number of shown pairs by which GEAR's tables group problems.
 
     This is the number of shown pairs if they were drawn or named by a file, and "original" for the
     data's own split.

@@ -178,7 +178,10 @@ def _counted(problems: Iterable[JoinedProblem], counted: dict[str, int]) -> Iter
 
 
 def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
-    """Return the {rows, whole} of study 1."""
+    """Measure how many consistent hypotheses survive further pairs (study 1 of GEAR).
+
+    The result has the keys "rows" and "whole" (all data sets together).
+    """
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
     for one in problems:
@@ -260,7 +263,11 @@ def _defeasible_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
 
 
 def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
-    """Return the {rows} of study 2."""
+    """Test whether hypotheses with a higher score survive further pairs more often (study 2 of
+    GEAR).
+
+    The result has the key "rows".
+    """
     cells = _Cells()
     for one in problems:
         some = studies.merge_equal(one.population) if settings.distinct else one.population

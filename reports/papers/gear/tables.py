@@ -74,7 +74,11 @@ def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True
 
 
 def settings_table(study: Study) -> Table:
-    """Return one row per setting, and per model and n the average over its named data sets."""
+    """Return GEAR's metrics with intervals for each model, number n of shown pairs and data set.
+
+    The table has one row for each combination of model, n and data set. If a model has several data
+    sets at one n, a further row holds the average over these data sets and names them.
+    """
     metrics = (*TABLE_3, *PUBLISHED, "hypotheses", "consistent_hypotheses")
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
@@ -92,9 +96,10 @@ def settings_table(study: Study) -> Table:
 
 
 def long_table(study: Study) -> Table:
-    """Return one row per average and metric with numbers in full, for CSV.
+    """Return every average of every metric as a row of its own, with unrounded numbers, for CSV.
 
-    The column for n is empty where all n are pooled.
+    If the average covers problems with different numbers n of shown pairs, the column for n is
+    empty.
     """
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
@@ -160,7 +165,7 @@ def stops_table(study: Study) -> Table:
 
 
 def undefined_table(study: Study) -> Table:
-    """Return undefined predictions over S by reason.
+    """Return a table that counts the undefined predictions over the sample space S by reason.
 
     Counts and shares cover all hypotheses that have predictions, then the consistent ones.
     """
@@ -226,7 +231,7 @@ def points_table(study: Study) -> Table:
 
 
 def as_json(study: Study) -> list[dict[str, Json]]:
-    """Return each setting with its metrics.
+    """Return the metrics of each combination of data set, n and model, as JSON.
 
     Entries are {data_set, n, model, problems, metrics, verdicts, stops, undefined, memorising}.
     """
@@ -254,7 +259,7 @@ def as_json(study: Study) -> list[dict[str, Json]]:
 
 
 def group_by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
-    """Return each setting with its entries."""
+    """Group the entries by setting: data set, number n of shown observations, and model."""
     found: dict[Setting, list[Entry]] = {setting: [] for setting in study.settings}
     for entry in study.entries:
         found[entry.setting].append(entry)

@@ -59,7 +59,7 @@ class TrainingRun:
     curves: Mapping[tuple[str, str], Curve]
 
     def get_curve(self, stage: str, name: str) -> Curve:
-        """Return a curve, empty if there is none."""
+        """Return the curve of a measurement at a stage; it is empty if there are no points."""
         return self.curves.get((stage, name), [])
 
     @property
@@ -383,7 +383,7 @@ def long_table(runs: Sequence[TrainingRun]) -> Table:
 
 
 def summary_table(runs: Sequence[TrainingRun]) -> Table:
-    """Return one row per training.
+    """Return a table with one row for each training.
 
     It has the probe accuracy of each stage at the first and the last probe, the lowest chosen
     log-ratio of any stage, sampled instruction following at both ends, and the range of the

@@ -111,7 +111,7 @@ def parse_difficulty(name: str) -> Difficulty:
 
 @dataclass(frozen=True)
 class Entry:
-    """One problem of one session, or a baseline or a classifier on that problem.
+    """The scores of one method on one problem: a session, a baseline or a classifier.
 
     Args:
         session: Id of the session or training.
@@ -159,8 +159,8 @@ class Average:
 
     Args:
         mean: The mean.
-        sets: Data sets in the mean.
-        values: Number of values behind it.
+        sets: Names of the data sets in the mean.
+        values: Number of values in the mean.
     """
 
     mean: float
@@ -272,7 +272,7 @@ class _Names:
 
 
 def find_reader(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
-    """Return who labelled texts in a session.
+    """Return who labelled texts in a session: a model, or `BY_RULES` if only exact rules did.
 
     Args:
         settings: Settings of the session.
@@ -290,7 +290,9 @@ def _some_by_rules(judge: str) -> str:
 
 
 def method_name(settings: Mapping[str, Json]) -> str:
-    """Return the method in the paper's words, else its own name."""
+    """Return the name of the method in the paper's words, or Peirce's name if the paper has
+    none.
+    """
     method = str(settings.get("method"))
     if method == "direct":
         shots = (settings.get("text") or {}).get("shots")

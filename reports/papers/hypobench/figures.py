@@ -72,7 +72,7 @@ def build_points(entries: Sequence[Entry]) -> list[Point]:
 
 
 def points_table(points: Sequence[Point]) -> Table:
-    """Return one row per point."""
+    """Return a table with one row for each point of the figures."""
     rows: list[tuple[Cell, ...]] = [
         (one.figure, one.panel, one.x, one.series, one.value.mean, one.value.values,
          ", ".join(one.value.sets))

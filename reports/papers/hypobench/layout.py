@@ -225,7 +225,9 @@ class Grid:
 
     @property
     def footnotes(self) -> list[str]:
-        """Sentences below the table: the contents of a cell, its letters, its mark."""
+        """Sentences below the table, which explain the contents of a cell, its letters and its mark
+        (†).
+        """
         said = [f"Each cell shows {' / '.join(self.metrics)}."] if any(self.metrics) else []
         said += [
             f"{letter}: {len(sets)} data set{'s' * (len(sets) > 1)}: {', '.join(sets)}."
@@ -268,7 +270,11 @@ class Grid:
         return " / ".join(NO_VALUE if one is None else f"{one:.{places}f}" for one in there)
 
     def long_rows(self) -> list[tuple[Cell, ...]]:
-        """Return one row per value with numbers in full, and one per published value."""
+        """Return the values of the table as rows with unrounded numbers, for CSV.
+
+        Each value of the sessions gives one row, and each value that the paper published gives
+        another.
+        """
         found: list[tuple[Cell, ...]] = []
         for row, column, name in product(self.rows, self.columns, self.metrics):
             one = self.values.get((row, column, name))

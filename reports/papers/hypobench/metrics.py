@@ -148,7 +148,7 @@ class SplitPredictions:
 
     @property
     def scores(self) -> tuple[float, float]:
-        """Accuracy and macro F1."""
+        """Accuracy and macro F1 of the predicted labels."""
         return label_scores(self.gold, self.labels)
 
 

@@ -50,7 +50,7 @@ class DecisionList(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Conditions and expressions evaluated on cells.
+    """The values of conditions and expressions on all cells of the grids.
 
     Attributes:
         masks: Where conditions hold, of shape (conditions, cells).

@@ -24,7 +24,7 @@ TermValues = NDArray[np.int16]  # shape (terms, cells)
 
 
 class Term(NamedTuple):
-    """An expression over a cell.
+    """An expression about a cell of a grid.
 
     Attributes:
         kind: What the value is.
@@ -76,7 +76,7 @@ def first_colour_code(cells: str) -> str:
 
 
 def general_terms(square: bool) -> Iterator[Term]:
-    """Yield the terms that name no colour.
+    """Yield the terms that do not depend on a certain colour.
 
     Args:
         square: Whether all grids are squares.
@@ -314,7 +314,7 @@ def context_lines(terms: Sequence[Term]) -> list[str]:
 def evaluate_terms(
     terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ...] = ()
 ) -> TermValues:
-    """Evaluate the terms on all cells.
+    """Evaluate the terms on all cells of the grids.
 
     Args:
         terms: The terms.

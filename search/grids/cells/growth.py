@@ -47,15 +47,17 @@ def find_growths(
     texts: Sequence[str], costs: Sequence[float], masks: NDArray[np.bool_], right: NDArray[np.bool_],
     stays: NDArray[np.bool_], local: Sequence[bool],
 ) -> list[Growth]:  # fmt: skip
-    """Return the rules that are worth repeating, cheapest first.
+    """Return rules that paint cells and may help if they are repeated until nothing changes,
+    cheapest first.
 
     Args:
         texts: Expressions of the conditions.
         costs: Costs of the conditions.
-        masks: Where the conditions hold, of shape (conditions, cells).
-        right: Where an expression gives the output, of shape (expressions, cells).
-        stays: Where the cell keeps its colour, of shape (cells,).
-        local: Which expressions growth may paint with.
+        masks: In which cells each condition holds, of shape (conditions, cells).
+        right: In which cells each expression gives the colour of the output, of shape (expressions,
+            cells).
+        stays: Which cells keep their colour, of shape (cells,).
+        local: Which expressions a repeated rule may paint with.
     """
     near = [c for c, text in enumerate(texts) if any(part in text for part in LOCAL_TEXTS)]
     near = sorted(near, key=lambda c: costs[c])[: 2 * MAX_SECOND]

@@ -50,7 +50,7 @@ _TESTS = [eval(f"lambda i, j, g, row: bool({text})") for text, _, _ in PLACES]
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that clear or paint places and may help in a state."""
+    """Yield steps that clear or paint certain cells and may help in a state."""
     if not facts.may_keep_size:
         return
     masks = _masks(tuple(facts.shapes)) if facts.fits else []

@@ -95,7 +95,7 @@ COPIES = (
 
 
 def copy_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that copy objects."""
+    """Yield steps that copy objects to other places."""
     if not goal.has_shapes(state.grids):
         return
     before = [np.array(g, dtype=np.int64) for g in state.grids]

@@ -65,7 +65,7 @@ _ENDS = (
 
 
 def apply_key(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that apply the key."""
+    """Yield steps that recolour objects by a colour key in the grid."""
     if len(state.program.steps) > 1 or not budget.charge(5.0):
         return
     fits = goal.has_shapes(state.grids)

@@ -54,7 +54,7 @@ class Move(NamedTuple):
 
 
 def move_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that move objects."""
+    """Yield steps that move objects to other places."""
     if not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
     if not _rearranged(state, goal):

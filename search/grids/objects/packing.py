@@ -50,7 +50,7 @@ _RUNS = (
 
 
 def pack(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that put objects together."""
+    """Yield steps that put objects together."""
     if len(state.program.steps) > 1 or goal.has_shapes(state.grids):
         return
     for view, noun, dear in _VIEWS:

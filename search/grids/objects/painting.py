@@ -33,7 +33,7 @@ MAX_CONDITION_COST = (
 
 
 class Area(NamedTuple):
-    """Cells that belong to an object.
+    """A way to choose cells that belong to an object.
 
     Attributes:
         text: Expression over `g` and an object `o` for the cells.
@@ -200,7 +200,7 @@ def _in_turn(
 
 
 class PartialRule(NamedTuple):
-    """A rule that paints nothing wrong, and the changed cells of all grids that it explains."""
+    """A rule that paints no cell wrong, with the changed cells that it explains, over all grids."""
 
     step: Step
     explains: frozenset[tuple[int, int, int]]

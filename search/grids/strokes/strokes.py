@@ -35,7 +35,7 @@ Cells = NDArray[np.int8]
 
 
 class PaintedStroke(NamedTuple):
-    """A stroke with its paint.
+    """A stroke, such as a line, together with its colour.
 
     Attributes:
         paint: Colour of the stroke, or None to keep the colours that the stroke gives.
@@ -50,7 +50,7 @@ class PaintedStroke(NamedTuple):
 
 
 def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that draw a few strokes over each other."""
+    """Yield steps that draw a few strokes, such as lines, over each other."""
     if not goal.has_shapes(state.grids):
         return
     before, wanted = flatten_grids(state.grids), flatten_grids(goal.outputs)

@@ -21,14 +21,14 @@ MAX_OFFENDERS = 5  # offenders that a check keeps
 
 @dataclass
 class Check:
-    """A condition and how often it holds.
+    """A condition that an audit checks on every case, with the numbers of passes and failures.
 
     Args:
-        check: the condition.
-        of: what is counted.
+        check: the condition, as text.
+        of: what one case is, such as a prompt world.
         passed: the number of cases where it holds.
         failed: the number of cases where it does not.
-        offenders: the first failures, each with what was found there.
+        offenders: the first failures, each with the value that was found.
     """
 
     check: str
@@ -76,7 +76,7 @@ PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
 
 
 def check_worlds(found: AuditedSet) -> Iterable[Check]:
-    """Check each world of the instances."""
+    """Check every world of the audited instances, and return the checks."""
     made = CheckCounter()
     for one in found.instances:
         for side, some in ((PROMPTS, one.prompts), (HOLDOUTS, one.holdouts)):

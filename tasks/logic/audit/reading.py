@@ -35,11 +35,11 @@ Data = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class AuditedWorld:
-    """A world with its raw data.
+    """A world in an audited file, with the data as the file has them.
 
     Args:
         world: the world.
-        data: its data in the file.
+        data: the world as the file has it.
         judgement: the results of the reference in it, or None.
         meta: the meta data of a holdout.
     """
@@ -52,13 +52,13 @@ class AuditedWorld:
 
 @dataclass(frozen=True)
 class AuditedInstance:
-    """An instance with its raw data.
+    """An instance in an audited file, with the data as the file has them.
 
     Args:
-        name: its id.
-        theory: its theory.
-        regime: its regime.
-        difficulty: its difficulty, as recorded.
+        name: the id of the instance.
+        theory: the theory of the instance.
+        regime: the regime of the instance.
+        difficulty: the difficulty that the file records.
         recipe: the recipe of its regime and difficulty.
         reference: the reference, None where the record has none.
         gold: the raw field `gold`.

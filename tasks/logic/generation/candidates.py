@@ -111,11 +111,11 @@ class CandidateSource:
     """A sequence of candidates that the text of its random stream determines.
 
     Args:
-        text: the text of the stream.
+        text: the seed text of the random stream.
         theory: the theory.
-        rule: the reference.
-        recipe: the recipe.
-        size: the size of all worlds, or None for a size of its own for each.
+        rule: the planted rule.
+        recipe: the sizes and limits of the worlds.
+        size: the number of elements of every world, or None to draw a number for each world.
         worlds_drawn: the number of worlds drawn so far.
         batches: the numbers of the batches.
     """
@@ -129,7 +129,7 @@ class CandidateSource:
     batches: Iterator[int] = field(default_factory=count)
 
     def next_batch(self) -> list[Candidate]:
-        """Return the candidates of the next batch."""
+        """Return the candidate worlds of the next batch."""
         stream = RandomStream(f"{self.text} batch {next(self.batches)}")
         worlds = draw_worlds(stream, self.recipe, BATCH_SIZE, self.size)
         self.worlds_drawn += len(worlds)

@@ -31,11 +31,13 @@ PROBES = 96  # random worlds
 
 
 class Competitor(NamedTuple):
-    """A rule that competes with the reference.
+    """A rule that must be worse than the planted rule on the prompt worlds of an instance.
 
     Args:
-        id: its name.
-        kind: "tier0", "tier1", "mined" or "mutant".
+        id: the name of the competitor.
+        kind: "tier0" (a library rule without quantifiers, or a rule that marks all or no elements),
+            "tier1" (a library rule with one quantifier), "mined" (a rule that a session found) or
+            "mutant" (a small change of the planted rule).
         formula: the rule.
     """
 
@@ -46,13 +48,16 @@ class Competitor(NamedTuple):
 
 @cache
 def probe_worlds() -> WorldTables:
-    """Return random worlds that distinguish rules."""
+    """Return a fixed set of random worlds, on which the behaviour of rules is compared."""
     return draw_worlds(RandomStream("abd probes"), get_recipe("full", "easy"), PROBES)
 
 
 @lru_cache(maxsize=20_000)
 def behaviour(formula: Formula) -> bytes:
-    """Return which elements of the probes a rule covers, as bytes.
+    """Return which elements a rule marks in a fixed set of random worlds (`probe_worlds`), as
+    bytes.
+
+    Rules with equal bytes count as equal.
 
     Raises:
         TableTooLarge: the formula needs too much memory.
@@ -62,7 +67,10 @@ def behaviour(formula: Formula) -> bytes:
 
 @cache
 def simple_competitors(theory_name: str) -> tuple[Competitor, ...]:
-    """Return the competitors of tiers 0 and 1 for a published theory."""
+    """Return the competitors with at most one quantifier for a published theory.
+
+    Two of them mark all elements and no elements; the others are rules of the template library.
+    """
     theory = next(one for one in PUBLISHED_THEORIES.values() if theory_name in one.names)
     constants = (("t0-all", "(= x x)"), ("t0-none", "(not (= x x))"))
     made = [
@@ -79,7 +87,10 @@ def simple_competitors(theory_name: str) -> tuple[Competitor, ...]:
 def build_pool(
     theory: Theory, reference: Formula, stream: RandomStream, mined: Sequence[Formula] = ()
 ) -> list[Competitor]:
-    """Return all competitors of the reference, no two of which behave alike."""
+    """Return the competitors of the planted rule.
+
+    No two competitors mark the same elements in the worlds of `probe_worlds`.
+    """
     changed = mutants(reference, theory)
     drawn = [changed[place] for place in stream.permutation(len(changed))]
     some = [Competitor(f"mined-{place}", "mined", one) for place, one in enumerate(mined)]
@@ -105,7 +116,7 @@ def _new(formula: Formula, seen: set[bytes]) -> bool:
 
 
 def select_mined_rules(texts: Sequence[str], theory: Theory) -> list[Formula]:
-    """Return the shortest of the texts that are rules of the theory, at most `MAX_MINED`.
+    """Return the shortest texts that are rules of the theory, at most `MAX_MINED`, as formulas.
 
     Rules that the library contains are left out.
     """

@@ -143,7 +143,7 @@ class TemplateUses:
         return self.templates[(*key, template)] < max_uses(self.instances[key] + 1)
 
     def count(self, regime: str, difficulty: str, theory: str, template: str) -> None:
-        """Count an instance that uses the template."""
+        """Count one more instance that uses the template."""
         key = (regime, difficulty, theory)
         self.instances[key] += 1
         self.templates[(*key, template)] += 1

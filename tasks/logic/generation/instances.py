@@ -43,9 +43,10 @@ class Cheater(NamedTuple):
 
 
 def find_cheapest_cheater(rivals: Sequence[Competitor], costs: Costs) -> Cheater | None:
-    """Return the cheapest rule of the two tiers that is valid in all worlds, or None.
+    """Return the cheapest competitor with at most one quantifier that is valid in all worlds, or
+    None.
 
-    Of rules with equal cost, one of the first tier is preferred.
+    Among rules of equal cost, rules without a quantifier come first.
 
     Args:
         rivals: the competitors.
@@ -61,7 +62,9 @@ def find_cheapest_cheater(rivals: Sequence[Competitor], costs: Costs) -> Cheater
 
 
 def beats_cheater(cheater: Cheater | None, reference: int) -> bool:
-    """Return whether the reference costs less than the cheapest cheater, if there is one."""
+    """Return whether the reference rule costs less than the cheapest simple rule, if there is
+    one.
+    """
     return cheater is None or cheater.cost > reference
 
 
@@ -76,7 +79,7 @@ MAX_MUTANTS = 24
 
 
 class Reference(NamedTuple):
-    """A reference rule and its results in the prompt worlds.
+    """The planted rule of an instance, with validity and cost in the prompt worlds.
 
     Args:
         formula: the rule.
@@ -99,12 +102,12 @@ class Reference(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Cost in all prompt worlds."""
+        """The sum of the costs of the rule in all prompt worlds."""
         return sum(one.cost or 0 for one in self.judgements)
 
     @property
     def bound(self) -> int:
-        """Lower bound in all prompt worlds."""
+        """The sum of the lower bounds in all prompt worlds."""
         return sum(one.bound for one in self.judgements)
 
 
@@ -148,13 +151,13 @@ class GeneratedInstance:
     holdouts.
 
     Args:
-        id: its name.
-        theory: its theory.
+        id: the id of the instance.
+        theory: the theory of the instance.
         recipe: the recipe of its regime and difficulty.
-        template: the template that was planted.
+        template: the template from which the planted rule comes.
         seed_reference: the rule of the template, before `refine_reference` changed it.
         reference: the rule after refinement; the same rule if nothing better was found.
-        cheater: the cheapest rule that needs no knowledge of the reference.
+        cheater: the cheapest valid rule with at most one quantifier.
         competitors: the number of rival rules with which the reference was compared.
         worlds: the prompt worlds.
         holdouts: the holdouts.
@@ -181,7 +184,9 @@ class GeneratedInstance:
 
     @property
     def margin(self) -> int:
-        """Cost of the cheapest cheater above that of the reference."""
+        """Cost of the cheapest simple rule minus the cost of the reference rule, over all prompt
+        worlds.
+        """
         return self.cheater.cost - self.reference.cost
 
 
@@ -256,10 +261,22 @@ def _instance(
 def draw_template(
     theory: Theory, recipe: Recipe, stream: RandomStream, used: TemplateUses
 ) -> Template | None:
-    """Draw a template that may be used again, or return None if there is none.
+    """Draw a rule from the template library as the planted rule of a new instance.
 
-    The tier is drawn by the weights of the recipe. The antecedent of the theory is excluded,
-    because it is a valid rule wherever any rule is valid.
+    A template is a rule of the library, and its tier is the number of its nested quantifiers (0 to
+    3). The tier is drawn with the weights of the recipe, then the template within the tier.
+    Templates that earlier instances used too often are not drawn. A template that means the same as
+    the condition of the theory ("x is a bird" in "birds fly") is not drawn either, because that
+    condition is valid in every world in which some rule is valid.
+
+    Args:
+        theory: The theory of the instance.
+        recipe: The weights of the tiers, and the regime and difficulty.
+        stream: The source of random numbers.
+        used: Counts of how often each template has been used.
+
+    Returns:
+        The template, or None if no template of the drawn tier may be used.
     """
     at = float(stream.uniform()) * sum(recipe.tiers.values())
     tier = max(recipe.tiers)
@@ -286,9 +303,9 @@ def try_template(
     template: Template,
     mined: Sequence[Formula] = (),
 ) -> GeneratedInstance | None:
-    """Return an instance planted with a template, or None where a filter rejects it.
+    """Generate an instance whose planted rule is a template, or return None if a filter rejects it.
 
-    Its id, seed, number and number of tries are not set yet.
+    The id, seed, number and number of tries of the instance are not set yet.
     """
     stream = RandomStream(f"{text} choices")
     least, most = recipe.sizes

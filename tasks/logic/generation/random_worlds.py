@@ -32,7 +32,7 @@ MAX_CELLS_PER_WORLD = 500_000  # cells of a formula's tables for one world
 
 @dataclass(frozen=True)
 class WorldTables:
-    """Drawn worlds, as arrays of truth values.
+    """Random worlds, as arrays of truth values.
 
     Args:
         inside: which elements a world has, with shape (worlds, size).
@@ -105,7 +105,7 @@ def draw_worlds(
         stream: the source of random numbers.
         recipe: the ranges of sizes and densities.
         count: the number of worlds.
-        size: the size of all worlds, or None for a size of its own for each.
+        size: the number of elements of every world, or None to draw a number for each world.
     """
     least, most = recipe.sizes
     sizes = least + stream.integers(most - least + 1, count)

@@ -31,19 +31,23 @@ class Recipe:
     Args:
         regime: the regime.
         difficulty: the difficulty.
-        theories: the codes of its theories.
-        sizes: the least and the most elements of a world.
+        theories: the names of the theories that its instances use, such as "T1".
+        sizes: the smallest and largest number of elements of a world.
         one_size: whether all worlds of an instance have the same size.
-        densities: by predicate, the range of a world's share of true atoms before masking.
-        masked: by relation, the share of atoms that are unknown (partial).
-        unknown: the least and the most unknown atoms of a world (skeptical).
-        tiers: the tiers of templates with their weights.
-        worlds: the least and the most prompt worlds that are kept.
-        budget: the most prompt worlds before surplus ones are removed.
-        max_slack: the most that the reference may cost above the lower bound in a world.
-        max_exception_share: the largest share of a world's elements that need to be exceptions.
-        max_covered_share: the largest share of a world's elements that the reference covers.
-        floors: the least summed lower bound and the least summed cost.
+        densities: for each predicate, the range of the share of true atoms in a world, before atoms
+            become unknown.
+        masked: for each relation, the share of atoms that become unknown (partial regime).
+        unknown: the smallest and largest number of unknown atoms of a world (skeptical regime).
+        tiers: the weight of each tier of templates, by which the tier is drawn. The tier is the
+            number of nested quantifiers of a rule.
+        worlds: the smallest and largest number of prompt worlds of an instance.
+        budget: the largest number of prompt worlds before surplus worlds are removed.
+        max_slack: the largest allowed difference between the cost of the planted rule and the lower
+            bound in a world.
+        max_exception_share: the largest share of the elements of a world that must be exceptions.
+        max_covered_share: the largest share of the elements of a world that the planted rule marks.
+        floors: the smallest sum of the lower bounds and the smallest sum of the costs over all
+            prompt worlds.
     """
 
     regime: Regime

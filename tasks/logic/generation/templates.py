@@ -46,17 +46,17 @@ def _joined(*parts: str) -> str:
 
 
 def atom_of(predicate: str) -> Shape:
-    """Return the shape: the predicate holds of the element."""
+    """Return the shape "the element has the property `predicate`"."""
     return Shape(predicate, lambda x, spare: f"({predicate} {x})")
 
 
 def self_loop(relation: str) -> Shape:
-    """Return the shape: the relation leads from the element to itself."""
+    """Return the shape "the relation leads from the element to itself"."""
     return Shape(f"loop-{relation}", lambda x, spare: f"({relation} {x} {x})")
 
 
 def negation(shape: Shape) -> Shape:
-    """Return the negation of a shape."""
+    """Return the shape that negates a shape."""
     return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.write_about(x, spare)})")
 
 
@@ -88,7 +88,7 @@ def diamond(relation: str, inner: Shape | None = None) -> Shape:
 
 
 def box(relation: str, inner: Shape) -> Shape:
-    """Return the shape: every successor has `inner`."""
+    """Return the shape "every successor has the property `inner`"."""
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -203,11 +203,11 @@ def _named(word: str, relation: str, inner: Shape | None) -> str:
 
 
 class Template(NamedTuple):
-    """A rule of the library from which reference rules are drawn.
+    """A rule of the library from which planted rules are drawn.
 
     Args:
-        id: its tier and the name of its shape.
-        tier: from 0 to 3.
+        id: an id made of the tier and the name of the shape.
+        tier: the number of nested quantifiers, from 0 to 3.
         text: the rule as text.
         formula: the rule.
     """
@@ -219,7 +219,7 @@ class Template(NamedTuple):
 
     @property
     def family(self) -> str:
-        """Predicates of the rule, in alphabetical order."""
+        """The predicates of the rule, in alphabetical order."""
         return "".join(sorted(self.formula.predicates))
 
 
@@ -317,7 +317,7 @@ def _tier_3() -> list[Shape]:
 
 @cache
 def template_library() -> tuple[Template, ...]:
-    """Return all templates, tier by tier."""
+    """Return all templates, ordered by tier (number of nested quantifiers)."""
     made: list[Template] = []
     tiers = (_tier_0(), _tier_1(), _tier_2(), _tier_3())
     for tier, shapes in enumerate(tiers):
@@ -330,7 +330,7 @@ def template_library() -> tuple[Template, ...]:
 
 
 def templates_in_tier(theory: Theory, tier: int) -> list[Template]:
-    """Return the templates of the tier that the theory allows.
+    """Return the templates of a tier whose predicates the theory allows in rules.
 
     The skeptical regime needs templates over R or S, as all templates from tier 1 on are.
     """

@@ -83,7 +83,7 @@ GRID: tuple[AdmissionSet, ...] = (
 
 
 def make_twin(one: AdmissionSet) -> AdmissionSet:
-    """Return the counterintuitive twin of a set."""
+    """Return the counterintuitive variant of a data set, in which the conditions are inverted."""
     folder = one.folder.replace("admission/", f"{_TWINS}/")
     return replace(one, folder=folder, cases=reverse_cases(one.cases, one.maxima))
 

@@ -22,7 +22,7 @@ Case: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class AdmissionSet:
-    """One set of the grid.
+    """One data set of the generator `labels:admission`.
 
     Attributes:
         folder: The name of the set, which is its folder.
@@ -187,7 +187,7 @@ def find_columns(cases: Sequence[Case]) -> tuple[str, ...]:
 
 
 def find_column(part: Part) -> str:
-    """Return the column of a condition."""
+    """Return the name of the column that a condition reads."""
     if isinstance(part, IsOneOf):
         return part.column
     assert isinstance(part.quantity, ColumnNumber)

@@ -52,7 +52,7 @@ _ABOUT = (
 
 @dataclass(frozen=True)
 class CitationSettings:
-    """The settings of a file of works.
+    """The settings by which works get the labels "highly cited" and "rarely cited".
 
     Attributes:
         after: Number of years after publication in which citations count, or None for all years.

@@ -85,7 +85,9 @@ def scaled_error(
 
 
 class MarineGenerator:
-    """The generator `marine`: hours of sunlight at places in the sea."""
+    """The generator `labels:marine`: records of places in the sea, labelled with hours of
+    sunlight.
+    """
 
     name = "marine"
     about = "hours of sunlight by clarity of the water and clouds, as numbers"

@@ -38,7 +38,7 @@ MAX_SENTENCE_CHARACTERS = 3_500  # characters per sentence; the family accepts 4
 
 @dataclass(frozen=True)
 class Splits:
-    """The rows of each split, clean or noisy.
+    """The rows of each split of a generated data set, with or without noise.
 
     Attributes:
         rows: The rows by split.
@@ -176,7 +176,7 @@ def build_labelled_data(
 
 
 def public_facts(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
-    """Return the public facts that the exact judge needs to apply a rule to the rows."""
+    """Return what an exact sentence needs to be applied to the rows: the columns and the labels."""
     return {
         "labels": list(labels),
         "columns": {name: dict(told) for name, told in columns.about.items()},
@@ -201,16 +201,16 @@ def apply_rule(
 
 
 class Generator(Protocol):
-    """A source of named data sets whose rule is known."""
+    """A generator of named data sets whose rule is known, such as `labels:admission`."""
 
     @property
     def name(self) -> str:
-        """The name, as in `labels:NAME`."""
+        """The name of the generator: NAME in `labels:NAME`."""
         ...
 
     @property
     def about(self) -> str:
-        """A description in one line."""
+        """A description of the generator in one line."""
         ...
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:

@@ -92,7 +92,7 @@ class PostGenerator:
 
     @property
     def about(self) -> str:
-        """A description in one line."""
+        """A description of the generator in one line."""
         return f"{self.topic.description} Six levels, subtle and plain, and a grid of 64"
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:

@@ -124,7 +124,7 @@ class Draft:
 
     @property
     def kinds(self) -> list[str]:
-        """The names of the types."""
+        """The names of the types of phrases."""
         return [one.name for one in self.types]
 
     @property
@@ -133,7 +133,7 @@ class Draft:
         return [one.name for one in self.labels]
 
     def build_topic(self) -> Topic:
-        """Return the complete topic.
+        """Return the complete topic, from which data sets are generated.
 
         Raises:
             DataError: A generated text lacks one of its phrases or contains another one.

@@ -33,7 +33,7 @@ Path = tuple[tuple[Condition, ...], str]
 
 
 class DecisionTreeGenerator:
-    """The generator `tree`."""
+    """The generator `labels:tree`: records whose label a random decision tree decides."""
 
     name = "tree"
     about = "applicants: a random decision tree of depth 1 to 4"
