@@ -114,7 +114,7 @@ class Listing {
   fill() {
     const rows = this.kept();
     const name = this.metric?.name;
-    this.head.textContent = name ? words(name) : "";
+    this.head.textContent = words(name ?? "metric");
     this.head.hidden = !name;
     const all = this.rows.length;
     this.count.textContent = rows.length === all ? plural(all, "problem") : `${number(rows.length)} of ${plural(all, "problem")}`;
