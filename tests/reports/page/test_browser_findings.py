@@ -49,7 +49,10 @@ def pages(tmp_path_factory, made):
     files["long"] = folder / "long.html"
     peirce.report(store=store, out=files["long"])
     many = [small_problem(f"p{number:02}") for number in range(MAX_PROBLEMS + 3)]
-    records = [(one, steps(one, ("a", judged(one, f"rule of {one.id}")))) for one in many]
+    records = [
+        (one, steps(one, ("a", judged(one, f"def f(x):\n    return {number}", f"rule {number}"))))
+        for number, one in enumerate(many)
+    ]
     write(store, records)
     files["many"] = folder / "many.html"
     peirce.report(store=store, out=files["many"])
@@ -157,9 +160,10 @@ def test_a_problem_compares_any_two_hypotheses_on_inputs_where_their_programs_di
           ? [...cell.querySelectorAll(".cell")].map((one) => Number(one.textContent)) : cell.textContent)""")  # fmt: skip
 
     assert page.all(".sides .reading", "one => one.textContent[0]") == ["1", "2"]
+    values = page.all(".opened .filters label:first-child option", "one => one.value")
     for first, second in ((0, 1), (2, 0)):
-        page.page.select_option("label:has-text('First') select", index=first)
-        page.page.select_option("label:has-text('Second') select", index=second)
+        page.choose("First", values[first])
+        page.choose("Second", values[second])
         rows = compared()
         assert len(rows) > 1 and any(row[1] == "–" for row in rows)  # also of the sample space
         for value, _observed, one, other in rows:
