@@ -19,14 +19,22 @@ from ..graphs.runtime.memory import make_case
 from ..records import (
     Agreement,
     InputSet,
-    LabelsRows,
+    Json,
     NamesCodes,
     Observation,
     OracleSettings,
-    Problem,
     Unavailable,
 )
-from ..reports.findings import RankedHypothesis, find_disagreement, rank_problems
+from ..reports.findings import (
+    CheckedFindings,
+    RankedHypothesis,
+    find_disagreement,
+    held_out_observations,
+    rank_hypotheses,
+    rank_problems,
+)
+from ..reports.metrics.results import list_judged, pair_with_steps
+from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..tasks import load_family
 from .oracles import open_oracles
 from .session.results import Disagreement, Finding, Findings, RightOf
@@ -96,27 +104,27 @@ def _counted(agreement: Agreement) -> RightOf:
 
 
 async def _held_out(case: Case, one: RankedHypothesis) -> RightOf | None:
-    if one.judged.hidden is not None:
-        return _counted(one.judged.hidden)
-    hidden = _held_out_observations(case.problem)
-    if not hidden:
-        return None
-    view = case.problem.make_view(case.space)
+    found = one.judged.hidden or await _apply_to_held_out(case, one)
+    return None if found is None else _counted(found)
+
+
+async def _apply_to_held_out(case: Case, one: RankedHypothesis) -> Agreement | None:
+    hidden = held_out_observations(case.problem)
+    found = await _apply(case, one, hidden, case.space) if hidden else None
+    return None if found is None or found.verdict == "needs_model" else found
+
+
+async def _apply(
+    case: Case, one: RankedHypothesis, observations: Sequence[Observation], space: InputSet
+) -> Agreement | None:
+    """Return the agreement of a hypothesis with observations; None if the oracle is not available."""
+    view = case.problem.make_view(space)
     try:
-        found = await case.family.measure_agreement(
-            one.hypothesis, hidden, view, case.make_oracles()
+        return await case.family.measure_agreement(
+            one.hypothesis, observations, view, case.make_oracles()
         )
     except Unavailable:
         return None
-    return None if found.verdict == "needs_model" else _counted(found)
-
-
-def _held_out_observations(problem: Problem) -> Sequence[Observation]:
-    """Return the hidden observations; of labelled rows, those of the test split where there is one."""
-    family = load_family(problem.family)
-    if isinstance(family, LabelsRows):
-        return family.get_split(problem, "ind") or problem.hidden
-    return problem.hidden
 
 
 async def _disagreement(
@@ -137,13 +145,67 @@ async def _output(case: Case, one: RankedHypothesis, place: int) -> str:
         return f"undefined ({predicted.reason_names[reason - 1]})"
     if isinstance(case.family, NamesCodes):
         return str(case.family.code_names(case.problem)[int(predicted.codes[place])])
-    asked = Observation(case.space.inputs[place], None)
-    view = case.problem.make_view(InputSet("one", (asked.input,)))
-    try:
-        found = await case.family.measure_agreement(
-            one.hypothesis, [asked], view, case.make_oracles()
-        )
-    except Unavailable:
+    found = await _apply_to_inputs(case, one, [place])
+    if found is None:
         return "another output"
     got = found.got[0]
     return str(got.get("value", got.get("undefined")))
+
+
+async def _apply_to_inputs(
+    case: Case, one: RankedHypothesis, places: Sequence[int]
+) -> Agreement | None:
+    asked = [Observation(case.space.inputs[place], None) for place in places]
+    return await _apply(case, one, asked, InputSet("few", tuple(each.input for each in asked)))
+
+
+# --- What the report page adds to the findings that it ranks itself (reports/page/findings.py).
+
+
+async def check_findings(
+    store: Store, session: str, rows: Sequence[ProblemRow]
+) -> dict[str, CheckedFindings]:
+    """Return what the oracle adds to the findings of each problem in `rows`, by problem.
+
+    Raises:
+        SandboxUnavailable: the sandbox of the session cannot be started here.
+        UsageError: the settings of the session name an unknown sandbox.
+    """
+    settings = store.settings(session)
+    family = load_family(settings["family"])
+    records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+    found = {}
+    async with open_oracles(family, _oracle_settings(settings)) as opened:
+        for row, steps in pair_with_steps(rows, records):
+            judged = list_judged(steps)
+            ranked = rank_hypotheses(row.problem, judged)
+            case = make_case(row.problem, None, opened.oracle, space=store.input_set(row.space))
+            places = choose_inputs(judged, ranked, case.space)
+            found[row.problem.id] = CheckedFindings(
+                await _check_held_out(case, ranked[:FINDINGS_PER_PROBLEM]),
+                await _predicted_values(case, ranked, places),
+            )
+    return found
+
+
+async def _check_held_out(case: Case, ranked: Sequence[RankedHypothesis]) -> dict[str, Agreement]:
+    found = {}
+    for one in ranked:
+        if one.judged.hidden is None:
+            agreement = await _apply_to_held_out(case, one)
+            if agreement is not None:
+                found[one.hypothesis.text] = agreement
+    return found
+
+
+async def _predicted_values(
+    case: Case, ranked: Sequence[RankedHypothesis], places: Sequence[int]
+) -> list[Json]:
+    """Return the values that the compared hypotheses predict; none where codes have names."""
+    if isinstance(case.family, NamesCodes) or not places:
+        return []
+    found: list[Json] = []
+    for one in ranked[:MAX_COMPARED]:
+        agreement = await _apply_to_inputs(case, one, places)
+        found += [got["value"] for got in agreement.got if "value" in got] if agreement else []
+    return found

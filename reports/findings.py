@@ -19,17 +19,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..records import (
+    Agreement,
     Hypothesis,
     InputSet,
+    Json,
     JudgedHypothesis,
+    LabelsRows,
+    Observation,
     Predictions,
     Problem,
     RanksFindings,
@@ -69,6 +73,27 @@ class RankedHypothesis:
         """The hypothesis."""
         assert self.judged.hypothesis is not None
         return self.judged.hypothesis
+
+
+@dataclass(frozen=True)
+class CheckedFindings:
+    """What an oracle adds to the findings of a problem after its session (commands/findings.py).
+
+    Attributes:
+        held_out: The agreement with `held_out_observations`, by text of the hypothesis.
+        values: What the best hypotheses predict for inputs of S on which they disagree.
+    """
+
+    held_out: Mapping[str, Agreement] = field(default_factory=dict)
+    values: Sequence[Json] = ()
+
+
+def held_out_observations(problem: Problem) -> Sequence[Observation]:
+    """Return the hidden observations; of labelled rows, those of the test split where there is one."""
+    family = load_family(problem.family)
+    if isinstance(family, LabelsRows):
+        return family.get_split(problem, "ind") or problem.hidden
+    return problem.hidden
 
 
 def rank_problems(
@@ -204,10 +229,12 @@ def find_disagreement(
 ) -> int | None:
     """Return the index of the shortest input of S on which two hypotheses disagree, or None.
 
-    Inputs on which both predict something come before those on which only one does.
+    Inputs on which both predict something come before those on which only one does. Predictions of
+    inconsistent hypotheses are not compared: `Store.steps` does not read their codes.
     """
     one, other = first.judged.space, second.judged.space
-    if one is None or other is None or not len(space):
+    consistent = first.judged.verdict.consistent and second.judged.verdict.consistent
+    if one is None or other is None or not consistent or not len(space):
         return None
     both = one.defined & other.defined & (one.codes != other.codes)
     places = np.flatnonzero(both if both.any() else one.defined != other.defined)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
@@ -51,7 +52,14 @@ def integer_bits(value: int) -> float:
 
 
 def number_bits(value: float) -> float:
-    """Return the bits of a number that is written with up to six decimal places."""
+    """Return the bits of a number that is written with up to six decimal places.
+
+    An infinite number takes as many as the largest finite one.
+    """
+    if isinstance(value, int):
+        return integer_bits(value)
+    if not math.isfinite(value):
+        value = math.copysign(sys.float_info.max, value)
     places = 0
     while places < 6 and not float(value).is_integer():
         value, places = round(value * 10, 6), places + 1

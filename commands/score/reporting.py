@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...records import UsageError
+from ...records import Unavailable, UsageError
 from ...records.private_files import write_atomically
 from ...reports.files import writing
 from ...reports.page import Contents, render_page
+from ...reports.page.findings import MAX_PROBLEMS
 from ...reports.page.server import Viewer
 from ...tasks.io.files import expand_home
 from ..arguments import validate_call
 from ..outcome import open_for_reading
 from .results import Report
+
+if TYPE_CHECKING:
+    from ...reports.findings import CheckedFindings
+    from ...store import Store
 
 SUFFIXES = (".html", ".htm")
 
@@ -47,7 +54,8 @@ def report(
         found = list(
             dict.fromkeys(opened.find_session(session) for session in sessions or ("last",))
         )
-        contents = Contents(opened, found, name)
+        checked, unchecked = _check(opened, found)
+        contents = Contents(opened, found, name, checked=checked, unchecked=unchecked)
         overview = contents.build_overview()
         # The page is written in parts, so that a page of thousands of problems is never in memory
         # at once.
@@ -55,6 +63,23 @@ def report(
         write_atomically({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
     return Report(sessions=found, problems=problems, file=str(target), bytes=target.stat().st_size)
+
+
+def _check(
+    store: Store, sessions: Sequence[str]
+) -> tuple[dict[str, dict[str, CheckedFindings]], dict[str, str]]:
+    """Return what the oracles add to the findings of each session, or why they could not be opened."""
+    from ..findings import check_findings
+    from ..session.execution import run_coroutine
+
+    checked, unchecked = {}, {}
+    for session in sessions:
+        rows = store.problems(session)[:MAX_PROBLEMS]
+        try:
+            checked[session] = run_coroutine(check_findings(store, session, rows))
+        except (UsageError, Unavailable) as error:
+            unchecked[session] = str(error)
+    return checked, unchecked
 
 
 # --- The command `view` serves the page on the loopback interface while sessions run.

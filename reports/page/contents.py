@@ -16,10 +16,12 @@ import numpy as np
 
 from ...records import Json, StepRecord, Verdict
 from ...tools.gear.scores import beta_bounds
+from ..findings import CheckedFindings
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
 from ..screen.summaries import USAGE_KEYS
+from .findings import NOT_CHECKED, describe_findings
 from .problem import describe_problem
 from .trainings import find_trainings
 
@@ -212,6 +214,8 @@ class Contents:
     Args:
         evaluation: Name of the evaluation whose metrics are shown. By default each session uses the
             evaluation of its family.
+        checked: What an oracle adds to the findings, by session and problem.
+        unchecked: Why the oracle of a session could not be opened, by session.
 
     Raises:
         StoreError: If a session cannot be read.
@@ -219,11 +223,19 @@ class Contents:
     """
 
     def __init__(
-        self, store: Store, sessions: Sequence[str], evaluation: str | None = None
+        self,
+        store: Store,
+        sessions: Sequence[str],
+        evaluation: str | None = None,
+        *,
+        checked: Mapping[str, Mapping[str, CheckedFindings]] | None = None,
+        unchecked: Mapping[str, str] | None = None,
     ) -> None:
         self._store = store
         self._sessions = list(dict.fromkeys(sessions))
         self._evaluation = evaluation
+        self._checked = checked or {}
+        self._unchecked = unchecked or {}
         self._spaces = SpaceCache(store)
 
     def build_overview(self, *, live: bool = False) -> dict[str, Json]:
@@ -271,7 +283,17 @@ class Contents:
         for row, steps in pair_with_steps(rows, records):
             name = row.problem.id
             space = self._spaces.get_space(row.space)
-            yield row, describe_problem(row, steps, space, calls.get(name, ()), banks.get(name, ()))
+            yield (
+                row,
+                describe_problem(
+                    row,
+                    steps,
+                    space,
+                    calls.get(name, ()),
+                    banks.get(name, ()),
+                    self._checked.get(session, {}).get(name, NOT_CHECKED),
+                ),
+            )
 
     def _session(self, session: str) -> dict[str, Json]:
         record = self._store.session(session)
@@ -292,6 +314,10 @@ class Contents:
         ]  # fmt: skip
         return {
             **session_facts(self._store, record, rows, scored),
+            "findings": describe_findings(
+                self._store, session, rows, self._spaces, self._checked.get(session, {})
+            ),
+            "unchecked": self._unchecked.get(session, ""),
             "evaluation": chosen.name,
             "note": chosen.note,
             "metrics": _metrics(chosen, scored["metrics"]),

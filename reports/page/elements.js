@@ -44,19 +44,24 @@ const words = (name) => String(name).replaceAll("_", " ");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
 const percent = (share, places = 0) => `${number(100 * share, places)}%`;
 
+const MOST_TABLE_ROWS = 12; // of a table that is not folded; page.css hides those after them
+
 // A table: heads are texts; cells texts, numbers or nodes. The first cell of a row names it. unseen: the
-// caption is for those alone who do not see what stands above the table.
-function table(caption, heads, rows, { unseen, ...attributes } = {}) {
+// caption is for those alone who do not see what stands above the table. whole: never folded.
+function table(caption, heads, rows, { unseen, whole, ...attributes } = {}) {
   const numeric = heads.map((_, place) => place > 0 && rows.some((row) => typeof row[place] === "number"));
   const cell = (one, place) => {
     const shown = typeof one === "number" ? number(one) : one;
     return place === 0 ? h("th", { scope: "row" }, shown) : h("td", { class: numeric[place] ? "number" : null }, shown);
   };
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": visible(caption) },
+  const long = !whole && rows.length > MOST_TABLE_ROWS;
+  const drawn = h("div", { class: long ? "scroll long folded" : "scroll", tabindex: 0, role: "region", "aria-label": visible(caption) },
     h("table", attributes,
       h("caption", { class: unseen ? "unseen" : null }, h("span", null, caption)),
       h("thead", null, h("tr", null, heads.map((head, place) => h("th", { scope: "col", class: numeric[place] ? "number" : null }, head)))),
       h("tbody", null, rows.map((row) => h("tr", null, row.map(cell))))));
+  if (long) drawn.append(h("button", { type: "button", onclick: () => { drawn.classList.remove("folded"); drawn.focus(); } }, `Show all ${number(rows.length)} rows`));
+  return drawn;
 }
 
 const folded = (summary, ...children) => h("details", null, h("summary", null, summary), children);

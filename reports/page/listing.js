@@ -106,15 +106,16 @@ class Listing {
     return rows.sort((a, b) => value(b) - value(a) || 0);
   }
 
-  // The metric whose values stand in the list: that which orders it, else the first.
+  // The metric whose values stand in the list: that which orders it.
   get metric() {
-    return this.metrics.get(this.state.order.slice(1)) || [...this.metrics.values()][0];
+    return this.metrics.get(this.state.order.slice(1));
   }
 
   fill() {
     const rows = this.kept();
     const name = this.metric?.name;
-    this.head.textContent = name ? words(name) : "";
+    this.head.textContent = words(name ?? "metric");
+    this.head.hidden = !name;
     const all = this.rows.length;
     this.count.textContent = rows.length === all ? plural(all, "problem") : `${number(rows.length)} of ${plural(all, "problem")}`;
     this.more.hidden = rows.length <= this.drawn;
@@ -130,7 +131,7 @@ class Listing {
       h("td", null, endSentence(endOf(problem))),
       h("td", { class: "number" }, number(problem.steps)),
       h("td", null, strip(problem.verdicts)),
-      h("td", { class: "number" }, name ? number(this.value(row, name)) : ""));
+      name ? h("td", { class: "number" }, number(this.value(row, name))) : null);
   }
 
   // Marks the row that is open, without drawing the list again.
@@ -186,9 +187,14 @@ function hasVerdict({ verdicts }, verdict) {
 }
 
 // What a reader has opened in a problem, to be opened again when it is drawn anew.
-const detailsOf = (place) => [...place.querySelectorAll("details")].map((one) => [one, `${one.closest("li[id]")?.id ?? ""} ${one.querySelector("summary").textContent.replace(/[\d,]+/g, "")}`]);
-const unfoldedIn = (place) => detailsOf(place).filter(([one]) => one.open).map(([, name]) => name);
-const unfold = (place, names) => detailsOf(place).forEach(([one, name]) => { if (names.includes(name)) one.open = true; });
+const keyOf = (one, text) => `${one.closest("li[id]")?.id ?? ""} ${text.replace(/[\d,]+/g, "")}`;
+const detailsOf = (place) => [...place.querySelectorAll("details")].map((one) => [one, keyOf(one, one.querySelector("summary").textContent)]);
+const tablesOf = (place) => [...place.querySelectorAll(".long")].map((one) => [one, keyOf(one, one.ariaLabel)]);
+const unfoldedIn = (place) => [...detailsOf(place).filter(([one]) => one.open), ...tablesOf(place).filter(([one]) => !one.classList.contains("folded"))].map(([, name]) => name);
+function unfold(place, names) {
+  detailsOf(place).forEach(([one, name]) => { if (names.includes(name)) one.open = true; });
+  tablesOf(place).forEach(([one, name]) => { if (names.includes(name)) one.classList.remove("folded"); });
+}
 
 // The verdicts of a problem as one bar; in words for those who do not see it.
 function strip(counts) {

@@ -1,6 +1,6 @@
 // The page: its parts from the embedded data, or from the server that shows a running session.
 
-const SECTIONS = [["overview", "Overview"], ["problems", "Problems"], ["compare", "Comparison"], ["training", "Training"]];
+const SECTIONS = [["overview", "Findings"], ["problems", "Problems"], ["compare", "Comparison"], ["training", "Training"]];
 const EVERY_MS = 2000; // how often a running session is asked for
 
 const embeddedIn = (id) => {
@@ -113,7 +113,7 @@ class Page {
   }
 
   redraw() {
-    this.put("overview", drawOverview(this.page));
+    this.put("overview", drawOverview(this.page, this.source));
     this.put("compare", drawComparison(this.page));
     this.put("training", drawTraining(this.page.trainings));
     document.querySelector("nav").replaceChildren(...SECTIONS.filter(([id]) => !document.getElementById(id).hidden).map(([id, name]) => h("a", { href: `#${id}` }, name)));

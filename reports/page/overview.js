@@ -1,18 +1,17 @@
-// What was run and what came of it: settings, metrics with intervals, verdicts, costs.
+// For researchers: what was run and what came of it: settings, metrics with intervals, figures, verdicts, calls.
 
 const VERDICTS = ["accepted", "redundant", "inconsistent", "malformed"];
 const ARROWS = { higher: ["↑", "higher is better"], lower: ["↓", "lower is better"] };
 
-function drawOverview(page) {
+function forResearchers(page) {
   const { sessions } = page;
   const evaluations = [...new Set(sessions.map((one) => one.evaluation))];
   const metrics = evaluations.map((name) => metricsTable(sessions.filter((one) => one.evaluation === name), sessions, evaluations.length > 1));
   const figures = [h("h3", null, "Figures"), h("div", { class: "figures" }, drawFigures(page))];
-  return [
+  return folded("For researchers",
     h("div", { class: sessions.length > 1 ? "cards" : null }, sessions.map((one) => sessionCard(one, sessions.length > 1))),
     sessions.length > 1 ? [metrics, figures] : h("div", { class: "beside" }, h("div", null, metrics), h("div", null, figures)),
-    verdictsTable(sessions), costsTable(sessions), failures(sessions),
-  ];
+    verdictsTable(sessions), costsTable(sessions));
 }
 
 const nameOf = (one) => `${one.task} · ${one.method} · ${one.model}`;

@@ -18,9 +18,12 @@ function drawProblem(told, session, beside = []) {
     observations("Hidden observations (not shown to the proposer)", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),
     referenceOf(problem),
     h("h4", null, "Hypotheses"),
-    told.hypotheses.length ? h("ol", { class: "hypotheses" }, told.hypotheses.map((one) => hypothesisOf(one, told))) : h("p", { class: "note" }, "There are no hypotheses."),
-    partingOf(told), callsOf(told));
+    told.hypotheses.length ? h("ol", { class: "hypotheses" }, ranked(told).map((one) => hypothesisOf(one, told))) : h("p", { class: "note" }, "There are no hypotheses."),
+    sideBySide(told, session), partingOf(told), callsOf(told));
 }
+
+// The hypotheses, best first. Without a rank are malformed ones and those that predict the same as a better one.
+const ranked = ({ hypotheses }) => [...hypotheses].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity) || a.number - b.number);
 
 function publicOf(problem) {
   const told = Object.entries(problem.public).filter(([, value]) => value !== null && value !== "" && !(isList(value) && !value.length));
@@ -34,29 +37,32 @@ function publicOf(problem) {
 
 function observations(title, pairs, problem, open) {
   if (!pairs.length) return null;
-  let list = observed(title, pairs.slice(0, SHOWN_ROWS), problem);
-  const rest = pairs.length - SHOWN_ROWS;
-  const more = rest > 0 ? h("button", { type: "button", onclick: () => {
+  const most = fieldsOf(pairs) ? MOST_TABLE_ROWS : SHOWN_ROWS;
+  let list = observed(title, pairs.slice(0, most), problem);
+  const more = pairs.length > most ? h("button", { type: "button", onclick: () => {
     const whole = observed(title, pairs, problem);
     list.replaceWith(whole);
     list = whole;
     more.remove();
     whole.focus();
-  } }, `Show ${rest} more`) : null;
+  } }, `Show all ${number(pairs.length)}`) : null;
   return h("details", { open, class: "pairs" }, h("summary", null, `${title} (${pairs.length})`), list, more);
 }
 
 // Records of the same fields as a table, worlds and grids side by side, all else line by line.
-function observed(title, pairs, problem) {
+// names: of the observations, instead of their numbers. predictions: what a hypothesis predicts for each.
+function observed(title, pairs, problem, { names, predictions } = {}) {
   const fields = fieldsOf(pairs);
   if (fields) {
     const label = problem.public.label_name || "output";
-    return table(title, ["#", ...fields.map(words), words(label)],
-      pairs.map(([input, output], place) => [String(place + 1), ...fields.map((name) => cellOf(input[name])), cellOf(output)]), { unseen: true, class: "records" });
+    return table(title, ["#", ...fields.map(words), words(label), ...(predictions ? ["prediction"] : [])],
+      pairs.map(([input, output], place) => [names ? names[place] : String(place + 1), ...fields.map((name) => cellOf(input[name])), cellOf(output), ...(predictions ? [predictions[place]] : [])]), { unseen: true, whole: true, class: "records" });
   }
   const tiles = pairs.every(([input, output]) => isGrid(input) && isGrid(output) && input[0].length + output[0].length <= 12);
-  const look = pairs.every(([input]) => isWorld(input)) ? " worlds" : tiles ? " tiles" : "";
-  return h("ol", { class: `observations${look}`, tabindex: -1 }, pairs.map((pair) => observationOf(pair, problem)));
+  const worlds = pairs.every(([input]) => isWorld(input));
+  const items = pairs.map((pair, place) => observationOf(pair, problem, names && names[place], predictions && predictions[place]));
+  const look = [worlds ? "worlds" : "", tiles ? "tiles" : "", names ? "named" : "", items.some((item) => item.querySelector(".world.wide")) ? "wide" : ""];
+  return h("ol", { class: ["observations", ...look].filter(Boolean).join(" "), tabindex: -1 }, items);
 }
 
 // The names of the fields that all inputs have; null where the inputs are no such records.
@@ -70,9 +76,20 @@ function fieldsOf(pairs) {
 
 const cellOf = (value) => (isNumber(value) ? value : typeof value === "string" ? textOf(value) : JSON.stringify(value));
 
-function observationOf([input, output], problem) {
+function observationOf([input, output], problem, name, prediction) {
   const answer = problem.family === "logic" ? null : [h("span", { class: "to", role: "img", "aria-label": "gives" }, "→"), picture(output)];
-  return h("li", null, h("div", { class: "pair" }, picture(input), answer));
+  return h("li", null, h("div", { class: "pair" }, name ? h("small", null, name) : null, picture(input), answer,
+    prediction ? h("span", { class: "predicted" }, problem.family === "logic" ? null : h("small", null, "but it predicts "), prediction) : null));
+}
+
+// What a hypothesis predicts for an observation that it is not right on; of a rule, why it does not hold in a world.
+function predictionOf(got, problem) {
+  if (!got || "undefined" in got) return h("em", null, got ? `undefined: ${words(got.undefined)}` : "unknown");
+  const told = isObject(got.value) && problem.family === "logic" ? got.value : got;
+  if (isList(told.breaches) && told.breaches.length) return h("span", null, `The rule fails at ${[...new Set(told.breaches.flatMap((one) => one.elements || []))].join(", ")}.`);
+  if ("value" in told) return picture(told.value);
+  return h("span", null, Object.entries(told).filter(([, value]) => value !== null && value !== "" && !(isList(value) && !value.length))
+    .map(([key, value]) => `${words(key)} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", "));
 }
 
 function referenceOf(problem) {
@@ -86,8 +103,8 @@ function hypothesisOf(one, told) {
   const answer = told.steps.find((step) => step.step === one.step);
   return h("li", { id: `h${one.number}`, class: one.verdict },
     h("details", { ontoggle: (event) => fillHypothesis(event.target, one, told, answer && answer.answers[one.answer]) },
-      h("summary", null, h("span", { class: `verdict ${one.verdict}` }, one.verdict), " ", h("b", null, `h${one.number}`), " ", h("span", { class: title.length > LONG ? "title long" : "title" }, title),
-        one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null)));
+      h("summary", null, h("span", { class: `verdict ${one.verdict}` }, one.verdict), " ", one.rank ? [h("b", null, `${one.rank}.`), " "] : null, h("span", { class: title.length > LONG ? "title long" : "title" }, title),
+        one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null, h("small", null, ` h${one.number}`))));
 }
 
 const titleFor = (one) => one.description || one.text || one.reason;
@@ -122,7 +139,7 @@ function scoresOf(one, told) {
 }
 
 function marksOf(agreement, name) {
-  const marks = [...agreement.marks];
+  const marks = [...agreement.marks].filter((mark) => mark !== " ");
   const right = marks.filter((mark) => mark === "1").length;
   const said = `${name}: ${right} of ${marks.length} correct`;
   if (marks.length > MOST_SIGNS || !marks.length) return h("span", { class: "marks" }, said);
@@ -134,16 +151,76 @@ function failing(name, agreement, problem) {
   const pairs = problem[name];
   const logic = problem.family === "logic";
   const told = Object.entries(agreement.got);
-  const given = (got) => ("undefined" in got ? h("em", null, `undefined: ${words(got.undefined)}`) : "value" in got ? picture(got.value)
-    : h("span", null, Object.entries(got).filter(([, value]) => value !== null).map(([key, value]) => `${words(key)} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ")));
   const rows = told.slice(0, SHOWN_ROWS).map(([place, got]) => {
     const [input, output] = pairs[Number(place)] || [null, null];
     const number = String(Number(place) + 1);
-    return logic ? [number, (input && input.id) || "", given(got)] : [number, picture(input), picture(output), given(got)];
+    return logic ? [number, (input && input.id) || "", predictionOf(got, problem)] : [number, picture(input), picture(output), predictionOf(got, problem)];
   });
   return [table(`Wrong or undefined predictions on ${name} observations`, ["#", ...(logic ? ["world"] : ["input", "output"]), "prediction"], rows, { class: "failing" }),
     told.length > rows.length ? h("p", { class: "note" }, `${told.length - rows.length} more are not listed.`) : null].filter(Boolean);
 }
+
+const sides = { of: "", first: "", second: "" }; // what is chosen, also after the problem was drawn anew
+
+// Two hypotheses beside each other, with the inputs on which they differ.
+function sideBySide(told, session) {
+  const listed = ranked(told).filter((one) => one.rank);
+  if (listed.length < 2) return null;
+  const of = `${session.session} ${told.problem.id}`;
+  if (sides.of !== of) Object.assign(sides, { of, first: "", second: "" });
+  const place = h("div");
+  const find = (name, rank) => listed.find((one) => String(one.number) === sides[name]) || listed[rank];
+  const fill = () => place.replaceChildren(...comparedHypotheses(told, find("first", 0), find("second", 1)));
+  const options = listed.map((one) => [String(one.number), `${one.rank}. ${cut(titleFor(one), SHORT)}`]);
+  const select = (label, name, rank) => choice(label, options, String(find(name, rank).number), (value) => { sides[name] = value; fill(); });
+  fill();
+  return [h("h4", null, "Two hypotheses side by side"),
+    h("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, select("First", "first", 0), select("Second", "second", 1)), place];
+}
+
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+function comparedHypotheses(told, first, second) {
+  const both = [first, second];
+  const logic = told.problem.family === "logic";
+  const rows = [...partingInputs(told, ...both), ...partingObservations(told, ...both)];
+  const equal = first === second || told.parting.same.some((group) => both.every((one) => group.includes(one.number)));
+  const consistent = both.every((one) => one.verdict === "accepted" || one.verdict === "redundant");
+  const none = equal ? "They predict the same everywhere." : consistent ? "No input is known on which they differ."
+    : "No observation sets them apart. Predictions for other inputs are kept only for consistent hypotheses.";
+  return [h("div", { class: "sides" }, both.map((one) => h("div", null, h("p", { class: "reading" }, h("span", { class: "rank" }, `${one.rank}. `), titleFor(one)),
+    one.text && one.text !== titleFor(one) ? h("pre", null, one.text) : null, h("p", { class: "evidence" }, one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null)))),
+  rows.length ? table("Inputs on which these two differ", ["input", ...(logic ? [] : ["observed"]), `hypothesis ${first.rank}`, `hypothesis ${second.rank}`],
+    rows.map(({ input, observed: output, outputs }) => [input, ...(logic ? [] : [output]), ...outputs]), { class: "parted" }) : h("p", { class: "note" }, none)];
+}
+
+// Observations for which two hypotheses predict different outputs.
+function partingObservations({ problem }, first, second) {
+  const logic = problem.family === "logic";
+  return ["shown", "hidden"].filter((name) => first[name] && second[name]).flatMap((name) => problem[name].flatMap(([input, output], place) => {
+    const [a, b] = [first, second].map((one) => ({ mark: one[name].marks[place] ?? " ", got: one[name].got[place] }));
+    const differ = a.mark !== b.mark || (!logic && JSON.stringify(a.got) !== JSON.stringify(b.got));
+    if (!differ || a.mark === " " || b.mark === " ") return [];
+    const said = ({ mark, got }) => (logic ? (mark === "1" ? "valid" : "not valid") : mark === "1" ? picture(output) : predictionOf(got, problem));
+    return [{ input: [inputOf(input), h("small", null, ` ${name === "shown" ? "shown" : "held-out"} ${place + 1}`)], observed: picture(output), outputs: [said(a), said(b)] }];
+  }));
+}
+
+// Inputs of the sample space for which they do.
+function partingInputs({ parting }, first, second) {
+  return parting.inputs.flatMap(({ input, groups, undefined: silent }) => {
+    const of = ({ number: name }) => (silent.includes(name) ? -1 : groups.findIndex((group) => group.hypotheses.includes(name)));
+    const places = [of(first), of(second)];
+    const known = [first, second].every(({ number: name }, side) => places[side] >= 0 || silent.includes(name));
+    if (!known || places[0] === places[1]) return [];
+    return [{ input: inputOf(input), observed: "–", outputs: places.map((place) => (place < 0 ? h("em", null, "undefined") : outputOf(groups[place], place))) }];
+  });
+}
+
+// In a cell of a table: a record of several fields in one line.
+const inputOf = (input) => (isObject(input) && !isWorld(input) && Object.keys(input).length > 1 ? h("span", { class: "value" }, fieldsIn(input)) : picture(input));
+
+const outputOf = (group, place) => ("value" in group ? picture(group.value) : h("span", { class: "value" }, `prediction ${String.fromCharCode(65 + (place % 26))}`));
 
 function partingOf(told) {
   const { parting } = told;
@@ -157,7 +234,7 @@ function partingOf(told) {
       parting.left_out ? ` Only the first ${Object.keys(parting.alone).length} hypotheses are compared; ${parting.left_out} more are not.` : ""),
     h("ol", { class: "parting" }, parting.inputs.map((one) => h("li", null, picture(one.input),
       h("ul", null, one.groups.map((group, place) => h("li", null, h("span", { class: "pair" }, h("span", null, list(group.hypotheses)), h("span", { class: "to", role: "img", "aria-label": "predict" }, "→"),
-        "value" in group ? picture(group.value) : h("span", { class: "value" }, `prediction ${String.fromCharCode(65 + (place % 26))}`)))),
+        outputOf(group, place)))),
         one.undefined.length ? h("li", null, list(one.undefined), " → undefined") : null)))),
     parting.same.length ? h("p", null, "These hypotheses make the same predictions everywhere: ", parting.same.map((group, place) => [place ? "; " : "", list(group)]), ".") : null];
 }

@@ -26,13 +26,21 @@ from ...records import (
 )
 from ...sandbox.inside.canonical import Unrepresentable, code_of
 from ...tasks import load_family
+from ..findings import (
+    CheckedFindings,
+    RankedHypothesis,
+    find_disagreement,
+    held_out_observations,
+    rank_hypotheses,
+)
 
 if TYPE_CHECKING:
     from ...store import ProblemRow
 
 
 MAX_HYPOTHESES = 40
-MAX_INPUTS = 6
+MAX_INPUTS = 6  # without those that only separate the best hypotheses
+MAX_COMPARED = 6  # best hypotheses of which every two get an input where they differ
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,8 @@ def find_disagreements(
     Returns:
         A mapping with four keys. "inputs" has entries {place, input, groups: [{hypotheses,
         value?}], undefined: [number]}; each input is chosen to separate as many as possible of the
-        pairs of hypotheses that no earlier one separates. "alone" gives for each hypothesis the
+        pairs of hypotheses that no earlier one separates. After `MAX_INPUTS`, only pairs of the
+        first `MAX_COMPARED` hypotheses count. "alone" gives for each hypothesis the
         share of S on which no other predicts the same. "same" lists groups of hypotheses with equal
         predictions everywhere. "left_out" counts the last hypotheses beyond `MAX_HYPOTHESES`.
     """
@@ -104,18 +113,17 @@ def _classes(predictions: Sequence[Predictions]) -> NDArray[np.int64]:
 def _chosen(classes: NDArray[np.int64]) -> list[int]:
     first, second = np.triu_indices(len(classes), 1)
     parted = classes[first] != classes[second]  # (pairs, n)
-    counts = parted.sum(axis=0)  # pairs that no earlier input separates
-    left = np.ones(len(first), np.bool_)
+    left = np.ones(len(first), np.bool_)  # pairs that no input separates
     chosen: list[int] = []
-    while len(chosen) < MAX_INPUTS:
+    while True:
+        if len(chosen) == MAX_INPUTS:
+            left &= second < MAX_COMPARED
+        counts = parted[left].sum(axis=0)
         best = int(np.argmax(counts))
         if not counts[best]:
-            break
+            return chosen
         chosen.append(best)
-        gone = left & parted[:, best]
-        counts -= parted[gone].sum(axis=0)
-        left &= ~gone
-    return chosen
+        left &= ~parted[:, best]
 
 
 def _input(
@@ -151,6 +159,40 @@ def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]
     return [group for group in groups.values() if len(group) > 1]
 
 
+def choose_inputs(
+    judged: Sequence[JudgedHypothesis], ranked: Sequence[RankedHypothesis], space: InputSet
+) -> list[int]:
+    """Return the indices of the inputs of S for which the page shows what hypotheses predict.
+
+    Args:
+        judged: The hypotheses of a problem.
+        ranked: The same, ranked.
+        space: The sample space S.
+    """
+    kept = [given for _, given in _consistent(judged, ranked)][:MAX_HYPOTHESES]
+    places = _chosen(_classes(kept)) if len(kept) > 1 and len(space) else []
+    shortest = find_disagreement(ranked[0], ranked[1], space) if len(ranked) > 1 else None
+    return places if shortest is None or shortest in places else [*places, shortest]
+
+
+def _consistent(
+    judged: Sequence[JudgedHypothesis], ranked: Sequence[RankedHypothesis]
+) -> list[tuple[int, Predictions]]:
+    """Return numbers and predictions of the consistent hypotheses, best first, unranked ones last."""
+    ranks = _ranks(ranked)
+    found = [
+        (number, one.space, ranks.get(id(one), len(ranks) + 1))
+        for number, one in enumerate(judged, 1)
+        if one.verdict.consistent and one.space is not None
+    ]
+    return [(number, given) for number, given, _ in sorted(found, key=lambda one: one[2])]
+
+
+def _ranks(ranked: Sequence[RankedHypothesis]) -> dict[int, int]:
+    """Return the rank of each ranked hypothesis by the identity of its record."""
+    return {id(one.judged): rank for rank, one in enumerate(ranked, 1)}
+
+
 # --- Details of one problem.
 
 MAX_TEXT_CHARS = 20_000  # Characters of a text; longer texts are cut and end with a note.
@@ -163,13 +205,14 @@ def describe_problem(
     space: InputSet,
     calls: Sequence[Mapping[str, Json]],
     bank: Sequence[Mapping[str, Json]],
+    checked: CheckedFindings,
 ) -> dict[str, Json]:
     """Return everything that the HTML page shows about one problem, as JSON.
 
     The key "problem" holds the problem, with its hidden observations. The key "hypotheses" lists
-    the judged hypotheses in the order of the answers, with malformed answers. In each entry,
-    "marks" has one character per observation: "1" if the prediction is right, "0" if it is wrong,
-    "-" if it is undefined. "got" maps the index of an observation to the prediction, if the
+    the judged hypotheses in the order of the answers, with malformed answers. In each entry, "rank"
+    is the place among the findings. "marks" has one character per observation: "1" if the prediction is right, "0" if it is wrong,
+    "-" if it is undefined, " " if the hypothesis was not applied to it. "got" maps the index of an observation to the prediction, if the
     prediction is not right.
 
     Args:
@@ -178,15 +221,14 @@ def describe_problem(
         space: The sample space S, on which hypotheses are compared.
         calls: The model calls that the steps made.
         bank: The bank of hypotheses that the session kept for the problem, best first.
+        checked: What an oracle adds: held-out agreements and outputs.
     """
     problem = row.problem
-    judged = list(_judged(steps))
+    located = list(_judged(steps))
+    judged = [one for _, _, one in located]
     kept = {str(one["hypothesis"]): one for one in bank}
-    consistent = [
-        (number, one.space)
-        for number, (_, _, one) in enumerate(judged, 1)
-        if one.verdict.consistent and one.space is not None
-    ]
+    ranked = rank_hypotheses(problem, judged)
+    ranks, consistent = _ranks(ranked), _consistent(judged, ranked)
     return {
         "problem": {
             "id": problem.id, "task": problem.task, "family": problem.family,
@@ -198,8 +240,12 @@ def describe_problem(
             "space": len(space),
         },
         "hypotheses": [
-            _hypothesis(number, step, place, one, kept)
-            for number, (step, place, one) in enumerate(judged, 1)
+            {
+                **_hypothesis(number, step, place, one, kept),
+                **_agreements(problem, one, checked),
+                "rank": ranks.get(id(one)),
+            }
+            for number, (step, place, one) in enumerate(located, 1)
         ],
         "steps": [
             {"step": step.step, "fields": dict(step.fields),
@@ -209,18 +255,14 @@ def describe_problem(
         "calls": list(calls),
         "parting": find_disagreements(
             [number for number, _ in consistent], [given for _, given in consistent], space,
-            _values(problem, [one for _, _, one in judged]),
+            known_values(problem, judged, checked),
         ),
     }  # fmt: skip
 
 
-def truncate(text: str) -> str:
-    """Return `text`, shortened to `MAX_TEXT_CHARS` characters with a note on its length if it is longer."""
-    return (
-        text
-        if len(text) <= MAX_TEXT_CHARS
-        else f"{text[:MAX_TEXT_CHARS]} … ({len(text):,} characters)"
-    )
+def truncate(text: str, most: int = MAX_TEXT_CHARS) -> str:
+    """Return `text`, shortened to `most` characters with a note on its length if it is longer."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text):,} characters)"
 
 
 def _judged(steps: Sequence[StepRecord]) -> Iterator[tuple[int, int, JudgedHypothesis]]:
@@ -251,22 +293,39 @@ def _hypothesis(
             told["bank"] = {
                 key: held[key] for key in ("rank", "reward", "accuracy", "visits", "covered")
             }
-    for name, agreement in (("shown", one.shown), ("hidden", one.hidden)):
-        if agreement is not None:
-            told[name] = _agreement(agreement)
     if one.space is not None:
         told["undefined"] = one.space.count_undefined()
         told["limited"] = one.space.limited
     return told
 
 
-def _agreement(agreement: Agreement) -> dict[str, Json]:
+def _agreements(
+    problem: Problem, one: JudgedHypothesis, checked: CheckedFindings
+) -> dict[str, Json]:
+    found = {}
+    if one.shown is not None:
+        found["shown"] = _agreement(one.shown, range(len(one.shown.marks)))
+    if one.hidden is not None:
+        found["hidden"] = _agreement(one.hidden, range(len(one.hidden.marks)))
+    elif one.hypothesis is not None and one.hypothesis.text in checked.held_out:
+        # Of labelled rows only those of the test split were checked.
+        places = {id(each): place for place, each in enumerate(problem.hidden)}
+        held_out = [places[id(each)] for each in held_out_observations(problem)]
+        found["hidden"] = _agreement(checked.held_out[one.hypothesis.text], held_out)
+    return found
+
+
+def _agreement(agreement: Agreement, places: Sequence[int]) -> dict[str, Json]:
+    """Return an agreement as JSON; `places` are the indices of the observations that it is with."""
+    marks = [" "] * (max(places, default=-1) + 1)
+    for place, mark in zip(places, agreement.marks, strict=False):
+        marks[place] = MARKS[mark]
     got = {
         str(place): dict(got)
-        for place, (mark, got) in enumerate(zip(agreement.marks, agreement.got, strict=False))
+        for place, mark, got in zip(places, agreement.marks, agreement.got, strict=False)
         if mark is not True
     }
-    return {"marks": "".join(MARKS[mark] for mark in agreement.marks), "got": got,
+    return {"marks": "".join(marks), "got": got,
             "verdict": agreement.verdict, "detail": dict(agreement.detail)}  # fmt: skip
 
 
@@ -278,11 +337,14 @@ def _reference(problem: Problem) -> Json:
     }
 
 
-def _values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> KnownValues:
+def known_values(
+    problem: Problem, judged: Sequence[JudgedHypothesis], checked: CheckedFindings
+) -> KnownValues:
+    """Return the values of a problem whose codes are known."""
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):
         return KnownValues(dict(enumerate(found.code_names(problem))))
-    return KnownValues.from_values(_collect_values(problem, judged))
+    return KnownValues.from_values([*checked.values, *_collect_values(problem, judged)])
 
 
 def _collect_values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:

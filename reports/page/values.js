@@ -6,6 +6,8 @@ const LONG = 600; // of one whose box may scroll
 const MOST_CELLS = 200; // numbers of a list that are drawn one by one
 const MOST_SIDE = 60; // cells of a grid's side
 const CELL = 16;
+const [MOST_LINE, LINE, BESIDE] = [14, 11, 9]; // of a label in a world: characters of a line, its height, distance from its element
+const WIDE = 290; // of a world that needs more room than others
 const OBJECT = /^(?:(small|large) )?(\w+) (metal|rubber) (cube|sphere|cylinder|cone)$/;
 const INKS = { gray: "#8a8a8a", grey: "#8a8a8a", red: "#d13b3b", blue: "#3567d6", green: "#2f9e44",
   brown: "#8b5a2b", purple: "#8e44ad", cyan: "#17a2b8", yellow: "#e0b400" };
@@ -95,24 +97,24 @@ function sceneOf(objects) {
 // A world: its elements on a circle, properties beside them, relations as arrows, what is unknown dashed.
 function worldOf(world, chosen) {
   const names = world.domain;
-  const size = Math.max(170, Math.min(340, 90 + names.length * 20));
-  const middle = size / 2;
-  const reach = middle - 38;
+  const reach = Math.max(47, Math.min(132, 7 + names.length * 10));
   const at = new Map(names.map((name, place) => {
     const angle = (2 * Math.PI * place) / names.length - Math.PI / 2;
-    return [name, [middle + reach * Math.cos(angle), middle + reach * Math.sin(angle)]];
+    return [name, [reach * Math.cos(angle), reach * Math.sin(angle)]];
   }));
   const atoms = [...atomsOf(world.true, ""), ...atomsOf(world.unknown, "?")];
   const relations = [...new Set(atoms.filter(({ of }) => of.length === 2).map(({ name }) => name))].sort();
   const arrows = atoms.filter(({ of }) => of.length === 2 && of.every((one) => at.has(one)))
-    .map(({ name, mark, of: [from, to] }) => arrow(at.get(from), at.get(to), middle, relations.indexOf(name), { name, mark, from, to }));
-  const dots = names.map((name) => elementOf(name, at.get(name), middle, name === chosen,
+    .map(({ name, mark, of: [from, to] }) => arrow(at.get(from), at.get(to), 0, relations.indexOf(name), { name, mark, from, to }));
+  const labels = names.map((name) => labelOf(name, at.get(name),
     atoms.filter(({ of }) => of.length === 1 && of[0] === name).map((one) => one.name + one.mark)));
+  const dots = names.map((name, place) => elementOf(at.get(name), labels[place], name === chosen));
   const said = `world ${world.id || ""} of ${names.length} elements${chosen ? `, element ${chosen}` : ""}; ${factsOf(atoms) || "no facts"}`;
-  const room = 24;
-  const graph = s("svg", { class: "picture world", width: size + 2 * room, height: size,
-    viewBox: `${-room} 0 ${size + 2 * room} ${size}`, role: "img", "aria-label": visible(said) }, arrows, dots);
-  return h("figure", { class: "world" }, graph, h("figcaption", null, h("b", null, world.id || "world"), chosen ? `, element ${chosen}` : "", " ",
+  const [left, top, right, bottom] = boxAround(labels.map(({ box }) => box), reach + 18);
+  const wide = right - left > WIDE;
+  const graph = s("svg", { class: "picture world", width: right - left, height: bottom - top,
+    viewBox: `${left} ${top} ${right - left} ${bottom - top}`, role: "img", "aria-label": visible(said) }, arrows, dots);
+  return h("figure", { class: wide ? "world wide" : "world" }, graph, h("figcaption", null, h("span", null, h("b", null, world.id || "world"), chosen ? `, element ${chosen}` : ""),
     relations.map((name, place) => h("span", { class: `key line r${place % 4}` }, name)),
     atoms.some(({ mark }) => mark) ? h("span", { class: "key dashed" }, "unknown") : null));
 }
@@ -123,16 +125,45 @@ function atomsOf(part, mark) {
     .map((atom) => ({ name, mark, of: (isList(atom) ? atom : [atom]).map(String) })));
 }
 
-function elementOf(name, [x, y], middle, chosen, own) {
-  const side = x > middle + 1 ? "start" : x < middle - 1 ? "end" : "middle";
-  const dx = side === "start" ? 9 : side === "end" ? -9 : 0;
-  const above = side === "middle" && y < middle;
-  const lines = [name, own.join(" ")].filter(Boolean);
-  const dy = side === "middle" ? (above ? -9 - 11 * (lines.length - 1) : 17) : 4 - 5.5 * (lines.length - 1);
+// The lines beside an element, its name first, and the box that they fill.
+function labelOf(name, [x, y], own) {
+  const side = x > 1 ? "start" : x < -1 ? "end" : "middle";
+  const lines = [...wrapped(visible(name)).map((text) => ({ text })), ...wrapped(visible(own.join(" "))).map((text) => ({ text, look: "own" }))];
+  const width = Math.max(...lines.map(({ text }) => widthOf(text)));
+  const from = x + (side === "start" ? BESIDE : side === "end" ? -BESIDE : 0);
+  const above = side === "middle" && y < 0;
+  const first = y + (side !== "middle" ? 4 - (LINE * (lines.length - 1)) / 2 : above ? -BESIDE - LINE * (lines.length - 1) : 17);
+  const left = side === "start" ? from : side === "end" ? from - width : from - width / 2;
+  return { own, side, lines, x: from, y: first, box: [left - 3, first - LINE, left + width + 3, first + LINE * (lines.length - 1) + 4] };
+}
+
+function elementOf([cx, cy], { own, side, lines, x, y }, chosen) {
   return s("g", { class: "element" },
-    s("circle", { class: chosen ? "dot chosen" : own.length ? "dot marked" : "dot", cx: x, cy: y, r: chosen ? 6.5 : 5 }),
-    s("text", { x: x + dx, y: y + dy, "text-anchor": side },
-      lines.map((line, place) => s("tspan", { x: x + dx, dy: place ? 11 : 0, class: place ? "own" : null }, line))));
+    s("circle", { class: chosen ? "dot chosen" : own.length ? "dot marked" : "dot", cx, cy, r: chosen ? 6.5 : 5 }),
+    s("text", { x, y, "text-anchor": side }, lines.map(({ text, look }, place) => s("tspan", { x, dy: place ? LINE : 0, class: look }, text))));
+}
+
+// The box of a graph of this radius and of its labels.
+const boxAround = (boxes, radius) => [-radius, -radius, radius, radius].map((edge, place) => (place < 2 ? Math.floor : Math.ceil)(
+  Math[place < 2 ? "min" : "max"](edge, ...boxes.map((box) => box[place]))));
+
+// A text in lines of at most MOST_LINE characters, broken after a separator or before a capital where there is one.
+function wrapped(text) {
+  const lines = [];
+  for (const word of text.match(/\p{Lu}?[^\s_./\p{Lu}-]*[\s_./-]?/gu).filter(Boolean)) {
+    for (let rest = [...word]; rest.length; rest = rest.slice(MOST_LINE)) {
+      const piece = rest.slice(0, MOST_LINE).join("");
+      if (lines.length && (lines.at(-1) + piece).trimEnd().length <= MOST_LINE) lines[lines.length - 1] += piece;
+      else lines.push(piece);
+    }
+  }
+  return lines;
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+function widthOf(text) {
+  pen.font = "600 11px system-ui, sans-serif";
+  return pen.measureText(text).width;
 }
 
 // An arrow from one element to another, bent a little so that one back and one of another name stay apart;

@@ -217,7 +217,8 @@ class Logic:
         explained = elements = 0
         for mark, got, world in zip(agreement.marks, agreement.got, problem.shown, strict=True):
             size = len(world.input["domain"])
-            cost = got["value"]["cost"] if mark is True else None
+            value = got.get("value")
+            cost = value.get("cost") if mark is True and isinstance(value, Mapping) else None
             explained += 0 if cost is None else size - cost
             elements += size
         return explained, elements

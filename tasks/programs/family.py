@@ -43,7 +43,7 @@ from ...sandbox.inside.canonical import (
     to_json_value,
 )
 from ...sandbox.inside.tolerance import Normal, make_normaliser, normal_bytes
-from ...tools.description_length import program_bits
+from ...tools.description_length import program_bits, text_bits
 from ...tools.execute import (
     EXECUTE,
     TruncatedJson,
@@ -327,8 +327,11 @@ class Programs:
         return ()
 
     def description_bits(self, text: str, problem: Problem) -> float:
-        """Return the description length of a function."""
-        return program_bits(text)
+        """Return the description length of a function, or of its text if this Python cannot read it."""
+        try:
+            return program_bits(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return text_bits(text)
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
         """Return the number of shown pairs on which the function is right, and of all of them."""

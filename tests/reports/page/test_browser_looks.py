@@ -96,7 +96,10 @@ def test_worlds_stand_side_by_side(page, made):
 
 def test_what_is_folded_in_the_overview_has_a_name_of_its_own(page):
     """A running session's page is drawn again and again, and opens by name what was open."""
-    names = [re.sub(r"[\d,]+", "", one) for one in page.all("#overview summary")]
+    told = page.all(
+        "#overview summary", "one => [one.closest('li[id]')?.id ?? '', one.textContent]"
+    )
+    names = [(item, re.sub(r"[\d,]+", "", text)) for item, text in told]
     assert len(names) > 10 and len(names) == len(set(names))
 
 

@@ -68,6 +68,9 @@ def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, ma
             for answer in step.answers
             for one in answer.judged
         ]
+        drawn = whole.all(".hypotheses > li", "one => Number(one.id.slice(1)) - 1")
+        assert sorted(drawn) == list(range(len(mine)))
+        mine = [mine[place] for place in drawn]
         assert whole.all(".hypotheses > li .verdict") == [one.verdict.value for _, one in mine]
         texts = whole.all(".hypotheses > li")
         for text, (answer, one) in zip(texts, mine, strict=True):
@@ -79,11 +82,11 @@ def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, ma
             ".hypotheses > li",
             "one => [...one.querySelectorAll('summary > .marks')].map((one) => one.ariaLabel || one.textContent)",
         )
-        assert marks == [
-            [f"{part}: {sum(mark is True for mark in told.marks)} of {len(told.marks)} correct"
-             for part, told in (("shown", one.shown), ("hidden", one.hidden)) if told is not None]
-            for _, one in mine
-        ]  # fmt: skip
+        for drawn, (_, one) in zip(marks, mine, strict=True):
+            stored = [f"{part}: {sum(mark is True for mark in told.marks)} of {len(told.marks)} correct"
+                      for part, told in (("shown", one.shown), ("hidden", one.hidden)) if told is not None]  # fmt: skip
+            # `report` applies the best to hidden observations that the session did not open.
+            assert drawn[: len(stored)] == stored and len(drawn) <= 2
         recorded = peirce.show(made.names[name], problem.id, calls=True, store=made.store)
         listed = whole.page.query_selector(".problem > details:last-child table")
         paths = (

@@ -13,9 +13,11 @@ import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.records import Verdict
 from peirce.reports import bootstrap
+from peirce.reports.findings import CheckedFindings
 from peirce.reports.page import Contents
 from peirce.reports.page.contents import MAX_COMPARED
 from peirce.reports.page.problem import MAX_TEXT_CHARS
+from peirce.sandbox.inside.canonical import code_of
 from peirce.store import Store
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741
@@ -137,6 +139,43 @@ def test_the_first_sessions_of_each_task_are_compared_wherever_they_stand(tmp_pa
         found = Contents(opened, [*others, *last]).build_overview()["differences"]
     pairs = [(pair["first"], pair["second"]) for pair in found]
     assert pairs == list(combinations(last[:MAX_COMPARED], 2))
+
+
+def test_findings_are_ranked_from_the_store_and_count_what_supports_them(told):
+    one, other = told[0]["sessions"]
+    assert [found["problem"] for found in one["findings"]] == ["one", "two"]
+    ranked = one["findings"][0]["hypotheses"]
+    assert [(each["number"], each["text"]) for each in ranked] == [
+        (1, "good ()"),
+        (2, "good (1, 2, 3, 9, 9, 9)"),
+    ]
+    assert ranked[0]["shown"] == {"right": 2, "wrong": 0, "of": 2}
+    assert ranked[0]["held_out"] == {"right": 0, "wrong": 2, "of": 2}
+    assert one["findings"][0]["disagreement"] == {"input": [3], "outputs": [{}, {}]}
+    assert [(found["count"], found["hypotheses"]) for found in other["findings"]][2] == (0, [])
+
+
+def test_values_that_an_oracle_found_stand_in_the_disagreement_and_among_the_inputs(tmp_path):
+    problem = small_problem("one")
+    values = ["four", "nine"]
+    codes = [code_of(value) for value in values]
+    good = [
+        ("a", judged(problem, f"good {n}", codes=(1, 2, 3, code, 5, 6)))
+        for n, code in enumerate(codes)
+    ]
+    path = tmp_path / "s.duckdb"
+    session = write(path, [(problem, steps(problem, *good))])
+    checked = {session: {"one": CheckedFindings(values=values)}}
+    with Store.open(path, write=False) as opened:
+        contents = Contents(opened, [session], checked=checked)
+        (found,) = contents.build_overview()["sessions"][0]["findings"]
+        whole = contents.build_problem(session, "one")
+    assert found["disagreement"]["outputs"] == [{"value": "four"}, {"value": "nine"}]
+    (parted,) = whole["parting"]["inputs"]
+    assert [(one["hypotheses"], one["value"]) for one in parted["groups"]] == [
+        ([1], "four"),
+        ([2], "nine"),
+    ]
 
 
 def test_problems_are_whole_and_the_same_one_by_one(store, told):

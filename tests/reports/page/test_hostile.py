@@ -206,7 +206,10 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
         page.unfold()
         drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
         assert drawn.count(text) >= 20, text
-        assert page.count(".observations > li") + page.count(".records tbody tr") == 4
+        assert (
+            page.count(".problem .observations > li") + page.count(".problem .records tbody tr")
+            == 4
+        )
         assert page.all(".hypotheses .verdict") == ["accepted", "redundant", "malformed"]
         assert page.all(".hypotheses .title")[0] == text
     unharmed(page, file)
@@ -220,10 +223,13 @@ def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
     assert all(drawn.count(text) >= 4 for text in SCRIPTS)
     page.open(sessions["worlds"], "w")
     page.unfold()
-    names = page.all(".observations .element text tspan:first-child")
+    names = page.all(
+        ".problem .observations .element text",
+        "one => [...one.querySelectorAll('tspan:not(.own)')].map((line) => line.textContent).join('')",
+    )
     assert names == [shown(name) for name in HOSTILE[:12]]
-    assert page.count(".observations .arrow") == 13
-    assert page.count(".parting svg.world") >= 1
+    assert page.count(".problem .observations .arrow") == 13
+    assert page.count(".problem .parting svg.world") >= 1
     unharmed(page, file)
 
 
@@ -232,7 +238,7 @@ def test_what_is_large_or_deep_is_shown_and_can_be_left_again(page, hostile):
     ((problem, _),) = made["large"]
     page.open(sessions["large"], problem.id)
     page.unfold()
-    assert page.count(".observations > li") == 3
+    assert page.count(".problem .observations > li") == 3
     drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
     assert LONG in drawn and "the innermost" in drawn and "19999" in drawn.replace(",", "")
     assert "1,000,000 characters" in drawn  # of the hypothesis, which is cut and says so

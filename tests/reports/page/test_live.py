@@ -91,6 +91,7 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
         page.page.wait_for_selector(".problem h3")
         let(1)
         page.page.wait_for_selector("#h1 >> text=answer 1")
+        assert page.all(".reading.best")[0] == "1. answer 1"
         page.page.click("#h1 summary")
         page.page.wait_for_selector("#h1 pre")
         page.page.fill("#search", "answer")

@@ -11,7 +11,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import InputSet, Predictions
-from peirce.reports.page.problem import MAX_HYPOTHESES, MAX_INPUTS, KnownValues, find_disagreements
+from peirce.reports.page.problem import (
+    MAX_COMPARED,
+    MAX_HYPOTHESES,
+    MAX_INPUTS,
+    KnownValues,
+    find_disagreements,
+)
 
 
 def predictions(row):
@@ -61,14 +67,32 @@ def test_each_input_parts_as_many_new_pairs_as_any_could(rows):
 
     left = set(pairs)
     told = parted(rows)["inputs"]
-    for one in told:
+    for one in told[:MAX_INPUTS]:
         counts = [sum(parts(place, pair) for pair in left) for place in range(len(rows[0]))]
         assert counts[one["place"]] == max(counts) > 0
         assert one["place"] == counts.index(max(counts))
         left = {pair for pair in left if not parts(one["place"], pair)}
-    assert len(told) == MAX_INPUTS or not any(
+    assert len(told) >= MAX_INPUTS or not any(
         parts(place, pair) for place in range(len(rows[0])) for pair in left
     )
+
+
+@given(TABLES)
+def test_every_two_of_the_best_have_an_input_where_they_differ_if_there_is_one(rows):
+    places = [one["place"] for one in parted(rows)["inputs"]]
+    for first, second in combinations(rows[:MAX_COMPARED], 2):
+        assert first == second or any(first[place] != second[place] for place in places)
+
+
+def test_more_inputs_are_chosen_only_for_the_best():
+    """On input n hypothesis n alone differs, so that each input sets apart one hypothesis."""
+    rows = [[int(place == row) for place in range(12)] for row in range(12)]
+    assert MAX_INPUTS == MAX_COMPARED == 6
+    places = [one["place"] for one in parted(rows)["inputs"]]
+    assert places == [0, 1, 2, 3, 4, 5]
+    turned = rows[6:] + rows[:6]  # the first six differ on the last six inputs
+    places = [one["place"] for one in parted(turned)["inputs"]]
+    assert places == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 
 @given(TABLES)

@@ -67,6 +67,15 @@ def test_what_cannot_be_is_said(store, tmp_path):
     assert not (tmp_path / "p.html").exists()
 
 
+def test_a_page_is_written_without_the_sandbox_of_the_session(tmp_path):
+    problem, store = small_problem("p"), tmp_path / "s.duckdb"
+    settings = {"operational": {"observations": 2, "data": None, "sandbox": "elsewhere"}}
+    write(store, [(problem, steps(problem, ("a", judged(problem, "t"))))], settings=settings)
+    out = tmp_path / "page.html"
+    peirce.report(store=store, out=out)
+    assert '"unchecked":"' in out.read_text() and "elsewhere" in out.read_text()
+
+
 def test_the_command_line_names_the_page(store, tmp_path):
     out = tmp_path / "page.html"
     found = CliRunner().invoke(app, ["report", "--store", str(store), "--out", str(out)])

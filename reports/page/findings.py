@@ -1,0 +1,106 @@
+"""Findings on the page: the best hypotheses of the first problems of a session.
+
+They are ranked from the store alone. What only an oracle knows is passed in by `peirce report`;
+`peirce view` does without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...records import InputSet, Json, JudgedHypothesis, Problem
+from ..findings import CheckedFindings, RankedHypothesis, find_disagreement, rank_hypotheses
+from ..metrics.results import SpaceCache, list_judged, pair_with_steps
+from .problem import KnownValues, known_values, truncate
+
+if TYPE_CHECKING:
+    from ...store import ProblemRow, Store
+
+MAX_PROBLEMS = 20  # of each session
+MAX_FINDINGS = 3  # of each problem
+MAX_CHARS = 4_000  # of a hypothesis
+NOT_CHECKED = CheckedFindings()
+
+
+def describe_findings(
+    store: Store,
+    session: str,
+    rows: Sequence[ProblemRow],
+    spaces: SpaceCache,
+    checked: Mapping[str, CheckedFindings],
+) -> list[dict[str, Json]]:
+    """Return the best hypotheses of the first `MAX_PROBLEMS` problems as JSON, in stored order.
+
+    "hypotheses" holds at most `MAX_FINDINGS`, best first, with the counts of the observations on
+    which each is right and wrong; "count" is the number of ranked hypotheses. "disagreement" is an
+    input of S on which the best two differ, with the prediction of each; None if there is none.
+
+    Args:
+        store: The store.
+        session: The session's id.
+        rows: Its problems.
+        spaces: The sample spaces of the store.
+        checked: What an oracle adds, by problem.
+    """
+    first = rows[:MAX_PROBLEMS]
+    records = store.steps(session, [row.problem.id for row in first], spaces="consistent")
+    found = []
+    for row, steps in pair_with_steps(first, records):
+        judged = list_judged(steps)
+        ranked = rank_hypotheses(row.problem, judged)
+        known = checked.get(row.problem.id, NOT_CHECKED)
+        numbers = {id(one): number for number, one in enumerate(judged, 1)}
+        found.append({
+            "problem": row.problem.id,
+            "hypotheses": [
+                {"number": numbers[id(one.judged)], **_finding(one, known)}
+                for one in ranked[:MAX_FINDINGS]
+            ],
+            "count": len(ranked),
+            "disagreement": _disagreement(
+                row.problem, judged, ranked, spaces.get_space(row.space), known
+            ),
+        })  # fmt: skip
+    return found
+
+
+def _finding(one: RankedHypothesis, checked: CheckedFindings) -> dict[str, Json]:
+    shown = one.judged.shown
+    held_out = one.judged.hidden or checked.held_out.get(one.hypothesis.text)
+    return {
+        "text": truncate(one.hypothesis.text, MAX_CHARS),
+        "description": truncate(one.hypothesis.description, MAX_CHARS),
+        **{
+            name: {"right": each.right, "wrong": each.marks.count(False), "of": len(each.marks)}
+            for name, each in (("shown", shown), ("held_out", held_out))
+            if each is not None
+        },
+    }
+
+
+def _disagreement(
+    problem: Problem,
+    judged: Sequence[JudgedHypothesis],
+    ranked: Sequence[RankedHypothesis],
+    space: InputSet,
+    checked: CheckedFindings,
+) -> dict[str, Json] | None:
+    place = find_disagreement(ranked[0], ranked[1], space) if len(ranked) > 1 else None
+    if place is None:
+        return None
+    values = known_values(problem, judged, checked)
+    return {
+        "input": space.inputs[place],
+        "outputs": [_output(one, place, values) for one in ranked[:2]],
+    }
+
+
+def _output(one: RankedHypothesis, place: int, values: KnownValues) -> dict[str, Json]:
+    """Return {"value"}, {"undefined": reason}, or {} where the value is not known."""
+    predicted = one.judged.space
+    assert predicted is not None
+    if reason := int(predicted.reasons[place]):
+        return {"undefined": predicted.reason_names[reason - 1]}
+    code = int(predicted.codes[place])
+    return {"value": values.by_code[code]} if code in values.by_code else {}
