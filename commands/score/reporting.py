@@ -70,7 +70,7 @@ def _check(
 ) -> tuple[dict[str, dict[str, CheckedFindings]], dict[str, str]]:
     """Return what the oracles add to the findings of each session, or why they could not be opened."""
     from ..findings import check_findings
-    from ..session.execution import run_coroutine
+    from ..session.event_loops import run_coroutine
 
     checked, unchecked = {}, {}
     for session in sessions:
