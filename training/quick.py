@@ -5,7 +5,8 @@
                               each with its verdict
 
 A session of the search holds only good answers, so its pairs teach neither the format nor
-consistency. The recorded answers are good and bad, and come from the base itself.
+consistency. The recorded answers are good and bad, and come from the base itself, with some good
+ones of the search for lists.
 `python -m peirce.commands.train.record_quick_base` makes the folder.
 """
 

@@ -4,7 +4,8 @@
 
 It pretrains a base in FOLDER, or uses the one there, stores it in the package with 8 bits per
 number, and records its answers to easy generated problems. Equal folders give equal answers on one
-machine. The problems' rules differ from those of the problems that `--quick` measures on.
+machine. The base solves hardly any problem of lists, so answers of the search are added to these.
+The problems' rules differ from those of the problems that `--quick` measures on.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from typing import Any
 
 from ...records import Hypothesis
 from ...tasks import load_family
+from ...tasks.programs.family import answer_text
 from ...training import quick
 from ...training.pretrain import measure, run
+from ...training.pretrain.library import search_programs
 from ...training.pretrain.settings import PretrainSettings
 from ..oracles import open_oracles
 from ..session.execution import run_coroutine
@@ -72,6 +75,10 @@ def record_answers(task: str, model: Any, tokenizer: Any) -> list[quick.Recorded
     ):
         if ended:
             texts[place][text] = None
+    if task == "list_functions":
+        for place, prompt in enumerate(prompts):
+            for one in search_programs(prompt.view.shown):
+                texts[place][answer_text(one.sentence, one.source)] = None
     verdicts = run_coroutine(_judge(prompts, texts))
     return [
         quick.RecordedProblem(

@@ -173,7 +173,7 @@ class TrainConfig(DpoSettings):
     @classmethod
     def _is_a_schedule(cls, value: str) -> str:
         if value not in SCHEDULES:
-            raise ValueError(f"schedule is {value!r}: use one of {', '.join(SCHEDULES)}")
+            raise ValueError(f"schedule is {value!r}: it must be one of {', '.join(SCHEDULES)}")
         return value
 
     @model_validator(mode="after")

@@ -108,7 +108,7 @@ def search_list_programs(
     found: dict[str, Program] = {}
     for k, shown in enumerate(_problems(generator.generate, seed, problems, (2, 3, 4))):
         progress(k)
-        _add(found, _of_lists(shown))
+        _add(found, search_programs(shown))
     return list(found.values())
 
 
@@ -198,7 +198,8 @@ def _problems(
         yield problem.shown[: sizes[k % len(sizes)]]
 
 
-def _of_lists(shown: Sequence[Observation]) -> list[Program]:
+def search_programs(shown: Sequence[Observation]) -> list[Program]:
+    """Return up to `ALTERNATIVES` programs of lists that are right on all observations."""
     from ...search.lists.codegen import TooLong
     from ...search.lists.engine import Candidate
     from ...search.lists.grammar import is_modest
