@@ -82,12 +82,15 @@ if TYPE_CHECKING:
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
     from .commands.train.pretraining import pretrain
+    from .commands.train.quick_training import train_quick
     from .commands.train.results import (
         ClassifierRecord,
         Merged,
         PairReport,
         PairSetRow,
         Pretrained,
+        QuickMetric,
+        QuickRecord,
         TrainingCurves,
         TrainingRecord,
         TrainingRow,
@@ -116,15 +119,15 @@ __all__ = [
     "Export", "FileReading", "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings",
     "Metric", "ModelConfig", "PairReport", "PairSetRow", "PairsConfig", "PeirceError",
     "PredictionFile", "PredictionRow", "Pretrained", "ProblemBaselines", "ProblemRow",
-    "ProblemShown", "Rating", "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report",
-    "Result", "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
-    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
-    "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank",
-    "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded", "load",
-    "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize", "replay",
-    "report", "resume", "run", "sessions", "show", "study", "tasks_audit", "tasks_generate",
-    "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels",
-    "training_curves", "trainings", "view",
+    "ProblemShown", "QuickMetric", "QuickRecord", "Rating", "RatingSheet", "RatingSummary",
+    "Recognition", "Replay", "Report", "Result", "RolesConfig", "RunConfig", "SandboxConfig",
+    "Session", "SessionRow", "SpaceFile", "StoreConfig", "Study", "TaskHelp", "TaskRow",
+    "TextConfig", "Trace", "TrainConfig", "TrainingCurves", "TrainingRecord", "TrainingRow",
+    "agree", "aresume", "arun", "bank", "baselines", "check", "discover", "doctor", "evaluate",
+    "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan", "predict",
+    "pretrain", "rate", "recognize", "replay", "report", "resume", "run", "sessions", "show",
+    "study", "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show",
+    "tasks_space", "train", "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 # The module of each public name. The imports above repeat this for type checkers and editors, and
@@ -144,6 +147,7 @@ _NAMES = {
     "commands.train.training": "train trainings training_curves merge",
     "commands.train.labelled_training": "train_labels",
     "commands.train.pretraining": "pretrain",
+    "commands.train.quick_training": "train_quick",
     "commands.problems": "tasks_list tasks_help tasks_show tasks_space",
     "commands.data.generating": "tasks_generate tasks_audit",
     "commands.data.exporting": "export",
@@ -159,8 +163,8 @@ _NAMES = {
         "RatingSummary Report Study"
     ),
     "commands.train.results": (
-        "ClassifierRecord Merged PairReport PairSetRow Pretrained TrainingCurves "
-        "TrainingRecord TrainingRow"
+        "ClassifierRecord Merged PairReport PairSetRow Pretrained QuickMetric "
+        "QuickRecord TrainingCurves TrainingRecord TrainingRow"
     ),
     "commands.data.results": (
         "Audit Doctor Export Generated ProblemShown SpaceFile TaskHelp TaskRow"

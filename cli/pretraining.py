@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -59,12 +60,14 @@ def pretrain(
     from .. import pretrain as pretrain_model
 
     told = _ProgressLine(quiet)
-    made = pretrain_model(
-        out, architecture=architecture, size=size, minutes=minutes, tokens=tokens,
-        tasks=[one for given in tasks or () for one in given.split(",")], seed=seed,
-        template=template, measure=measure, sandbox=sandbox, workers=workers, on_progress=told,
-    )  # fmt: skip
-    told.end()
+    try:
+        made = pretrain_model(
+            out, architecture=architecture, size=size, minutes=minutes, tokens=tokens,
+            tasks=[one for given in tasks or () for one in given.split(",")], seed=seed,
+            template=template, measure=measure, sandbox=sandbox, workers=workers, on_progress=told,
+        )  # fmt: skip
+    finally:
+        told.end()
     if as_json:
         emit([made])
         return
@@ -74,32 +77,68 @@ def pretrain(
 
 
 class _ProgressLine:
-    """Progress on stderr: one line that is overwritten on a terminal, else occasional lines."""
+    """Progress on stderr: one line that is overwritten on a terminal, else occasional lines.
+
+    A thread repeats the last line with the time that has passed, because some steps, such as the
+    merges of a tokenizer, report nothing for a while.
+    """
 
     def __init__(self, quiet: bool) -> None:
-        self.quiet, self.live = quiet, sys.stderr.isatty()
-        self.part: object = None
-        self.last = 0.0
+        self._quiet, self._live = quiet, sys.stderr.isatty()
+        self._interval_s = 0.5 if self._live else LINE_INTERVAL_S
+        self._began, self._printed_at = time.monotonic(), 0.0
+        self._latest: Mapping[str, Any] | None = None
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        if not quiet:
+            threading.Thread(target=self._repeat, daemon=True).start()
 
     def __call__(self, said: Mapping[str, Any]) -> None:
-        now, part = time.monotonic(), (said["part"], said.get("task"))
-        wait = 0.5 if self.live else LINE_INTERVAL_S
-        if self.quiet or (part == self.part and now - self.last < wait):
-            return
-        self.part, self.last = part, now
-        line = _line(said)
-        typer.echo(f"\r\x1b[K{line}" if self.live else line, err=True, nl=not self.live)
+        with self._lock:
+            before, self._latest = self._latest, said
+            same = before is not None and all(
+                before.get(k) == said.get(k) for k in ("part", "task")
+            )
+            if not same or time.monotonic() - self._printed_at >= self._interval_s:
+                self._print()
 
     def end(self) -> None:
-        """Clear the progress line of a terminal."""
-        if self.live and not self.quiet and self.part is not None:
-            typer.echo("\r\x1b[K", err=True, nl=False)
+        """Stop, and clear the progress line of a terminal."""
+        self._ended.set()
+        with self._lock:
+            if self._live and not self._quiet and self._latest is not None:
+                typer.echo("\r\x1b[K", err=True, nl=False)
+
+    def _repeat(self) -> None:
+        while not self._ended.wait(self._interval_s):
+            with self._lock:
+                late = time.monotonic() - self._printed_at >= self._interval_s
+                if self._latest is not None and late and not self._ended.is_set():
+                    self._print()
+
+    def _print(self) -> None:
+        if self._quiet or self._latest is None:
+            return
+        from ..reports.screen.text import format_duration
+
+        self._printed_at = time.monotonic()
+        line = f"{_line(self._latest)}; {format_duration(self._printed_at - self._began)}"
+        typer.echo(f"\r\x1b[K{line}" if self._live else line, err=True, nl=not self._live)
 
 
 def _line(said: Mapping[str, Any]) -> str:
-    words = [str(said["part"])]
-    words += [str(said[key]) for key in ("task", "observations") if key in said]
-    words.append(f"{said['done']:.0%}")
+    part, task = said["part"], said.get("task")
+    if part == "library" and said["waiting"]:
+        line = f"waiting for another pretraining, which solves the problems of {task}"
+    elif part == "library":
+        line = (
+            f"solving problems of {task} to learn from, {said['solved']:,} of {said['problems']:,}"
+        )
+    elif part == "tokenizer":
+        line = f"making the tokenizer, {said['done']:.0%}"
+    elif part == "training":
+        line = f"training, {said['done']:.0%}"
+    else:
+        line = f"testing on {task} with {said['observations']} observations, {said['done']:.0%}"
     if "loss" in said:
-        words.append(f"{said['tokens']:,} tokens, loss {said['loss']:.3f}")
-    return "pretrain: " + " ".join(words)
+        line += f", {said['tokens']:,} tokens, loss {said['loss']:.3f}"
+    return f"pretrain: {line}"

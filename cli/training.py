@@ -1,4 +1,4 @@
-"""`peirce train`: DPO on stored pairs, merged adapters, classifiers of labelled text, listings."""
+"""`peirce train`: DPO on stored pairs or a session, merged adapters, text classifiers, listings."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def _option(text: str, *names: str, metavar: str | None = None) -> Any:
 
 @app.command(
     epilog=o.examples(
+        "peirce train --quick",
         "peirce train --base models/small --pairs last --schedule momentum --out runs/a",
         "peirce train --resume --out runs/a",
         "peirce train --merge runs/a/adapter --base models/small --out merged",
@@ -65,6 +66,16 @@ def _option(text: str, *names: str, metavar: str | None = None) -> Any:
 )
 @_with_settings
 def train(
+    session: Annotated[
+        str | None, typer.Argument(
+            help="With --quick: id of a session, the start of an id, or last (default).",
+            metavar="[SESSION]", show_default=False),
+    ] = None,
+    quick: Annotated[
+        bool, _option(
+            "Train a small model on the pairs of a session of list_functions or acre within minutes,"
+            " and show what it gained. --base and --out are optional.", "--quick")
+    ] = False,
     base: Annotated[
         str | None, _option("Model to train: a folder, or an id of the Hugging Face hub.", metavar="DIR")
     ] = None,
@@ -115,11 +126,19 @@ def train(
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Train a proposer on preference pairs with DPO, merge adapters, or train text classifiers."""
+    """Train a proposer on preference pairs with DPO, merge adapters, or train text classifiers.
+
+    --quick needs nothing but a session: peirce run list_functions --problems 20.
+    """
     from ..records import UsageError
 
     given = {name: value for name, value in settings.items() if value is not None}
-    named = {"--merge": merge, "--labels": labels, "--list": listed or None}
+    named = {
+        "--quick": quick or None,
+        "--merge": merge,
+        "--labels": labels,
+        "--list": listed or None,
+    }
     chosen = [name for name, value in named.items() if value is not None]
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} cannot be combined: use one of them")
@@ -131,14 +150,21 @@ def train(
         "epochs": epochs,
         "patience": patience,
     }
+    if not quick and session is not None:
+        raise UsageError(
+            f"a session ({session}) is only taken with --quick: type peirce train --quick {session},"
+            " or build pairs first with peirce pairs"
+        )
     of_pairs = {"pairs": pairs, "sample_answers": sample_answers}
     of_both = {"config": config, "resume": resume or None}
     mode = chosen[0] if chosen else ""
-    if not mode and resume and out is not None and _is_classifier(out):
-        mode = "--labels"
-    taken = {"": {**of_pairs, **of_both, **given}, "--labels": {**of_labels, **of_both}}.get(
-        mode, {}
-    )
+    if not mode and resume and out is not None:
+        mode = _find_mode(out)
+    taken = {
+        "": {**of_pairs, **of_both, **given},
+        "--quick": {"resume": resume or None, "seed": given.get("seed")},
+        "--labels": {**of_labels, **of_both},
+    }.get(mode, {})
     rest = {**of_pairs, **of_labels, **of_both, **given}
     if mode == "--labels":
         taken |= {name: value for name, value in given.items() if name in CLASSIFIER_SETTINGS}
@@ -151,8 +177,11 @@ def train(
     if mode == "--list":
         _list(store, as_json)
         return
+    if mode == "--quick":
+        _train_quickly(session or "last", base, out, store, quiet, as_json, options)
+        return
     if out is None:
-        raise UsageError("no output folder is given: use --out DIR")
+        raise UsageError("no output folder is given: add --out DIR, or type peirce train --quick")
     if mode == "--merge":
         _merge(str(merge), base, out, as_json)
     elif mode == "--labels":
@@ -171,6 +200,26 @@ def _train(
         record = train_model(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record.status != "interrupted"
     emit([record]) if as_json else training.print_training(text.create_console(), record)
+    if record.status == "interrupted":
+        raise typer.Exit(130)
+
+
+def _train_quickly(
+    session: str, base: str | None, out: str | None, store: str | None, quiet: bool, as_json: bool,
+    options: dict[str, Any],
+) -> None:  # fmt: skip
+    from .. import train_quick
+    from ..commands.train.training_folder import QUICK_FOLDER
+    from ..reports.screen import text, training
+
+    out = out or QUICK_FOLDER
+    with training.TrainingProgress(out, quiet=quiet) as screen:
+        record = train_quick(
+            session, base=base, out=out, store=store, on_step=screen.print_step, on_progress=screen,
+            **options,
+        )  # fmt: skip
+        screen.done = record.status != "interrupted"
+    emit([record]) if as_json else training.print_quick_training(text.create_console(), record)
     if record.status == "interrupted":
         raise typer.Exit(130)
 
@@ -209,9 +258,13 @@ def _list(store: str | None, as_json: bool) -> None:
     emit([rows]) if as_json else training.print_trainings(text.create_console(), rows)
 
 
-def _is_classifier(out: str) -> bool:
+def _find_mode(out: str) -> str:
+    """Return the option that started the training in a folder."""
     from pathlib import Path
 
-    from ..commands.train.training_folder import read_kind
+    from ..commands.train.training_folder import QUICK_FILE, read_kind
 
-    return read_kind(Path(out).expanduser()) == "labels"
+    folder = Path(out).expanduser()
+    if (folder / QUICK_FILE).exists():
+        return "--quick"
+    return "--labels" if read_kind(folder) == "labels" else ""

@@ -113,8 +113,9 @@ class DurableLog:
         """Write the final status and release the folder.
 
         It waits up to `CLOSE_TIMEOUT_S` seconds for a store that another process owns, and then warns.
+        After an interrupt it does not wait, because a resume copies what is missing.
         """
-        until = self._clock() + CLOSE_TIMEOUT_S
+        until = self._clock() + (0.0 if status == "interrupted" else CLOSE_TIMEOUT_S)
         said = self._sync((status, fields))
         while said and self._clock() < until:
             time.sleep(0.5)

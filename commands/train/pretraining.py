@@ -109,14 +109,17 @@ async def _measured(
     figures: list[dict[str, Json]] = []
     async with open_oracles(family, OracleSettings(sandbox, workers)) as tools:
         for k, (task, n) in enumerate(asked):
-            tell({"part": "measuring", "task": task, "observations": n, "done": k / len(asked)})
+            progress = {"part": "measuring", "task": task, "observations": n}
+            tell({**progress, "done": k / len(asked)})
             started = time.monotonic()
             some = measure.make_prompts(*make_unseen_problems(task, n, count))
-            said = list(
-                measure.sample_answers(
-                    model, tokenizer, family, some, ANSWERS_PER_PROBLEM, settings.seed
-                )
-            )
+            said = []
+            for answer in measure.sample_answers(
+                model, tokenizer, family, some, ANSWERS_PER_PROBLEM, settings.seed
+            ):
+                said.append(answer)
+                part = len(said) / (len(some) * ANSWERS_PER_PROBLEM)
+                tell({**progress, "done": (k + part) / len(asked)})
             found = await measure.judge_answers(
                 family, some, said, tools.make_oracles(), ANSWERS_PER_PROBLEM
             )
@@ -126,7 +129,7 @@ async def _measured(
 
 
 def make_unseen_problems(
-    task: str, observations: int, count: int
+    task: str, observations: int, count: int, seed: int = TEST_SEED
 ) -> tuple[list[Problem], list[InputSet]]:
     """Return easy generated problems that are in no library, and their sample spaces.
 
@@ -134,13 +137,14 @@ def make_unseen_problems(
         task: name of the task.
         observations: number of shown observations of each problem.
         count: number of problems.
+        seed: seed of the generator.
     """
     from ...records.tasks import SharesSpaces
     from ...tasks import load_task as task_named
     from ...tasks.programs.difficulty import generate_with_difficulty
 
     source: Any = task_named(task)
-    easy = generate_with_difficulty(source, count, TEST_SEED + observations, "easy")
+    easy = generate_with_difficulty(source, count, seed + observations, "easy")
     with warnings.catch_warnings():  # they would be about choices that the user did not make
         warnings.simplefilter("ignore", DataWarning)
         problems = list(source.observe(easy, str(observations), 0))

@@ -103,6 +103,46 @@ class TrainingRecord(Result):
     files: Sequence[str] | None = None
 
 
+class QuickMetric(Result):
+    """A share before and after a training; low and high bound its change, with 95% confidence."""
+
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+
+
+class QuickRecord(Result):
+    """A small model that was trained on the pairs of one session.
+
+    Attributes:
+        model: folder of the tuned model; None where the training was interrupted.
+        pairs: by stage, the number of training pairs of the session and of recorded ones.
+        problems: number of held-out problems that the metrics are measured on.
+        answers: number of answers to each of them.
+        observations: number of shown observations of each of them.
+        metrics: instruction_following (answers that can be parsed), consistent (answers that agree
+            with all shown observations), answered and different (problems with a consistent answer,
+            and with two that predict differently).
+    """
+
+    session: str
+    task: str
+    out: str
+    base: str
+    training: str
+    status: str
+    model: str | None
+    pairs: Mapping[str, Sequence[int]]
+    problems: int
+    answers: int
+    observations: int
+    metrics: Mapping[str, QuickMetric]
+    seconds: float
+    processor_seconds: float
+
+
 class TrainingRow(Result):
     """A training in a store, as `peirce train --list` lists it.
 

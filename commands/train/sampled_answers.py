@@ -8,9 +8,9 @@ fall apart. So each period the training samples answers to the same prompts with
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...agents.prompts.protocol import Template
 from ...records import Family, Hypothesis, Json, LabelsRows, Message, Oracles, View, digest_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_PROMPTS = 64  # maximum number of prompts, each of another problem
 MAX_CONCURRENT_JUDGEMENTS = 16  # number of hypotheses judged at the same time
+POLL_S = 0.5  # how often a judgement looks for an interrupt
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,16 @@ class SampleMetrics:
             evenly, the first prompts get one more.
         answers: total number of answers.
         seed: seed of the sampling.
+
+    Attributes:
+        overdue: returns whether to end the training now instead of judging the answers.
     """
 
     def __init__(self, prompts: Sequence[ValidationPrompt], answers: int, seed: int) -> None:
         each, more = divmod(answers, len(prompts))
         self._asked = [one for n, one in enumerate(prompts) for _ in range(each + (n < more))]
         self._seed = seed
+        self.overdue: Callable[[], bool] = lambda: False
 
     def __call__(self, ask: SampleAnswers) -> Mapping[str, float]:
         texts = ask([one.messages for one in self._asked], self._seed)
@@ -67,8 +72,22 @@ class SampleMetrics:
         following = sum(hypothesis is not None for _, hypothesis in read) / len(read)
         if any(isinstance(one.family, LabelsRows) for one, _ in read):
             return {"instruction_following": following}
-        consistent = run_coroutine(_consistent(read))
+        consistent = run_coroutine(_unless(self.overdue, _consistent(read)))
         return {"instruction_following": following, "consistent": consistent / len(read)}
+
+
+async def _unless(overdue: Callable[[], bool], work: Coroutine[Any, Any, int]) -> int:
+    """Return the result of `work`; cancel it and raise TrainingInterrupted if it is overdue."""
+    from ...training.dpo.progress import TrainingInterrupted
+
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        await asyncio.wait([task], timeout=POLL_S)
+        if overdue() and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+            raise TrainingInterrupted
+    return task.result()
 
 
 async def _consistent(read: Sequence[tuple[ValidationPrompt, Hypothesis | None]]) -> int:

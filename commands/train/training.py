@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,13 +36,14 @@ from .training_folder import (
 )
 
 if TYPE_CHECKING:
-    from ...training.dpo.progress import MeasureSamples
     from ...training.dpo.run import TrainingResult
     from ...training.dpo.settings import TrainConfig
+    from .sampled_answers import SampleMetrics
 
 PLOTS_FOLDER = "plots"
 VERSIONED_PACKAGES = ("trl", "transformers", "peft", "torch", "bitsandbytes")
 DEFAULT_SAMPLED_ANSWERS = 128  # number of answers in each sample
+GRACE_S = 1.0  # how long an interrupted training may take to finish an update
 # fields of training.json that the log holds too
 LOGGED_FIELDS = ("settings", "digest", "pairs", "base", "stages", "pools")
 
@@ -61,7 +63,8 @@ def train(
 ) -> TrainingRecord:
     """Train a model by DPO on a stored set of preference pairs.
 
-    The first Ctrl-C ends the training at a checkpoint.
+    The first Ctrl-C or SIGTERM ends the training at a checkpoint, from which `resume` continues.
+    Before the training has begun, it raises KeyboardInterrupt.
 
     Args:
         base: the model to train: a folder, or an id of the Hugging Face hub.
@@ -98,11 +101,11 @@ def train(
     base = base or before.get("base")
     if base is None:
         raise UsageError(
-            f"--resume: {folder} contains no training yet; give a base and pairs to start one"
+            f"--resume: {folder} contains no training yet; start one with --base DIR --pairs last"
             if resume
             else (
-                "no model to train is given: use --base DIR (a folder, or an id of the Hugging"
-                " Face hub)"
+                "no model to train is given: add --base DIR (a folder, or an id of the Hugging"
+                " Face hub), or type peirce train --quick to train a small one that comes with peirce"
             )
         )
     if resume and not before:
@@ -129,9 +132,11 @@ def train(
     log = DurableLog(folder, path, more, on_begin=lambda: save_request(folder, asked))
     try:
         with handle_interrupts() as interrupt:
+            if sampled is not None:
+                sampled.overdue = interrupt.is_overdue
             trained = train_dpo(
                 base, table, told, folder, log, measure_samples=sampled, progress=on_progress,
-                interrupt=interrupt, resume=resume,
+                interrupt=interrupt, overdue=interrupt.is_overdue, resume=resume,
             )  # fmt: skip
         # the training was finished already, but the store may lack its end
         if is_main_process() and not log.settings:
@@ -234,26 +239,51 @@ def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Pat
     return Merged(adapter=str(adapter), base=None if base is None else str(base), model=str(model))
 
 
-@contextlib.contextmanager
-def handle_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C or SIGTERM was received.
+class Interrupt:
+    """Whether Ctrl-C or SIGTERM was received; `handle_interrupts` yields it.
 
-    A second signal raises KeyboardInterrupt. Outside the main thread no signal handler is
-    installed.
+    The training asks it after each update. An update of a large model may take minutes, so
+    `is_overdue` tells the training to give up the update after `GRACE_S` seconds.
     """
-    stopping = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopping.is_set
-        return
 
-    def react(*_: object) -> None:
-        if stopping.is_set():
+    def __init__(self) -> None:
+        self._received_at: float | None = None
+        self._asked = False
+
+    def __call__(self) -> bool:
+        """Return whether a signal was received."""
+        self._asked = True
+        return self._received_at is not None
+
+    def is_overdue(self) -> bool:
+        """Return whether a signal was received more than `GRACE_S` seconds ago."""
+        return self() and time.monotonic() - (self._received_at or 0.0) > GRACE_S
+
+    def receive(self, *_: object) -> None:
+        """Handle a signal.
+
+        Raises:
+            KeyboardInterrupt: It is the second signal, or nobody asks for the first one yet.
+        """
+        if self._received_at is not None or not self._asked:
             raise KeyboardInterrupt
-        stopping.set()
+        self._received_at = time.monotonic()
 
-    before = {number: signal.signal(number, react) for number in (signal.SIGINT, signal.SIGTERM)}
+
+@contextlib.contextmanager
+def handle_interrupts() -> Iterator[Interrupt]:
+    """Yield an object that tells whether Ctrl-C or SIGTERM was received.
+
+    Outside the main thread no signal handler is installed.
+    """
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, interrupt.receive) for number in numbers}
     try:
-        yield stopping.is_set
+        yield interrupt
     finally:
         for number, old in before.items():
             signal.signal(number, old)
@@ -277,7 +307,7 @@ def _sampler(
     counts: Mapping[str, Json],
     answers: int,
     settings: TrainConfig,
-) -> MeasureSamples | None:
+) -> SampleMetrics | None:
     """Return the sampling of answers during training.
 
     It is None where nothing is to be sampled, or no session of the pairs is in the store.

@@ -19,6 +19,8 @@ from ...tasks.io.messages import warn
 REQUEST_FILE = "asked.json"
 RECORD_FILE = "training.json"
 CARD_FILE = "README.md"
+QUICK_FILE = "quick.json"  # in the folder of a training with --quick
+QUICK_FOLDER = "quick"  # the folder of a training with --quick where none is given
 KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
 
 

@@ -88,6 +88,42 @@ def _share(of: Mapping[str, Json]) -> str:
     return f"{of['accuracy']:.3f} [{of['low']:.3f}, {of['high']:.3f}]"
 
 
+QUICK_METRICS = {
+    "instruction_following": "answers that can be parsed",
+    "consistent": "answers that agree with all shown observations",
+    "answered": "problems with such an answer",
+    "different": "problems with two that predict differently",
+}
+
+
+def print_quick_training(out: Console, record: Mapping[str, Any]) -> None:
+    """Print the pairs, the measurements before and after, and the command that uses the model."""
+    if record["model"] is None:
+        out.print(f"Training {record['training']}: {record['status']}")
+        return
+    pairs = create_table("training pairs", "of the session", "recorded", numbers=(1, 2))
+    for stage, (own, recorded) in record["pairs"].items():
+        pairs.add_row(stage, f"{own:,}", f"{recorded:,}")
+    out.print(pairs)
+    out.print(
+        f"\n{record['problems']} held-out problems of {record['task']}, {record['answers']} answers"
+        " to each"
+    )
+    shown = create_table("share of", "before", "after", "change, 95% interval", numbers=(1, 2, 3))
+    for name, meaning in QUICK_METRICS.items():
+        one = record["metrics"][name]
+        change = f"{one['change']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+        shown.add_row(meaning, f"{one['before']:.3f}", f"{one['after']:.3f}", change)
+    out.print(shown)
+    out.print(
+        f"{format_duration(record['processor_seconds'])} of processor time,"
+        f" {format_duration(record['seconds'])} in all"
+    )
+    words = ["peirce", "run", record["task"], "--observations", str(record["observations"]), "--model",
+             f"hf:{record['model']}", "--template", "compact"]  # fmt: skip
+    out.print(f"Next: {shlex.join(words)}", soft_wrap=True)
+
+
 def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print a table with one row for each training."""
     if not rows:
@@ -250,6 +286,10 @@ class TrainingProgress(_Screen):
             + (f"; {', '.join(sampled)}" if sampled else "")
             + f"; {format_duration(self._clock() - self._began)}"
         )
+
+    def print_step(self, sentence: str) -> None:
+        """Print what is done before or after the training."""
+        self._say(sentence)
 
     def _before(self) -> float:
         return 0.0 if self._last is None else float(self._last.examples)

@@ -61,10 +61,10 @@ def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
             ["--base", "a", "--out", "b", "--epochs", "3"],
             "a training on pairs does not take --epochs",
         ),
-        (["--base", "a"], "no output folder is given: use --out DIR"),
+        (["--base", "a"], "no output folder is given: add --out DIR, or type peirce train --quick"),
         (
             ["--out", "a"],
-            "no model to train is given: use --base DIR (a folder, or an id of the Hugging Face hub)",
+            "no model to train is given: add --base DIR (a folder, or an id of the Hugging Face hub)",
         ),
     ):
         code, out, err = peirce("train", *arguments)

@@ -167,7 +167,7 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
         (
             dict(base=None),
             UsageError,
-            "no model to train is given: use --base DIR",
+            "no model to train is given: add --base DIR",
         ),
         (dict(base=None, resume=True), UsageError, "contains no training yet"),
     ):

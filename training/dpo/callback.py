@@ -7,12 +7,15 @@ fetched by weights that have changed since.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.utils.data import Sampler
 from transformers import TrainerCallback
 
@@ -22,7 +25,13 @@ from .curriculum import MomentumSchedule, Schedule
 from .mixture import Mixture
 from .pair_tokens import PairTokens
 from .processes import broadcast
-from .progress import MeasureSamples, Progress, SampleAnswers, TrainingLog
+from .progress import (
+    MeasureSamples,
+    Progress,
+    SampleAnswers,
+    TrainingInterrupted,
+    TrainingLog,
+)
 from .scoring import ReferenceLogps, Scorer
 from .settings import TrainConfig
 
@@ -103,6 +112,30 @@ class OveroptimizationGuard:
             self.stop_reason = text
 
 
+@contextlib.contextmanager
+def abort_passes(overdue: Callable[[], bool] | None) -> Iterator[None]:
+    """Raise TrainingInterrupted before the next layer of any pass, once `overdue` returns true.
+
+    No layer runs while the optimizer changes the weights, so an update is finished or not begun.
+
+    Args:
+        overdue: Whether to end the training now; None to install nothing.
+    """
+    if overdue is None:
+        yield
+        return
+
+    def check(module: Any, inputs: Any) -> None:
+        if overdue():
+            raise TrainingInterrupted
+
+    hook = register_module_forward_pre_hook(check)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
 class PeriodSampler(Sampler):  # type: ignore[misc]
     """The sampler over the pairs of the current period, in the order of their draws."""
 
@@ -153,6 +186,8 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self._began = time.monotonic()
         self._before = 0.0  # seconds of training before a resume
         self._loss: float | None = None
+        self._probed = self._sampled_at = -1  # examples at the last probe and the last sample
+        self._random_state = torch.get_rng_state()  # as after the last finished update
         self._trainer: Any = None
 
     def attach(self, trainer: Any, scorer: Scorer, probe: Probe, ask: SampleAnswers) -> None:
@@ -169,10 +204,11 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
     # --- Trainer callbacks -----------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Measure the probes once before the first update."""
+        """Probe once before the first update, or finish the probe that a stop left unfinished."""
         self.examples = state.global_step * self.settings.batch
-        if self.examples == 0:
+        if self.examples % self.settings.period == 0:
             self._measure()
+        self._random_state = torch.get_rng_state()
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Draw the pairs of the period, and compute their reference log-probabilities."""
@@ -190,6 +226,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop after this update if the caller asks to and only one process trains."""
         self.examples = state.global_step * self.settings.batch
+        self._random_state = torch.get_rng_state()
         # Several processes must all stop at the same point, which is the end of a period.
         alone = self._trainer.accelerator.num_processes == 1
         if alone and self.examples % self.settings.period:
@@ -223,6 +260,15 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         if control.should_save:
             self._tell("save")
 
+    def save_interrupted(self) -> None:
+        """Write a checkpoint of the last finished update, if there is one without a checkpoint."""
+        update = self._trainer.state.global_step
+        folder = Path(self._trainer.args.output_dir) / f"{checkpoints.PREFIX}{update}"
+        if update and not (folder / checkpoints.STATE_FILE).is_file():
+            torch.set_rng_state(self._random_state)  # dropout of the aborted update used it
+            self._tell("save")
+            self._trainer._save_checkpoint(self._trainer.model, None)
+
     def complete_checkpoint(self, folder: Path, identity: Mapping[str, Json]) -> None:
         """Complete a checkpoint that the trainer has just written.
 
@@ -232,7 +278,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         """
         state = {**identity, "examples": self.examples, "seconds": self.seconds,
                  "schedule": self.schedule.state_dict(), "mixture": self.mixture.state_dict(),
-                 "guard": self.guard.state_dict()}  # fmt: skip
+                 "guard": self.guard.state_dict(), "measured": [self._probed, self._sampled_at]}  # fmt: skip
         checkpoints.complete_checkpoint(folder, state, *self.references.to_arrays())
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
 
@@ -254,10 +300,28 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self.references.load_arrays(arrays["keys"], arrays["values"])
         self._tokens.reference_logps = self.references.logps if self.settings.precompute else {}
         self.examples, self._before = state["examples"], state["seconds"]
+        self._probed, self._sampled_at = state.get("measured", [self.examples, self.examples])
 
     # --- a probe ----------------------------------------------------------------------------
 
     def _measure(self) -> None:
+        """Probe and sample at this number of examples, as far as that is not done yet."""
+        if self._probed != self.examples:
+            self._run_probe()
+            self._probed = self.examples
+        number, every = self.examples // self.settings.period, self.settings.sample_every
+        due = self._sampled is not None and every and number % every == 0
+        if self._sampled is not None and due and self._sampled_at != self.examples:
+            self._tell("sample")
+            self.samples = self._sample(self._sampled)
+            for name, value in self.samples.items():
+                self._point("", name, value)
+            self.guard.check_samples(self.examples, self.samples)
+            self._sampled_at = self.examples
+        self._point("", "seconds", self.seconds)
+        self._tell("train")
+
+    def _run_probe(self) -> None:
         self._tell("probe")
         self.probes = self._probe.measure()
         for stage, measured in self.probes.items():
@@ -274,15 +338,6 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             weights = self.schedule.weights().items()
             self._trainer.log(told | {f"weight/{stage}": weight for stage, weight in weights})
         self.guard.check_probes(self.examples, self.probes)
-        number, every = self.examples // self.settings.period, self.settings.sample_every
-        if self._sampled is not None and every and number % every == 0:
-            self._tell("sample")
-            self.samples = self._sample(self._sampled)
-            for name, value in self.samples.items():
-                self._point("", name, value)
-            self.guard.check_samples(self.examples, self.samples)
-        self._point("", "seconds", self.seconds)
-        self._tell("train")
 
     def _write_weights(self) -> None:
         weights = self.schedule.weights()

@@ -18,6 +18,10 @@ answers that can be parsed. Prompts and seed should be the same at each call. It
 training and every `sample_every` periods."""
 
 
+class TrainingInterrupted(Exception):
+    """Raised inside a pass through the model to end the training at its last finished update."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """The state of a training after an update or a probe.

@@ -34,7 +34,7 @@ from . import checkpoints
 from .curriculum import Schedule, make_schedule, trainable_stages
 from .mixture import Mixture
 from .pair_tokens import PairTokens
-from .progress import MeasureSamples, Progress, TrainingLog
+from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
 from .scoring import Probe, draw_pools
 from .settings import TrainConfig
 
@@ -79,6 +79,7 @@ def train(
     measure_samples: MeasureSamples | None = None,
     progress: Callable[[Progress], None] | None = None,
     interrupt: Callable[[], bool] | None = None,
+    overdue: Callable[[], bool] | None = None,
     resume: bool = False,
 ) -> TrainingResult:
     """Fine-tune a base model on preference pairs with DPO, and measure it on validation pairs.
@@ -93,6 +94,9 @@ def train(
         progress: Called after each update and probe.
         interrupt: Called after each update; if it returns true, the training ends with a
             checkpoint. With several processes it is called only at the end of a period.
+        overdue: Called before each layer of the model runs; if it returns true, the training ends
+            at once, with a checkpoint of its last finished update. It is not called with several
+            processes.
         resume: Continue from the last complete checkpoint in `out`, or from the start where there
             is none. For a finished training, the stored result is returned; if its weights were
             removed, they are trained again.
@@ -102,6 +106,7 @@ def train(
             settings do not fit each other.
         DataError: Files cannot be read.
         PeirceError: The loss is not finite, or the memory does not hold a batch.
+        KeyboardInterrupt: `overdue` returned true before there was anything to save.
     """
     check_packages()
     found = find_base(base)
@@ -118,7 +123,7 @@ def train(
         return _trained(out, record)
     with _alone(out):
         return _Run(found, table, settings, out, log, record).go(
-            measure_samples, progress, interrupt
+            measure_samples, progress, interrupt, overdue
         )
 
 
@@ -142,19 +147,28 @@ class _Run:
         sampled: MeasureSamples | None,
         progress: Callable[[Progress], None] | None,
         interrupt: Callable[[], bool] | None,
+        overdue: Callable[[], bool] | None,
     ) -> TrainingResult:
         from ..external_libraries import quiet_libraries
         from .processes import broadcast, find_device, report_out_of_memory
 
         with quiet_libraries(), report_out_of_memory(self._settings):
+            from .callback import abort_passes
             from .models import load_base
 
             device, processes = find_device(self._settings)
+            overdue = overdue if processes == 1 else None  # several processes must stop together
             variables = self._table.settings.get("template_variables")
             opened = load_base(self._base, self._settings, device, variables)
             if progress is not None:
                 progress(Progress(0, self._settings.examples, 0.0, phase="tokens"))
-            course, trainer = self._build_trainer(opened, processes, sampled, progress, interrupt)
+            try:
+                with abort_passes(overdue):
+                    course, trainer = self._build_trainer(
+                        opened, processes, sampled, progress, interrupt
+                    )
+            except TrainingInterrupted:
+                raise KeyboardInterrupt from None
             main: bool = trainer.is_world_process_zero()
             last = checkpoints.find_last_complete(self._out / CHECKPOINTS_FOLDER) if main else None
             last = broadcast(last, processes)
@@ -163,7 +177,7 @@ class _Run:
             if main:
                 _write(self._out, self._record | {"status": "running"})
                 self._log.open(self._record["training"], _opening(self._record))
-            self._train(course, trainer, opened, last)
+            self._train(course, trainer, opened, last, overdue)
             trainer.accelerator.wait_for_everyone()
         return _trained(self._out, self._record)
 
@@ -201,13 +215,25 @@ class _Run:
         return course, trainer
 
     def _train(
-        self, course: CurriculumCallback, trainer: Any, opened: LoadedBase, last: Path | None
+        self,
+        course: CurriculumCallback,
+        trainer: Any,
+        opened: LoadedBase,
+        last: Path | None,
+        overdue: Callable[[], bool] | None,
     ) -> None:
         """Train, save the result, and always record how the training ended."""
+        from .callback import abort_passes
+
         main, record, status = trainer.is_world_process_zero(), self._record, "failed"
         try:
-            trainer.train(resume_from_checkpoint=str(last) if last else None)
-            status = course.status
+            try:
+                with abort_passes(overdue):
+                    trainer.train(resume_from_checkpoint=str(last) if last else None)
+                status = course.status
+            except TrainingInterrupted:
+                status = "interrupted"
+                course.save_interrupted()
             if main and status != "interrupted":
                 self._save(trainer, opened)
         except KeyboardInterrupt:

@@ -10,7 +10,8 @@ A YAML file has the same names at its top level. An unknown name is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -179,28 +180,65 @@ class TrainConfig(DpoSettings):
     def _goes_together(self) -> Self:
         if not [one for one in self.lora_targets.split(",") if one.strip()]:
             raise UsageError(
-                "lora_targets names no modules. Use all-linear for every linear layer."
-            )
-        if self.period % self.batch:
-            raise UsageError(
-                f"The period of {self.period} examples is not a multiple of the batch of"
-                f" {self.batch}: a probe must fall between two weight updates. Change period or"
-                " batch."
-            )
-        if self.examples % self.period:
-            raise UsageError(
-                f"{self.examples} examples are not a multiple of the period of {self.period}:"
-                " the last probe must fall at the end of the training. Change examples or"
-                " period."
+                "lora_targets names no modules: use --lora-targets all-linear for every linear"
+                " layer."
             )
         if self.batch % self.device_batch and self.device_batch < self.batch:
             raise UsageError(
                 f"A batch of {self.batch} pairs cannot be divided into parts of"
-                f" {self.device_batch}: device_batch must be a divisor of batch."
+                f" {self.device_batch} pairs (device_batch): use"
+                f" {_flags('--device-batch', _nearest(self.device_batch, _divisors(self.batch)))}."
+            )
+        if self.period % self.batch:
+            raise UsageError(
+                f"The period of {self.period} examples is not a multiple of the batch of"
+                f" {self.batch}, so a probe would fall within a weight update: use"
+                f" {self._valid_periods()}{self._smaller(self.period, self.examples)}."
+            )
+        if self.examples % self.period:
+            below = self.examples // self.period * self.period
+            nearest = _flags("--examples", [one for one in (below, below + self.period) if one])
+            raise UsageError(
+                f"{self.examples} examples are not a multiple of the period of {self.period}, so"
+                f" the last probe would not fall at the end of the training: use {nearest}"
+                f"{self._smaller(self.examples, self.examples)}."
             )
         if self.full and self.four_bit:
             raise UsageError(
-                "Weights in 4 bits cannot be trained: do not combine full with four_bit."
+                "Weights in 4 bits cannot be trained: leave out --four-bit to train all weights"
+                " (--full), or leave out --full to train an adapter."
             )
         self.momentum_settings()
         return self
+
+    def _valid_periods(self) -> str:
+        """Return the flags of the nearest periods that fit the batch and, if any do, the examples."""
+        fitting = [one for one in _divisors(self.examples) if one % self.batch == 0]
+        below = self.period // self.batch * self.batch
+        others = [one for one in (below, below + self.batch) if one]
+        return _flags("--period", _nearest(self.period, fitting) if fitting else others)
+
+    def _smaller(self, period: int, examples: int) -> str:
+        """Return flags that keep a number of examples, with a period and a batch that fit it."""
+        fitting = [
+            one for one in _divisors(math.gcd(period, examples))
+            if one <= self.batch and (one <= self.device_batch or one % self.device_batch == 0)
+        ]  # fmt: skip
+        batch = "" if fitting[-1] == self.batch else f" --batch {fitting[-1]}"
+        shorter = "" if period == self.period else f" --period {period}"
+        return f", or keep {examples} examples with{shorter}{batch}"
+
+
+def _divisors(number: int) -> list[int]:
+    """Return all divisors of a positive number, ascending."""
+    small = [one for one in range(1, math.isqrt(number) + 1) if number % one == 0]
+    return sorted({*small, *(number // one for one in small)})
+
+
+def _nearest(value: int, valid: Sequence[int]) -> list[int]:
+    """Return the nearest valid values below and above a value."""
+    return [*[one for one in valid if one < value][-1:], *[one for one in valid if one > value][:1]]
+
+
+def _flags(flag: str, values: Sequence[int]) -> str:
+    return " or ".join(f"{flag} {value}" for value in values)

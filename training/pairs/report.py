@@ -72,30 +72,11 @@ class PairCounter:
     def report(self, table: PairTable) -> dict[str, Json]:
         """Return the counts of a table of pairs as a report."""
         stage = table.stage.astype(np.int64)
-        splits = np.array([list(Split).index(one) for one in table.prompt_split], np.int64)
-        tasks = sorted(set(table.prompt_task))
-        task = np.array([tasks.index(one) for one in table.prompt_task], np.int64)
-        split_of, task_of = splits[table.prompt], task[table.prompt]
-        context_of = np.array(table.prompt_context, np.int64)[table.prompt]
         return {
-            "digest": table.digest,
-            "pairs": len(table),
-            "prompts": len(table.prompts),
-            "answers": len(table.answers),
+            **count_table(table),
             "sessions": [_session(source) for source in self._sources],
             "problems": self._problems,
             "without_pairs": self._without,
-            "by_split": {
-                split.value: _stages(stage[split_of == n]) for n, split in enumerate(Split)
-            },
-            "by_task": {
-                name: {
-                    split.value: _stages(stage[(task_of == t) & (split_of == n)])
-                    for n, split in enumerate(Split)
-                }
-                for t, name in enumerate(tasks)
-            },
-            "by_context": {str(size): _stages(stage[context_of == size]) for size in CONTEXT_SIZES},
             "by_model": self._models(table, stage),
             "found": dict(zip(STAGES, self._found.sum(axis=0).tolist(), strict=True)),
             "ties": self._ties,
@@ -121,6 +102,31 @@ class PairCounter:
             }
             for n, name in enumerate(names)
         }  # fmt: skip
+
+
+def count_table(table: PairTable) -> dict[str, Json]:
+    """Return the part of a report that follows from the table alone."""
+    stage = table.stage.astype(np.int64)
+    splits = np.array([list(Split).index(one) for one in table.prompt_split], np.int64)
+    tasks = sorted(set(table.prompt_task))
+    task = np.array([tasks.index(one) for one in table.prompt_task], np.int64)
+    split_of, task_of = splits[table.prompt], task[table.prompt]
+    context_of = np.array(table.prompt_context, np.int64)[table.prompt]
+    return {
+        "digest": table.digest,
+        "pairs": len(table),
+        "prompts": len(table.prompts),
+        "answers": len(table.answers),
+        "by_split": {split.value: _stages(stage[split_of == n]) for n, split in enumerate(Split)},
+        "by_task": {
+            name: {
+                split.value: _stages(stage[(task_of == t) & (split_of == n)])
+                for n, split in enumerate(Split)
+            }
+            for t, name in enumerate(tasks)
+        },
+        "by_context": {str(size): _stages(stage[context_of == size]) for size in CONTEXT_SIZES},
+    }
 
 
 def _stages(stage: Integers) -> dict[str, int]:

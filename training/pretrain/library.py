@@ -44,6 +44,13 @@ FAILURES = (
 UNDEFINED = -1
 FIRST_SEED = 7_000_000  # first seed of the generators, far from seeds that people choose
 
+SolvedCallback = Callable[[int], None]
+"""Called with the number of problems that the search has dealt with."""
+
+
+def _ignore(solved: int) -> None:
+    """Report nothing."""
+
 
 @dataclass(frozen=True)
 class Program:
@@ -92,13 +99,16 @@ class Chain:
     answers: tuple[Program, ...]
 
 
-def search_list_programs(seed: int, problems: int) -> list[Program]:
+def search_list_programs(
+    seed: int, problems: int, progress: SolvedCallback = _ignore
+) -> list[Program]:
     """Search programs on `problems` generated problems of lists."""
     from ...tasks.programs import list_functions as generator
 
     found: dict[str, Program] = {}
-    for shown in _problems(generator.generate, seed, problems, (2, 3, 4)):
-        _add(found, _of_lists(shown))
+    for k, shown in enumerate(_problems(generator.generate, seed, problems, (2, 3, 4))):
+        progress(k)
+        _add(found, search_programs(shown))
     return list(found.values())
 
 
@@ -112,12 +122,16 @@ def list_library(programs: Sequence[Program], seed: int) -> Library:
     return _library("list_functions", programs, pool, _is_row)
 
 
-def search_grid_programs(task: str, seed: int, problems: int) -> list[Program]:
+def search_grid_programs(
+    task: str, seed: int, problems: int, progress: SolvedCallback = _ignore
+) -> list[Program]:
     """Search programs on `problems` generated problems of a task, mini_arc or arc."""
     from ...tasks.programs import grid_generator as generator
 
     found: dict[str, Program] = {}
-    for shown in _problems(partial(generator.generate, task), seed, problems, (1, 2, 3)):
+    drawn = _problems(partial(generator.generate, task), seed, problems, (1, 2, 3))
+    for k, shown in enumerate(drawn):
+        progress(k)
         _add(found, _of_grids(shown))
     return list(found.values())
 
@@ -134,7 +148,9 @@ def grid_library(task: str, programs: Sequence[Program], seed: int) -> Library:
     return _library(task, programs, pool, _is_small)
 
 
-def search_scene_chains(seed: int, problems: int) -> list[Chain]:
+def search_scene_chains(
+    seed: int, problems: int, progress: SolvedCallback = _ignore
+) -> list[Chain]:
     """Search chains of answers on `problems` generated problems of scenes."""
     from ...search.acre.engine import Problem as Search
     from ...search.acre.engine import prepare_space
@@ -143,8 +159,10 @@ def search_scene_chains(seed: int, problems: int) -> list[Chain]:
     space = prepare_space(list(acre.sample_space(0).inputs[::24]))
     made = acre_generator.generate(problems, FIRST_SEED + seed)
     chains = []
+    solved = itertools.count()
     for count in (2, 3, 4):
         for problem in acre.TASK.observe(made[count - 2 :: 3], str(count), seed):
+            progress(next(solved))
             search = Search([[o.input, o.output] for o in problem.shown], space, SCENE_WORK)
             said: list[str] = []
             answers: list[Program] = []
@@ -180,7 +198,8 @@ def _problems(
         yield problem.shown[: sizes[k % len(sizes)]]
 
 
-def _of_lists(shown: Sequence[Observation]) -> list[Program]:
+def search_programs(shown: Sequence[Observation]) -> list[Program]:
+    """Return up to `ALTERNATIVES` programs of lists that are right on all observations."""
     from ...search.lists.codegen import TooLong
     from ...search.lists.engine import Candidate
     from ...search.lists.grammar import is_modest
@@ -334,7 +353,7 @@ CACHE_VERSION = 1  # version of the file and of the searches that fill it
 
 
 def load_programs(
-    task: str, seed: int, problems: int, *, wait: bool = True
+    task: str, seed: int, problems: int, *, wait: bool = True, progress: SolvedCallback = _ignore
 ) -> list[Program] | None:
     """Return programs of lists or grids, from the cache or by a search now.
 
@@ -343,13 +362,14 @@ def load_programs(
         seed: The seed of the problems.
         problems: The number of problems.
         wait: Wait while another process searches the same; without it, return None then.
+        progress: Called during a search.
     """
 
     def search_programs() -> Json:
         found = (
-            search_list_programs(seed, problems)
+            search_list_programs(seed, problems, progress)
             if task == "list_functions"
-            else search_grid_programs(task, seed, problems)
+            else search_grid_programs(task, seed, problems, progress)
         )
         return [_of_program(one) for one in found]
 
@@ -357,7 +377,9 @@ def load_programs(
     return None if kept is None else [Program(*one) for one in kept]
 
 
-def load_chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] | None:
+def load_chains(
+    seed: int, problems: int, *, wait: bool = True, progress: SolvedCallback = _ignore
+) -> list[Chain] | None:
     """Return chains of scenes; as `load_programs` for lists and grids."""
 
     def search_chains() -> Json:
@@ -366,7 +388,7 @@ def load_chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] |
                 [[o.input, o.output] for o in chain.shown],
                 [_of_program(one) for one in chain.answers],
             ]
-            for chain in search_scene_chains(seed, problems)
+            for chain in search_scene_chains(seed, problems, progress)
         ]
 
     kept = _kept(["acre", seed, problems], search_chains, wait)

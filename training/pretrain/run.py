@@ -264,31 +264,48 @@ class LessonStream:
     def __init__(self, settings: PretrainSettings, progress: ProgressCallback) -> None:
         self._sources: dict[str, LibraryLessons | ChainLessons] = {}
         self._settings = settings
+        self._progress = progress
         self.done = 0.0
         sizes: dict[str, int] = {}
         for wait in (False, True):  # libraries that another process is searching come last
             for task in settings.tasks:
                 if task in sizes:
                     continue
-                progress(
-                    {"part": "library", "task": task, "done": len(sizes) / len(settings.tasks)}
-                )
-                found = self._source(task, wait)
+                solved = self._report_solved(task, len(sizes) / len(settings.tasks), wait)
+                solved(0)
+                found = self._source(task, wait, solved)
                 if found is not None:
                     self._sources[task], sizes[task] = found
         self.sizes: dict[str, Json] = {task: sizes[task] for task in settings.tasks}
 
-    def _source(self, task: str, wait: bool) -> tuple[LibraryLessons | ChainLessons, int] | None:
+    def _report_solved(self, task: str, done: float, waiting: bool) -> library.SolvedCallback:
+        """Return what reports the search of a task's library; `done` is the share before it."""
+        problems = self._settings.problems[task]
+        part = 1 / len(self._settings.tasks)
+
+        def report(solved: int) -> None:
+            self._progress(
+                {"part": "library", "task": task, "done": done + part * solved / problems,
+                 "solved": solved, "problems": problems, "waiting": waiting and not solved}
+            )  # fmt: skip
+
+        return report
+
+    def _source(
+        self, task: str, wait: bool, solved: library.SolvedCallback
+    ) -> tuple[LibraryLessons | ChainLessons, int] | None:
         """Return the lessons of a task and the size of its library, or None without waiting."""
         # All seeds share one library; they differ in what is drawn from it, and in which order.
         problems, shares = self._settings.problems[task], self._settings.shares
         if task == "acre":
-            chains = library.load_chains(0, problems, wait=wait)
+            chains = library.load_chains(0, problems, wait=wait, progress=solved)
             return None if chains is None else (ChainLessons(chains, shares), len(chains))
-        programs = library.load_programs(task, 0, problems, wait=wait)
+        programs = library.load_programs(task, 0, problems, wait=wait, progress=solved)
         if programs is None:
             return None
-        programs = sorted(programs, key=lambda one: -prior(one))[: MAX_PROGRAMS[task]]
+        programs = sorted(programs, key=lambda one: -prior(one))[
+            : self._settings.programs or MAX_PROGRAMS[task]
+        ]
         of = (
             list_library(programs, 0)
             if task == "list_functions"
@@ -325,6 +342,7 @@ def _learned(
     settings: PretrainSettings, lessons: LessonStream, tell: ProgressCallback
 ) -> tuple[Any, Any, dict[str, Json]]:
     """Return the trained model, its tokenizer, and what the record contains about the training."""
+    tell({"part": "tokenizer", "done": 0.0})  # before torch, which takes seconds to load
     import torch
 
     from ...agents.local.decoding import count_parameters
@@ -332,10 +350,16 @@ def _learned(
     from .model import build_model, train_tokenizer
 
     vocabulary, rows = SIZES[settings.size][4:]
-    tell({"part": "tokenizer", "done": 0.0})
     lessons.done = 1.0  # all programs and faults
-    texts = (text for one in itertools.islice(lessons, TOKENIZER_LESSONS) for text in one.texts)
-    words = train_tokenizer(texts, single_token_names(settings), vocabulary, CONTEXT_TOKENS)
+
+    def lesson_texts() -> Iterator[str]:
+        for k, one in enumerate(itertools.islice(lessons, TOKENIZER_LESSONS)):
+            tell({"part": "tokenizer", "done": k / TOKENIZER_LESSONS})
+            yield from one.texts
+
+    words = train_tokenizer(
+        lesson_texts(), single_token_names(settings), vocabulary, CONTEXT_TOKENS
+    )
     lessons.done = 0.0
     model = build_model(
         settings.architecture,
@@ -349,7 +373,7 @@ def _learned(
         model.to("cuda")
     planter = packing.LessonTokenizer(words)
     trees = (planter.build_tree(lesson) for lesson in lessons)
-    batches = packing.pack_rows(trees, ROW_TOKENS, rows, words.pad_token_id)
+    batches = packing.pack_rows(trees, ROW_TOKENS, settings.rows or rows, words.pad_token_id)
     if settings.tokens is None:
         pace = TrainingPace(seconds=60 * settings.minutes)
     else:
@@ -361,6 +385,7 @@ def _learned(
 
     started, processor = time.monotonic(), time.process_time()
     half = supports_bfloat16(model.device.type)
+    tell({"part": "training", "done": 0.0})
     tokens, loss = train_model(model, batches, pace, half, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     model.to("cpu")

@@ -68,6 +68,12 @@ class PretrainSettings(Settings):
         "Number of generated problems per task that the search solves to build the corpus.",
     )
 
+    rows: int | None = setting(None, "Rows per batch (default: by the size).", ge=1)
+    programs: int | None = setting(
+        None, "Maximum number of programs per task, the most likely ones (default: by the task).",
+        ge=1,
+    )  # fmt: skip
+
     @model_validator(mode="after")
     def _has_tasks(self) -> Self:
         if not self.tasks:
@@ -91,6 +97,8 @@ class PretrainSettings(Settings):
     def as_json(self) -> dict[str, Json]:
         """Return the settings as JSON, without settings that have no effect."""
         unused = {"minutes"} if self.tokens is not None else set()  # it decides nothing then
+        # Without a value, the digest is that of models from before these settings existed.
+        unused |= {name for name in ("rows", "programs") if getattr(self, name) is None}
         return {"version": VERSION, **self.model_dump(exclude=unused)}
 
     @property

@@ -48,6 +48,29 @@ def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("values", "flags"),
+    [
+        ({"examples": 40}, ["--examples 1280", "--period 40 --batch 8"]),
+        ({"examples": 2_000}, ["--examples 1280", "--examples 2560", "--period 2000 --batch 16"]),
+        ({"period": 100}, ["--period 64", "--period 128", "--batch 5"]),
+        ({"device_batch": 5}, ["--device-batch 4", "--device-batch 8"]),
+        ({"examples": 7}, ["--examples 1280", "--period 7 --batch 7"]),
+    ],
+)
+def test_a_number_that_does_not_fit_is_answered_with_flags_that_do(values, flags):
+    with pytest.raises(UsageError) as caught:
+        TrainConfig.from_mapping(values)
+    for flag in flags:
+        assert flag in str(caught.value)
+        words = flag.removeprefix("--").replace("-", "_").split()
+        mended = {
+            name.lstrip("_"): int(value)
+            for name, value in zip(words[::2], words[1::2], strict=True)
+        }
+        TrainConfig.from_mapping({**values, **mended})
+
+
 def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(tmp_path):
     path = tmp_path / "train.yaml"
     path.write_text("learning_rate: 1e-4\nbeta: 0.1\nfull: true\nfour_bit: null\n")

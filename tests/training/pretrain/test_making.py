@@ -41,7 +41,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Any:
     patch = pytest.MonkeyPatch()
     patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     patch.setattr(run, "TOKENIZER_LESSONS", 200)
-    patch.setattr(run.library, "load_programs", lambda task, seed, problems, wait=True: PROGRAMS)
+    patch.setattr(run.library, "load_programs", lambda *told, **options: PROGRAMS)
     patch.setattr("peirce.training.pretrain.model.NAME_REPETITIONS", 1_000)
     yield
     patch.undo()
