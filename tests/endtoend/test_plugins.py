@@ -58,13 +58,15 @@ def digest(peirce: Peirce, *words: str) -> str:
 
 def predicts_inputs(peirce: Peirce, folder: Path) -> None:
     """The best consistent hypothesis of a problem is right on all that the problem shows."""
-    rows = json.loads(peirce("bank", "last", "--json").stdout)
-    best = next(row for row in rows if row["problem"] == "gen0-3")["text"]
+    words = ("predict", "--bank", "last", "--data", "numbers.jsonl")
+    (folder / "numbers.jsonl").write_text("7")
+    best = json.loads(peirce(*words, "--problem", "gen0-3", "--json").stdout)["rule"]
+    judged = json.loads(peirce("show", "last", "gen0-3", "--json").stdout)
+    assert any(row["hypothesis"] == best and all(row["observations"]) for row in judged)
     low, high = map(int, best.split(".."))
     numbers = [low - 1, low, high, high + 1]
     lines = [json.dumps({"input": one, "output": low <= one <= high}) for one in numbers]
     (folder / "numbers.jsonl").write_text("\n".join([*lines, "7"]))
-    words = ("predict", "--bank", "last", "--data", "numbers.jsonl")
     found = peirce(*words, "--problem", "gen0-3", "--json").stdout.splitlines()
     told = [json.loads(line) for line in found]
     assert [row["prediction"] for row in told[:4]] == [False, True, True, False]
