@@ -55,7 +55,7 @@ function table(caption, heads, rows, { unseen, whole, ...attributes } = {}) {
     return place === 0 ? h("th", { scope: "row" }, shown) : h("td", { class: numeric[place] ? "number" : null }, shown);
   };
   const long = !whole && rows.length > MOST_TABLE_ROWS;
-  const drawn = h("div", { class: long ? "scroll long folded" : "scroll", tabindex: 0, role: "region", "aria-label": visible(caption) },
+  const drawn = h("div", { class: long ? "scroll many folded" : "scroll", tabindex: 0, role: "region", "aria-label": visible(caption) },
     h("table", attributes,
       h("caption", { class: unseen ? "unseen" : null }, h("span", null, caption)),
       h("thead", null, h("tr", null, heads.map((head, place) => h("th", { scope: "col", class: numeric[place] ? "number" : null }, head)))),

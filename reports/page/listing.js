@@ -189,7 +189,7 @@ function hasVerdict({ verdicts }, verdict) {
 // What a reader has opened in a problem, to be opened again when it is drawn anew.
 const keyOf = (one, text) => `${one.closest("li[id]")?.id ?? ""} ${text.replace(/[\d,]+/g, "")}`;
 const detailsOf = (place) => [...place.querySelectorAll("details")].map((one) => [one, keyOf(one, one.querySelector("summary").textContent)]);
-const tablesOf = (place) => [...place.querySelectorAll(".long")].map((one) => [one, keyOf(one, one.ariaLabel)]);
+const tablesOf = (place) => [...place.querySelectorAll(".many")].map((one) => [one, keyOf(one, one.ariaLabel)]);
 const unfoldedIn = (place) => [...detailsOf(place).filter(([one]) => one.open), ...tablesOf(place).filter(([one]) => !one.classList.contains("folded"))].map(([, name]) => name);
 function unfold(place, names) {
   detailsOf(place).forEach(([one, name]) => { if (names.includes(name)) one.open = true; });

@@ -74,6 +74,17 @@ def test_the_disagreement_is_the_shortest_input_on_which_both_predict_something(
     assert find_disagreement(ranked[0], ranked[1], SPACE) == 2  # [7, 8], not [5], nor [1, 2, 3]
 
 
+def test_an_inconsistent_hypothesis_has_no_disagreement_because_its_codes_are_not_read() -> None:
+    wrong = judged("x[0]", [7, 7, 7], verdict=Verdict.INCONSISTENT)
+    ranked = rank_hypotheses(PROBLEM, [judged("sum(x)", [1, 2, 3]), wrong])
+    assert find_disagreement(ranked[0], ranked[1], SPACE) is None
+
+
+def test_a_text_that_python_cannot_read_is_ranked_by_its_letters() -> None:
+    (only,) = rank_hypotheses(PROBLEM, [judged("sum(x", [1, 2, 3])])
+    assert only.bits == 5 * (len(only.hypothesis.text) + 1)
+
+
 def test_equal_predictions_have_no_disagreement() -> None:
     one, other = judged("sum(x)", [1, 2, 3]), judged("sum(x) + 0", [1, 2, 3])
     ranked = rank_hypotheses(PROBLEM, [one, other], distinct=False)

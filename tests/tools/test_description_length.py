@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from peirce.tools.description_length import (
     formula_bits,
@@ -56,6 +58,7 @@ def test_a_source_that_is_not_python_raises_syntax_error() -> None:
 def test_integers_take_their_elias_gamma_code_and_a_sign() -> None:
     assert [integer_bits(n) for n in (0, 1, 2, 3, 7, -1)] == [1, 3, 3, 5, 7, 4]
     assert number_bits(2.5) > number_bits(2.0)
+    assert number_bits(float("inf")) == number_bits(sys.float_info.max)
 
 
 def formula(text: str) -> Formula:

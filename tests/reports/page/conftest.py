@@ -29,6 +29,7 @@ class Made:
     store: Path
     names: dict[str, str]
     file: Path
+    outcomes: dict[str, Any]
 
     def problems(self, name: str) -> list[Any]:
         return peirce.load(self.names[name], store=self.store).problems
@@ -40,10 +41,11 @@ class Made:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("page")
-    names = page_runs.sessions(folder)
+    outcomes = page_runs.sessions(folder)
+    names = {name: outcome.session for name, outcome in outcomes.items()}
     told = peirce.report(*names.values(), store=folder / "s.duckdb", out=folder / "all.html")
     peirce.report(names["lists"], store=folder / "s.duckdb", out=folder / "one.html")
-    return Made(folder / "s.duckdb", names, Path(told["file"]))
+    return Made(folder / "s.duckdb", names, Path(told["file"]), outcomes)
 
 
 @pytest.fixture(scope="module")

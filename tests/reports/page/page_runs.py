@@ -77,8 +77,8 @@ def worlds_file(folder: Path, some: Sequence[Any]) -> Path:
     return path
 
 
-def sessions(folder: Path) -> dict[str, str]:
-    """Runs them into folder/"s.duckdb"; by name, the id of each."""
+def sessions(folder: Path) -> dict[str, Any]:
+    """Runs them into folder/"s.duckdb"; by name, the outcome of each."""
     store = folder / "s.duckdb"
     texts = write_own(folder / "texts", "text")
     fields = write_own(folder / "fields", "fields")
@@ -104,4 +104,4 @@ def sessions(folder: Path) -> dict[str, str]:
     def run(task: str, **options: Any) -> Any:
         return peirce.run(task, store=store, workers=1, **options)
 
-    return {name: begin().session for name, begin in ran.items()}
+    return {name: begin() for name, begin in ran.items()}

@@ -13,7 +13,6 @@ import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.agents.scripted import ScriptedProposer
-from peirce.commands.outcome import load_findings
 from peirce.reports.page.findings import MAX_PROBLEMS
 
 FAMILIES = ["lists", "scripted", "acre", "mini_arc", "worlds", "texts", "fields"]
@@ -39,7 +38,7 @@ def pages(tmp_path_factory, made):
     for name in FAMILIES:
         files[name] = folder / f"{name}.html"
         peirce.report(made.names[name], store=made.store, out=files[name])
-        found[name] = list(load_findings(made.names[name], store=made.store))
+        found[name] = list(made.outcomes[name].findings())
     store = folder / "s.duckdb"
     world = {"id": "long", "domain": LONG_NAMES,
              "true": {"P": LONG_NAMES[:3], "R": [[LONG_NAMES[0], LONG_NAMES[0]], [LONG_NAMES[1], "b"]]}}  # fmt: skip

@@ -13,11 +13,10 @@ import pytest
 from page_sessions import judged, small_problem, steps, write
 from peirce.records import Verdict
 from peirce.reports import bootstrap
-from peirce.reports.findings import CheckedFindings
 from peirce.reports.page import Contents
 from peirce.reports.page.contents import MAX_COMPARED
-from peirce.reports.page.problem import MAX_TEXT_CHARS
-from peirce.sandbox.inside.canonical import code_of
+from peirce.reports.page.findings import CheckedFindings
+from peirce.reports.page.problem import MAX_TEXT_CHARS, KnownValues
 from peirce.store import Store
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741
@@ -158,9 +157,9 @@ def test_findings_are_ranked_from_the_store_and_count_what_supports_them(told):
 def test_values_that_an_oracle_found_stand_in_the_disagreement_and_among_the_inputs(tmp_path):
     problem = small_problem("one")
     values = ["four", "nine"]
-    codes = [code_of(value) for value in values]
+    codes = list(KnownValues.from_values(values).by_code)
     good = [
-        ("a", judged(problem, f"good {n}", codes=(1, 2, 3, code, 5, 6)))
+        ("a", judged(problem, f"good({n})", codes=(1, 2, 3, code, 5, 6)))
         for n, code in enumerate(codes)
     ]
     path = tmp_path / "s.duckdb"
