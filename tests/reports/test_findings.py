@@ -1,4 +1,7 @@
-"""Findings: what a reader of an ended session sees first, and never what exploration favours."""
+"""Findings: what a reader of an ended session sees first, and never what exploration favours.
+
+Internals: a ranking of a few hypotheses with chosen predictions needs no session.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Description lengths: simpler hypotheses are shorter, and the same is counted alike in each family."""
+"""Description lengths: simpler hypotheses are shorter, and the same is counted alike in each family.
+
+Internals: the lengths themselves are in no output; `bits` of a finding is one of them.
+"""
 
 from __future__ import annotations
 

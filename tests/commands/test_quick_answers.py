@@ -1,5 +1,8 @@
 """The data of `peirce train --quick`: recorded answers have the verdicts that the family gives them now,
-their rules are not those that the command measures on, and 8 bits hardly change the base."""
+their rules are not those that the command measures on, and 8 bits hardly change the base.
+
+Internals: the shipped answers and the base are files that no command shows.
+"""
 
 from __future__ import annotations
 
