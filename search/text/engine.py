@@ -19,7 +19,7 @@ from ...tools.sentence_rules.rules import NOT_APPLICABLE, ConditionClause, NotEx
 from ...tools.sentence_rules.sentence_compiler import compile_sentence
 from ..budget import Budget
 from ..engines import SearchEngine
-from ..novelty import Answer
+from ..novelty import Answer, UnsupportedProblem
 from .fields import FoundRules, find_field_rules
 from .mentions import expand_phrases, find_mention_rules, find_pieces
 from .words import mine_rules
@@ -49,12 +49,12 @@ class Problem:
         shown: list[list[Any]],
         space: list[Any],
         expansions: float,
-        public: Mapping[str, Json],
+        public: Mapping[str, Json] | None,
     ) -> None:
         """Set up the problem; `public` is `View.public`, with labels, columns and shape."""
         self.rows = [row for row, _ in shown]
         self.labels = [label for _, label in shown]
-        self.public, self.expansions = public, expansions
+        self.public, self.expansions = public or {}, expansions
         self._found: Sequence[str] | None = None
         self._meta: dict[str, Json] = {}
 
@@ -62,6 +62,11 @@ class Problem:
         """Return the found sentences that are not in `skip`, as a numbered list, or None if there
         are none.
         """
+        if "labels" not in self.public:
+            raise UnsupportedProblem(
+                "search finds rules for texts as outputs only where they are labels: run the task"
+                " labels on a table with a column of labels"
+            )
         if self._found is None:
             self._found, self._meta = self._mined()
         sentences = [said for said in self._found if said not in skip]

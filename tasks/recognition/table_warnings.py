@@ -17,6 +17,7 @@ from .target_choice import join_words
 TINY = 5  # a label with fewer rows has none for validation and test (text/own_rows.py)
 CHANCE = 0.01  # a column leaks if chance makes it agree with the labels less often than this
 _LISTED = 5
+SENTENCE_WORDS = 4  # a column whose cells have this many words on average holds sentences
 
 
 def find_warnings(columns: Sequence[ColumnFacts], target: ColumnFacts) -> list[str]:
@@ -93,6 +94,8 @@ def _determines_label(column: ColumnFacts, target: ColumnFacts) -> bool:
     """Return whether rows with the same value have the same label, more often than by chance."""
     if target.distinct < 2 or column.kind in (ColumnKind.CONSTANT, ColumnKind.EMPTY):
         return False
+    if _holds_sentences(column):  # what a rule reads; a repeated sentence gives nothing away
+        return False
     labels: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for value, cell, label, gold in zip(
         column.keys, column.cells, target.keys, target.cells, strict=True
@@ -109,6 +112,13 @@ def _determines_label(column: ColumnFacts, target: ColumnFacts) -> bool:
     )
     repeated = sum(rows > 1 for seen in labels.values() for rows in seen.values())
     return repeated >= 2 and 2 * len(labels) <= total and chance < math.log(CHANCE)
+
+
+def _holds_sentences(column: ColumnFacts) -> bool:
+    if column.kind not in (ColumnKind.TEXT, ColumnKind.CLASSES):
+        return False
+    words = [len(str(cell).split()) for cell in column.cells if cell is not None]
+    return sum(words) >= SENTENCE_WORDS * len(words)
 
 
 def _warn_of_repeated_rows(inputs: Sequence[ColumnFacts], target: ColumnFacts) -> Iterator[str]:

@@ -3,6 +3,7 @@ something that it is not. `discover` runs what was recognized."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import warnings
 from pathlib import Path
@@ -184,3 +185,21 @@ def test_an_error_in_the_right_kind_of_file_does_not_name_discover() -> None:
     with pytest.raises(PeirceError) as told:
         peirce.run("labels", data="t.csv")
     assert "no label column 'label'" in str(told.value) and "discover" not in str(told.value)
+
+
+def test_texts_that_repeat_give_no_label_away(tmp_path: Path) -> None:
+    texts = [f"please look at {word} in the last bill of March" for word in range(30)]
+    rows = [(text, "billing" if place < 15 else "fault") for place, text in enumerate(texts)]
+    path = tmp_path / "tickets.csv"
+    path.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows * 3))
+    assert not any("away" in one for one in peirce.recognize(path, "label").warnings)
+
+
+def test_pairs_of_objects_and_texts_end_with_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    pairs = [{"input": {"a": n}, "output": "big" if n > 5 else "small"} for n in range(12)]
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    session = peirce.run("examples", data=path, store=tmp_path / "s.duckdb")
+    assert session.status == "done" and not session.failed
+    (row,) = peirce.show(session.session, store=tmp_path / "s.duckdb")
+    assert "only where they are labels" in row.reason
