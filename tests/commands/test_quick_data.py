@@ -1,7 +1,7 @@
 """The data of `peirce train --quick`: recorded answers have the verdicts that the family gives them now,
 their rules are not those that the command measures on, and 8 bits hardly change the base.
 
-Internals: the shipped answers and the base are files that no command shows.
+Internals: the recorded answers and the held-out problems are no part of what the package offers.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from peirce.commands.train import quick_training
 from peirce.commands.train.pretraining import make_unseen_problems
 from peirce.records import Hypothesis, InputSet, View
 from peirce.tasks import load_family
-from peirce.training import quick
-from peirce.training.splits import Split
-from peirce.training.stages import Stage
+from peirce.training import Split, Stage, quick
 from tiny_model import require
 
 
