@@ -142,7 +142,7 @@ async def _output(case: Case, one: RankedHypothesis, place: int) -> str:
     predicted = one.judged.space
     assert predicted is not None
     if reason := int(predicted.reasons[place]):
-        return f"undefined ({predicted.reason_names[reason - 1]})"
+        return f"nothing ({predicted.reason_names[reason - 1].replace('_', ' ')})"
     if isinstance(case.family, NamesCodes):
         return str(case.family.code_names(case.problem)[int(predicted.codes[place])])
     found = await _apply_to_inputs(case, one, [place])
