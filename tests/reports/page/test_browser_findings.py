@@ -115,7 +115,7 @@ def test_the_best_two_are_told_apart_by_an_input_with_both_outputs(tab, pages, n
         for output in one.outputs:
             plain = output.removeprefix("[").removesuffix("]")
             assert (
-                plain.replace("undefined (does_not_apply)", "nothing (does not apply)") in sentence
+                plain.replace("nothing (does not apply)", "nothing (does not apply)") in sentence
             )
 
 
