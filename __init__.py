@@ -62,12 +62,16 @@ if TYPE_CHECKING:
         BankRow,
         BankStep,
         CallRow,
+        Disagreement,
         FileReading,
+        Finding,
+        Findings,
         Forecast,
         HypothesisRow,
         ProblemRow,
         Recognition,
         Replay,
+        RightOf,
         SessionRow,
     )
     from .commands.session.running import (
@@ -115,19 +119,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
-    "ClassifierRecord", "ClusterConfig", "DataConfig", "Discovery", "Doctor", "Evaluation",
-    "Export", "FileReading", "Forecast", "Generated", "HypothesisRow", "Merged", "MethodSettings",
-    "Metric", "ModelConfig", "PairReport", "PairSetRow", "PairsConfig", "PeirceError",
-    "PredictionFile", "PredictionRow", "Pretrained", "ProblemBaselines", "ProblemRow",
-    "ProblemShown", "QuickMetric", "QuickRecord", "Rating", "RatingSheet", "RatingSummary",
-    "Recognition", "Replay", "Report", "Result", "RolesConfig", "RunConfig", "SandboxConfig",
-    "Session", "SessionRow", "SpaceFile", "StoreConfig", "Study", "TaskHelp", "TaskRow",
-    "TextConfig", "Trace", "TrainConfig", "TrainingCurves", "TrainingRecord", "TrainingRow",
-    "agree", "aresume", "arun", "bank", "baselines", "check", "discover", "doctor", "evaluate",
-    "export", "import_recorded", "load", "merge", "pair_sets", "pairs", "plan", "predict",
-    "pretrain", "rate", "recognize", "replay", "report", "resume", "run", "sessions", "show",
-    "study", "tasks_audit", "tasks_generate", "tasks_help", "tasks_list", "tasks_show",
-    "tasks_space", "train", "train_labels", "train_quick", "training_curves", "trainings", "view",
+    "ClassifierRecord", "ClusterConfig", "DataConfig", "Disagreement", "Discovery", "Doctor",
+    "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast", "Generated",
+    "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig", "PairReport",
+    "PairSetRow", "PairsConfig", "PeirceError", "PredictionFile", "PredictionRow", "Pretrained",
+    "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
+    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightOf",
+    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
+    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank",
+    "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded", "load",
+    "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize", "replay",
+    "report", "resume", "run", "sessions", "show", "study", "tasks_audit", "tasks_generate",
+    "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "train_quick",
+    "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 # The module of each public name. The imports above repeat this for type checkers and editors, and
@@ -155,8 +160,8 @@ _NAMES = {
     "commands.outcome": "Session Trace",
     "commands.results": "Metric Result",
     "commands.session.results": (
-        "BankRow BankStep CallRow FileReading Forecast HypothesisRow ProblemRow Recognition "
-        "Replay SessionRow"
+        "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast HypothesisRow "
+        "ProblemRow Recognition Replay RightOf SessionRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

@@ -1,0 +1,89 @@
+"""What a session found stands at its end: on the screen, in the JSON, in the bank and in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+SUMS = 'input,output\n"[1, 2, 3]",6\n"[4]",4\n[],0\n"[2, 9]",11\n'
+RUN = ("run", "examples", "--data", "sums.csv", "--quiet")
+
+
+@pytest.fixture
+def folder(folder: Path) -> Path:
+    (folder / "sums.csv").write_text(SUMS)
+    return folder
+
+
+def test_the_best_hypothesis_is_the_first_line_of_a_run_and_of_the_bank(peirce):
+    code, out, _ = peirce(*RUN)
+    assert code == 0
+    head = out.split("examples, abduce, search")[0]
+    assert head.startswith("sums\n 1. Return the sum of x.\n")
+    assert "def f(x):\n          return sum(x)" in head
+    assert "right on 4 of 4 shown observations" in head
+    assert " 1 predicts " in head and " 2 predicts " in head
+    bank = json.loads(peirce("bank", "--json")[1])
+    assert bank[0]["text"].endswith("return sum(x)") and bank[0]["rank"] == 1
+    rewarded = json.loads(peirce("bank", "--alpha", "0.5", "--json")[1])
+    assert rewarded[0]["text"] != bank[0]["text"]  # exploration favours what came last
+
+
+def test_the_json_holds_the_findings_with_their_evidence(peirce):
+    session = json.loads(peirce(*RUN, "--json")[1])
+    first, second = session["findings"][:2]
+    assert (first["problem"], first["rank"], first["reading"]) == (
+        "sums",
+        1,
+        "Return the sum of x.",
+    )
+    assert first["shown"] == {"right": 4, "of": 4} and first["held_out"] is None
+    assert first["bits"] < second["bits"]
+    apart = first["disagreement"]
+    assert apart["outputs"][0] == str(sum(apart["input"])) != apart["outputs"][1]
+
+
+def test_held_out_pairs_are_counted_and_do_not_rank(peirce):
+    Path("split.csv").write_text(
+        'input,output,split\n"[1, 2, 3]",6,shown\n"[4]",4,shown\n[],0,shown\n"[30, 9]",39,hidden\n'
+    )
+    session = json.loads(peirce("run", "examples", "--data", "split.csv", "--quiet", "--json")[1])
+    assert session["findings"][0]["held_out"] == {"right": 1, "of": 1}
+
+
+def test_more_than_five_problems_end_with_a_count(peirce):
+    rows = ["problem,input,output"]
+    for number in range(7):
+        rows += [f'p{number},"[{n}, {number}]",{n + number}' for n in range(3)]
+    Path("many.csv").write_text("\n".join(rows) + "\n")
+    out = peirce("run", "examples", "--data", "many.csv", "--max-answers", "1", "--quiet")[1]
+    assert "p4\n" in out and "p5\n" not in out
+    assert "the findings of 2 more problems" in out
+
+
+def test_python_gives_the_findings_as_rows_tables_and_html(folder):
+    import peirce
+
+    session = peirce.run("examples", data="sums.csv")
+    found = session.findings()
+    assert found[0].reading == "Return the sum of x." and found[0].shown.right == 4
+    frame = found.to_pandas()
+    assert list(frame["rank"]) == list(range(1, len(found) + 1))
+    assert len(session.findings("sums")) == len(found) >= len(session.best) > 1
+    page = session._repr_html_()
+    assert "Return the sum of x." in page and "4 of 4" in page
+    with pytest.raises(peirce.PeirceError, match=r"no problem 'sun'.*sums"):
+        session.findings("sun")
+
+
+def test_html_in_a_hypothesis_is_shown_and_not_obeyed():
+    from peirce import Finding, Findings, RightOf
+
+    text = "<script>alert(1)</script>"
+    row = Finding(
+        problem=text, rank=1, hypothesis=text, reading=text, shown=RightOf(right=1, of=1),
+        held_out=None, consistent=True, bits=1.0, disagreement=None,
+    )  # fmt: skip
+    assert "<script>" not in Findings([row])._repr_html_()
