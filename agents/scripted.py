@@ -109,7 +109,7 @@ class FunctionProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Return the function's text for these messages."""
+        """Call the function with the messages, and return its text as the reply."""
         return Reply(self._function(messages))
 
     async def close(self) -> None:
@@ -154,7 +154,7 @@ class RuleProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Return the text of the first rule that matches the prompt."""
+        """Return the text of the first rule whose pattern occurs in the prompt, as the reply."""
         prompt = prompt_text(messages)
         for pattern, say in self._rules:
             if found := pattern.search(prompt):
@@ -248,7 +248,7 @@ class RepairingProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Test the wrong source first; answer with the repaired one if the tool found failures."""
+        """Test the wrong source with the tool; if that fails, answer with the repaired source."""
         if view.past_answers:
             return Reply(finish="exhausted")
         if count_tool_rounds(messages) == 0:

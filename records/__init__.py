@@ -1,10 +1,10 @@
 """The data types of Peirce and the Protocols between its packages.
 
-A session holds problems. A problem is worked on in steps. A step holds calls, each one request to a
-model or a tool. A call to a model returns an answer, an answer holds zero or more hypotheses, and
-each hypothesis gets one verdict. Every type here is frozen, typed and serialisable, and this
-package imports no other package of Peirce. Import names from `records`, whichever module defines
-them.
+A session consists of problems, and a method works on each problem in steps. A step makes calls; a
+call is one request to a model or a tool. A call to a model returns an answer, an answer contains
+zero or more hypotheses, and each hypothesis gets one verdict. Every type here is frozen, typed and
+serialisable, and this package imports no other package of Peirce. Import names from `records`,
+whichever module defines them.
 """
 
 if "." not in __name__:  # imported from the folder of the repository, without its package

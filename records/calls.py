@@ -145,8 +145,12 @@ class Proposer(Protocol):
         """Return the proposer's reply to the messages.
 
         Args:
-            schema: The JSON schema that the text of an answer has to fit, for models with
-                constrained decoding. An answer that does not fit is parsed tolerantly all the same.
+            view: The part of the problem that an agent may see.
+            messages: The prompt.
+            tools: The tools that the model may call.
+            seed: The seed of random choices.
+            schema: The JSON schema of an answer, for models with constrained decoding. An answer
+                that does not fit the schema is parsed too.
 
         Raises:
             Unavailable: No answer can be obtained.
@@ -163,7 +167,7 @@ class HoldsSecrets(Protocol):
     """A proposer with a key that no session may store."""
 
     def secrets(self) -> Mapping[str, str]:
-        """Return secrets by the variable of the environment that holds them."""
+        """Return the secrets, by the name of the environment variable that holds each."""
         ...
 
 
@@ -180,8 +184,8 @@ class Repairer(Protocol):
 
         Args:
             view: The problem, with the answer to repair as the last earlier answer.
-            text: The hypothesis to repair, in the form that the oracle takes. If it is malformed,
-                the text as the model wrote it; "" if the answer had no hypothesis.
+            text: The hypothesis to repair, in the form that the oracle takes. For a malformed
+                hypothesis, the text as the model wrote it; "" if the answer had no hypothesis.
 
         Returns:
             The answer; `finish` is "exhausted" if there is no better hypothesis.

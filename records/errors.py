@@ -21,7 +21,7 @@ class UsageError(PeirceError):
 
 
 class DataError(PeirceError):
-    """Raised when a file has not the expected form; the message names file, line and field."""
+    """Raised when a file lacks the expected form; the message names file, line and field."""
 
 
 class StoreError(PeirceError):
@@ -39,7 +39,7 @@ class Unavailable(PeirceError):
 
 
 class SandboxUnavailable(Unavailable):
-    """Raised if a sandbox cannot be built or has died. The message says how to repair it."""
+    """Raised when a sandbox cannot be started or has died. The message says what to do."""
 
     exit_code = 4
 
@@ -51,6 +51,6 @@ class BudgetSpent(PeirceError):
 
 
 class Interrupted(PeirceError):
-    """Raised if the user stops at once. Work in progress is lost, and stored results remain."""
+    """Raised when the user stops at once. Work in progress is lost; stored results remain."""
 
     exit_code = 130

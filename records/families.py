@@ -14,15 +14,15 @@ from .values import Json
 
 
 class FamilyWords(Protocol):
-    """The part of every prompt that depends on the family: pure text that names no model."""
+    """The texts in prompts that depend on the family. They name no model."""
 
     @property
     def instructions(self) -> str:
-        """Return a few lines for prompts that define a hypothesis of this family."""
+        """Return a few lines for prompts that say what a hypothesis of this family is."""
         ...
 
     def contract(self, answer_format: str) -> str:
-        """Return the rules for an answer in this format."""
+        """Return the answer contract: the rules for an answer in this format."""
         ...
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
@@ -44,14 +44,17 @@ class FamilyWords(Protocol):
     def compact(self) -> FamilyWords:
         """Return shorter prompt texts for small models.
 
-        The answer format, an observation, a hypothesis and feedback take one line each. Only the
-        parts of the problem's description that the observations leave open remain.
+        The answer format, an observation, a hypothesis and feedback take one line each. The
+        description of the problem says only what the observations do not show.
         """
         ...
 
 
 class Family(Protocol):
-    """What GEAR needs from a domain: S, an oracle, equality of predictions and a size measure."""
+    """A kind of hypothesis: how answers are parsed, and how hypotheses are applied and compared.
+
+    S is the sample space: the inputs on which hypotheses are compared.
+    """
 
     name: str
     words: FamilyWords
@@ -62,7 +65,8 @@ class Family(Protocol):
     def with_strict_contract(self) -> Family:
         """Return a copy in which a breach of the answer contract makes an answer malformed.
 
-        The reason is `breach_` and the breach. By default breaches are noted in the hypothesis.
+        The reason is `breach_` followed by the name of the breach, as in breach_import. By default,
+        `Hypothesis.breaches` lists the breaches, and the hypothesis is judged as usual.
         """
         ...
 
@@ -106,11 +110,15 @@ class MeasuresHypotheses(Protocol):
     """A family that measures the cost of a hypothesis in addition to its consistency."""
 
     def with_evaluator(self, evaluator: str) -> Family:
-        """Return the family as this evaluator reads hypotheses. Raises UsageError."""
+        """Return a copy of the family that reads hypotheses as this evaluator does.
+
+        Raises:
+            UsageError: The evaluator is unknown.
+        """
         ...
 
     def adapt_problem(self, problem: Problem, evaluator: str) -> Problem:
-        """Return the problem as this evaluator reads it."""
+        """Return the problem with the data that this evaluator uses."""
         ...
 
     def extract_hypothesis(self, view: View, answer: str) -> str:
@@ -130,8 +138,11 @@ class MeasuresHypotheses(Protocol):
         """Return the measured figures of a hypothesis by name.
 
         Args:
+            problem: The problem.
             text: The hypothesis as it was written.
-            shown, hidden: The agreements; None where the hypothesis could not be parsed.
+            shown, hidden: The agreement with the shown and the hidden observations; None if the
+                hypothesis could not be parsed.
+            evaluator: Name of the evaluator.
         """
         ...
 
@@ -146,8 +157,9 @@ class SearchStyle:
         tool, argument: Name and argument of the tool that tests a hypothesis; "" if the search
             calls no tool.
         repairs: Whether the search also repairs hypotheses of other proposers.
-        facts: Returns what the search engine needs in addition to the shown pairs (such as the
-            theory), from `View.public` and the requested trade-off; None if it needs nothing.
+        facts: Returns what the search engine needs in addition to the shown pairs, such as the
+            theory; None if it needs nothing. The arguments are `View.public` and the name of the
+            trade-off that the user chose, such as tight.
     """
 
     answer: Callable[[str, str], str]
@@ -189,7 +201,8 @@ class ToleratesErrors(Protocol):
         """Return a copy with another threshold of consistency.
 
         Args:
-            tau: The least share of covered observations that a consistent hypothesis is right on.
+            tau: Least share of right observations, among the observations to which a consistent
+                hypothesis applies.
         """
         ...
 
@@ -208,9 +221,10 @@ class FindsContradictions(Protocol):
 
 @runtime_checkable
 class LabelsRows(Protocol):
-    """A family whose observations are labelled rows of a data set, some of them held in splits.
+    """A family whose observations are labelled rows of a data set.
 
-    Its sessions have the settings `text`, a judge, and a bank that is evaluated on the splits.
+    The hidden rows belong to splits. Sessions have the settings `text`, a judge, and a bank that is
+    evaluated on the splits.
     """
 
     def get_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
@@ -224,7 +238,7 @@ class LabelsRows(Protocol):
 
 @runtime_checkable
 class NamesCodes(Protocol):
-    """A family whose prediction codes have names, such as the labels of a data set."""
+    """A family whose prediction codes (`Predictions.codes`) have names, such as labels."""
 
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the name of each prediction code."""
@@ -236,7 +250,10 @@ class SplitsObservations(Protocol):
     """A family whose observations consist of several inputs, as a world consists of elements."""
 
     def read_observations(self, path: Path, problem: Problem) -> Problem:
-        """Return the problem of a file whose observations the hypotheses of `problem` apply to.
+        """Read a file of observations to which hypotheses of `problem` are to be applied.
+
+        Returns:
+            A problem with these observations.
 
         Raises:
             DataError: The file cannot be read, or its observations are of another kind.
@@ -246,11 +263,18 @@ class SplitsObservations(Protocol):
     def split_observation(
         self, observation: Observation
     ) -> Sequence[tuple[Mapping[str, Json], Json]]:
-        """Return for each input of an observation its columns in a table, and the input itself."""
+        """Return (columns, input) for each input of an observation.
+
+        The columns describe the input in a table of predictions, such as world and element.
+        """
         ...
 
     def summarize_agreement(self, result: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return what is reported about a whole observation, from its entry in `Agreement.got`."""
+        """Return the table columns about one observation, such as the cost of the rule there.
+
+        Args:
+            result: The entry of the observation in `Agreement.got`.
+        """
         ...
 
 
@@ -297,9 +321,9 @@ class HasEvaluation(Protocol):
 
 @runtime_checkable
 class OpensOracle(Protocol):
-    """A family that opens an oracle for a session.
+    """A family that opens an oracle for a session, such as a sandbox.
 
-    The hypotheses of other families are applied by a model's role or by rules that run here.
+    In other families, a model or code in this process applies the hypotheses.
     """
 
     @property

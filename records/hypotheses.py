@@ -35,7 +35,12 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Malformed:
-    """An answer, or a part of one, without a usable hypothesis; `reason` is a short stable name."""
+    """An answer, or a part of an answer, without a usable hypothesis.
+
+    Attributes:
+        reason: A short stable name, such as syntax.
+        detail: A sentence about the error, or "".
+    """
 
     reason: str
     detail: str = ""
@@ -53,8 +58,8 @@ class Predictions:
             codes; the code is 0 if the prediction is undefined.
         reasons: uint8 of shape (n,): 0 if the prediction is defined, otherwise 1 + an index into
             `reason_names`, which says why it is undefined.
-        verdict: "ok", or why the whole batch has no result ("too_slow", "memory", "crashed", …).
-            Every input is then undefined for that reason.
+        verdict: "ok", or the reason why the whole batch of inputs has no result ("too_slow",
+            "memory", "crashed", …). Every prediction is then undefined for that reason.
         limited: Whether a limit affected the result.
     """
 
@@ -72,16 +77,14 @@ class Predictions:
 
     @staticmethod
     def unevaluated(count: int) -> Predictions:
-        """Return predictions over `count` inputs that are all undefined, because nothing requested
-        them.
-        """
+        """Return `count` undefined predictions, for a hypothesis that was not applied."""
         import numpy as np
 
         zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
         return Predictions(zeros, ones, (NOT_REQUESTED,), NOT_REQUESTED)
 
     def count_undefined(self) -> dict[str, int]:
-        """Return the number of undefined inputs for each reason, most frequent first."""
+        """Return the number of undefined predictions by reason, most frequent first."""
         import numpy as np
 
         counts = np.bincount(self.reasons, minlength=len(self.reason_names) + 1)[1:]
@@ -97,6 +100,7 @@ class Agreement:
         marks: m entries: True if the prediction is right, False if it is wrong, None if it is
             undefined.
         got: the m predictions: {"value": Json} or {"undefined": reason}.
+        verdict: "ok", or the reason why the whole batch has no result, as in `Predictions`.
     """
 
     marks: tuple[bool | None, ...]
@@ -123,8 +127,8 @@ class Verdict(StrEnum):
     """The verdict on a hypothesis: accepted, redundant, inconsistent or malformed.
 
     An accepted hypothesis is consistent with the shown observations and novel. A redundant
-    hypothesis is consistent, but earlier answers already made most of its predictions over S
-    (tools/gear/novelty.py).
+    hypothesis is consistent, but on at least 80% of the sample space, an earlier answer predicts
+    the same (tools/gear/novelty.py).
     """
 
     MALFORMED = "malformed"

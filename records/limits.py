@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Limits:
     """Resource limits of the sandbox.
 
-    If an input reaches a limit, its prediction is undefined, with a reason. If the batch of all
-    inputs reaches a limit, the whole hypothesis gets one verdict. Iterations of `while` loops are
-    counted, so that results do not depend on a clock. Limits on CPU time stop code without such
-    loops.
+    If the run on one input reaches a limit, its prediction is undefined, with a reason. If the run
+    on all inputs reaches a limit, every prediction of the hypothesis is undefined. Iterations of
+    `while` loops are counted, so that results do not depend on a clock. Limits on CPU time stop
+    code without such loops.
     """
 
     loop_steps: int = 50_000  # for one input

@@ -31,7 +31,9 @@ class Batch:
             "output_too_large", "protocol", "crashed", "no_function".
         codes, reasons, reason_names: As in `Predictions` (keep="codes").
         values: n entries, {"value": Json} or {"undefined": reason} (keep="values").
-        detail: At most 500 characters.
+        detail: A message about the failure, at most 500 characters.
+        limited: Whether a limit affected the result.
+        cpu_s: The processor time, in seconds.
     """
 
     verdict: str
@@ -58,11 +60,13 @@ class Solution:
     """The solver's results for one rule over n inputs.
 
     Attributes:
-        worlds: n entries {"valid", "cost", "bound", "reason"}, for mode "explained" also "breaches"
-            and "needless" (tools/logic/explanations.py); empty for an extension.
-        codes: int64 of shape (n,), for an extension (a request for the marked elements): 0, 1 or 2
-            if the rule marks the element in no, every or some completions of the unknown atoms.
-        reasons, reason_names: As in `Predictions`.
+        worlds: For the modes "worth" and "explained", n entries {"valid", "cost", "bound",
+            "reason"}; for "explained" also with "breaches" and "needless"
+            (tools/logic/explanations.py).
+        codes: For the mode "extension", which asks for the elements that the rule marks, int64 of
+            shape (n,). The code is 1 if the rule marks the element for every choice of truth values
+            of the unknown atoms, 2 if only for some choices, and 0 if for none.
+        reasons, reason_names: For the mode "extension", as in `Predictions`.
     """
 
     worlds: tuple[Mapping[str, Json], ...] = ()
@@ -103,7 +107,11 @@ class Execute(Protocol):
         """Run a program on a set of inputs.
 
         Args:
-            equality: The task's equality rule for codes, if it has one
+            source: The source of the program.
+            entry: The name of the function to call.
+            inputs: The inputs.
+            keep: "values" for the outputs, or "codes" for numbers that are equal for equal outputs.
+            equality: The task's rule that says which outputs are equal, if it has one
                 (sandbox/inside/tolerance.py).
 
         Raises:
@@ -125,9 +133,11 @@ class Solve(Protocol):
 
         Args:
             theory: The theory's JSON form with the regime.
-            rule: A formula in scope, in its written form.
-            inputs: Worlds, or for an extension pairs [world, element].
-            mode: Which result to compute. A limit that is reached becomes a reason in the result.
+            rule: A formula with allowed predicates only, as an S-expression.
+            inputs: Worlds, or pairs [world, element] for the mode "extension".
+            mode: The result to compute: "worth" (validity and cost), "explained" (also where the
+                rule fails) or "extension" (the marked elements). If the solver reaches a limit, the
+                result has a reason instead.
 
         Raises:
             Unavailable: The solver failed.
@@ -141,10 +151,10 @@ class Judge(Protocol):
     async def __call__(
         self, sentence: str, texts: InputSet, public: Mapping[str, Json]
     ) -> Predictions:
-        """Return the label that the sentence gives each text; codes are indices of told["labels"].
+        """Return the labels that the sentence gives to the texts, as indices of public["labels"].
 
-        A text is undefined for the reasons "does_not_apply", "unreadable" (the judge's answer names
-        no label) and "needs_model" (there is no exact rule, and no model judges here).
+        A prediction is undefined for the reason "does_not_apply", "unreadable" (the judge's answer
+        names no label) or "needs_model" (there is no exact rule, and no model is available).
 
         Args:
             public: `View.public` of the problem.
@@ -157,9 +167,9 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Oracles:
-    """The sandbox, solver and judge that a session uses; None for those that it does not have.
+    """The oracles that a session uses: sandbox, solver and judge; None for an oracle that it lacks.
 
-    `custom` holds the oracles of families from other packages, by name.
+    `custom` contains the oracles of families from other packages, by name.
     """
 
     execute: Execute | None = None
@@ -182,7 +192,7 @@ class OracleSettings:
     Attributes:
         sandbox: The backend of the sandbox.
         workers: The number of processes; None for one per core (for the solver: one).
-        strict: Whether to refuse to run where a layer of the sandbox is missing.
+        strict: Whether to refuse to run if a layer of the sandbox is missing.
         solver: "fast" or "z3".
     """
 
@@ -198,7 +208,7 @@ class OpenOracle(Protocol):
     def with_limits(self, limits: Limits) -> Apply:
         """Return the function that applies one hypothesis to inputs under these limits.
 
-        That function raises Unavailable; an outage is never a prediction.
+        If the oracle fails, that function raises Unavailable; an outage is never a prediction.
         """
         ...
 
@@ -216,13 +226,14 @@ class OracleKind:
     """How the hypotheses of a family are applied, and which parts of a call the journal records.
 
     Attributes:
-        name: The name in paths of the journal and among `Oracles`.
-        open: Opens the oracle. Raises SandboxUnavailable or UsageError.
-        request: Returns what identifies a call in the journal, from the limits and the call's
+        name: The name in call paths and in `Oracles`.
+        open: Function that opens the oracle. It raises SandboxUnavailable or UsageError.
+        request: Function that returns what identifies a call in the journal, from the limits and
+            the call's arguments.
+        outcome: Function that returns what the journal keeps of a result, from the result and the
             arguments.
-        outcome: Returns what the journal keeps of a result, from the result and the arguments.
-        result: Rebuilds the result from an outcome.
-        missing: The exception for a session that has only its journal.
+        result: Function that rebuilds the result from an outcome.
+        missing: The exception to raise if a session has only its journal, and a call is not in it.
     """
 
     name: str

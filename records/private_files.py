@@ -1,7 +1,7 @@
-"""Create files and folders that only their user can read, completely or not at all.
+"""Create files and folders that only the user can read, and write them completely or not at all.
 
-Stores, pages, exports and what trainings leave hold answers of models and data of the user, so their
-files have mode 0600 and their folders 0700, whatever the umask leaves.
+Stores, pages, exports and folders of trainings contain answers of models and data of the user, so
+their files have mode 0600 and their folders mode 0700, independent of the umask.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ def open_lines(path: Path) -> IO[str]:
 
 
 def open_lock(path: Path) -> IO[str]:
-    """Open a lock file, and create it with mode 0600; raises OSError for a link in its place."""
+    """Open a lock file, and create it with mode 0600.
+
+    Raises:
+        OSError: The path is a symbolic link, or cannot be opened.
+    """
 
     def opener(name: str, flags: int) -> int:
         return private_opener(name, flags | os.O_NOFOLLOW)
@@ -44,9 +48,9 @@ def open_lock(path: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def name_in_errors(path: Path) -> Iterator[None]:
-    """Make OSErrors in the block name this path.
+    """Return a context manager that makes each OSError in its block name this path.
 
-    The system would name a temporary file or, for a full disk, no file.
+    Otherwise the error would name a temporary file or, for a full disk, no file.
     """
     try:
         yield
@@ -57,7 +61,7 @@ def name_in_errors(path: Path) -> Iterator[None]:
 
 
 def make_private(path: Path) -> None:
-    """Make a file readable and writable by this user only, if the file exists."""
+    """Remove the permissions of other users on a file, if the file exists and this user owns it."""
     with contextlib.suppress(OSError):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
@@ -78,7 +82,7 @@ def write_atomically(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     the files are renamed in order.
 
     Raises:
-        UsageError: A store stands in the place of a file.
+        UsageError: A file to write is a store of sessions, which is never overwritten.
         OSError: A file cannot be written; the error names its final path.
     """
     for target in contents:
@@ -105,9 +109,10 @@ def write_atomically(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
 
 
 def _refuse_store(target: Path) -> None:
-    """Raise UsageError where `target` is a DuckDB database, which is a store of sessions.
+    """Raise UsageError if `target` is a DuckDB database, which is a store of sessions.
 
-    Its descriptor is left open: to close it would end the lock that this process may hold on it.
+    The descriptor of the database stays open, because closing it would end a lock that this process
+    may hold on the database.
     """
     try:
         number = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
@@ -125,7 +130,7 @@ def _refuse_store(target: Path) -> None:
 def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:
     """Write a file or folder in a private temporary folder, then rename it to `out`.
 
-    So `out` appears only when it is complete, and only its owner can read it.
+    So `out` appears only when it is complete. Only the owner can read it.
 
     Args:
         out: Path of the file or folder to create.
@@ -136,8 +141,7 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
         The result of `write`.
 
     Raises:
-        UsageError: `out` exists by then and is not to be replaced, or it is a symbolic link or a
-            store.
+        UsageError: `out` exists and `replace` is False, or `out` is a symbolic link or a store.
         OSError: The file system cannot be written; the error names `out`.
     """
 

@@ -20,7 +20,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class InputSet:
-    """A named list of inputs. The digest identifies it and ignores the name."""
+    """A named list of inputs. Lists with equal inputs and weights have the same digest."""
 
     name: str
     inputs: tuple[Json, ...]
@@ -37,7 +37,7 @@ class InputSet:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything known about a problem. Agents receive only `make_view()`, which has no hidden part."""
+    """Everything known about a problem. Agents receive only a `View`, which has no hidden part."""
 
     id: str
     task: str
@@ -91,9 +91,9 @@ class Problem:
         )
 
     def make_view(self, space: InputSet, past_answers: Sequence[PastAnswer] = ()) -> View:
-        """Return the part of the problem that agents may see, without hidden observations.
+        """Return the part of the problem that agents may see.
 
-        The view holds the shown observations, the sample space and earlier answers.
+        It contains the shown observations, the public facts, the sample space and earlier answers.
         """
         return View(
             self.id, self.task, self.family, self.shown, self.public, space, tuple(past_answers)
@@ -114,7 +114,7 @@ class View:
 
     @property
     def own_answer_count(self) -> int:
-        """Return how many of the earlier answers come from the proposer itself."""
+        """Return the number of earlier answers that come from the proposer itself."""
         return sum(not one.author for one in self.past_answers)
 
 

@@ -13,16 +13,17 @@ from typing import NamedTuple
 
 
 class Provider(NamedTuple):
-    """The address of a provider, and how its key is found.
+    """A provider of language models: its address, the names of its keys, and its deviations.
 
     Attributes:
-        url: The base URL of its OpenAI-compatible endpoint.
-        keys: The environment variables that may hold its key, in order of precedence.
-        local: Whether it is a server on the user's machine, which needs no key.
-        url_variable: The environment variable that overrides the URL, "" for none.
-        read_url: Converts the value of that variable to a base URL.
-        ignored: Fields of a request that it accepts and ignores without a message.
-        max_temperature: It silently reduces a higher temperature to this one; None if it does not.
+        url: The base URL of the OpenAI-compatible endpoint.
+        keys: The environment variables that may hold the key, in order of precedence.
+        local: Whether the provider is a server on the user's machine, which needs no key.
+        url_variable: The environment variable that overrides the URL; "" if there is none.
+        read_url: Function that converts the value of this variable to a base URL.
+        ignored: Fields of a request that the provider accepts and ignores without a message.
+        max_temperature: The provider reduces a higher temperature to this value without a message;
+            None if there is no such value.
     """
 
     url: str
@@ -34,21 +35,21 @@ class Provider(NamedTuple):
     max_temperature: float | None = None
 
     def base_url(self) -> tuple[str, str]:
-        """Return the base URL, and the name of what it was read from."""
+        """Return the base URL, and its source: the environment variable, or "the provider"."""
         value = os.environ.get(self.url_variable, "").strip() if self.url_variable else ""
         return (self.read_url(value), self.url_variable) if value else (self.url, "the provider")
 
     def key_variable(self) -> str:
-        """Return the variable that holds the key, or should hold it; "" if it needs none."""
+        """Return the environment variable that holds the key, or the one to set; "" for no key."""
         filled = (name for name in self.keys if os.environ.get(name, "").strip())
         return next(filled, self.keys[0] if self.keys else "")
 
 
 def read_ollama_host(host: str) -> str:
-    """Return the base URL that a value of OLLAMA_HOST stands for.
+    """Return the base URL for a value of the environment variable OLLAMA_HOST.
 
-    Ollama reads HOST, HOST:PORT, :PORT or a URL. The server listens at 0.0.0.0 for all addresses of
-    its machine, which is no address to connect to.
+    Ollama accepts HOST, HOST:PORT, :PORT or a URL. A server with the host 0.0.0.0 listens at all
+    addresses of its machine; a client cannot connect to 0.0.0.0, so it becomes localhost.
     """
     scheme, mark, rest = host.strip("\"' ").partition("://")
     if not mark:

@@ -1,8 +1,8 @@
 """The registry: every component that is found by name, as `name -> "module:object"`.
 
-Each kind of component has the built-in names below and the names that installed packages add by
-Python entry points of the group `peirce.` and the kind. A component's module is imported only when
-that component is requested; listing names imports nothing.
+Each kind of component has built-in names. Installed packages add names by Python entry points in
+the group `peirce.KIND`, such as `peirce.tasks`. A component's module is imported only when that
+component is requested; listing names imports nothing.
 
 | kind | object |
 |---|---|
@@ -152,7 +152,7 @@ def component_names(kind: Kind) -> tuple[str, ...]:
 
 
 def is_registered(kind: Kind, name: str) -> bool:
-    """Return whether the component exists. Packages are searched only if it is not built in."""
+    """Return whether the component exists, built in or in an installed package."""
     return name in BUILT_IN.get(kind, {}) or name in components(kind)
 
 
@@ -189,8 +189,8 @@ def load(kind: Kind, name: str) -> Any:
 def load_all(kind: Kind) -> list[Any]:
     """Return all objects of a kind, sorted by name.
 
-    If a component of another package cannot be loaded, a warning is given and the component is left
-    out, so that other components still work.
+    If a component of another package cannot be loaded, the function warns and leaves the component
+    out, so that the other components still work.
     """
     try:
         found_names: Iterable[str] = component_names(kind)

@@ -1,9 +1,10 @@
 """The base class of all settings: typed fields that carry their `--help` text.
 
-A setting is a field made by `setting`. A class of settings refuses, in one sentence, unknown names
-and values of another type. Such classes are the parts of a larger one (`CompositeSettings`), and an
-option finds its part by its name (`place_option`). Import this module by its own name and not from
-`records`: pydantic takes time to load, and most users of `records` need only the data types.
+`setting` declares one setting as a field of a class. Such a class refuses unknown names and values
+of another type, with an error of one sentence. `CompositeSettings` combines several classes as its
+parts, and `place_option` finds the part to which an option belongs. Import this module by its own
+name and not from `records`: pydantic takes time to load, and most users of `records` need only the
+data types.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def setting(
     """Declare a field of a settings class.
 
     Args:
-        default: The value if nothing sets it; None mostly leaves the choice to the component that
-            runs.
+        default: The value if nobody sets one. None usually means that the component that runs
+            chooses a value.
         text: The meaning of the setting, for the reader of `--help`.
         metavar: The placeholder of its value in `--help`.
         option: The name as an option, if it differs from the name of the field.
@@ -87,14 +88,14 @@ class Settings(BaseModel):
 
     @classmethod
     def _refuse_large(cls, name: str, value: Any) -> None:
-        """Raise UsageError for an integer beyond floats, which no setting means."""
+        """Raise UsageError for an integer that is too large for a float."""
         if isinstance(value, int) and not is_finite_number(value):
             option = option_name(name, cls.model_fields[name])
             raise UsageError(f"{option} is {format_value(value)}: it must be a number below 1e308")
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about an error that pydantic found: name, value, valid values."""
+        """Return one sentence about an error of pydantic: name, value and valid values."""
         name = str(error["loc"][0]) if error["loc"] else cls.__name__
         if error["type"] in ("extra_forbidden", "invalid_key"):
             return f"unknown setting {name!r}{suggest_name(name, cls.model_fields)}"
@@ -139,19 +140,19 @@ class Settings(BaseModel):
 
 
 class MethodRegistry(Protocol):
-    """Knows the settings of each method; `graphs` implements it and is passed in, not imported."""
+    """Knows the settings of each method. `graphs` implements this protocol."""
 
     def settings_of(self, method: str) -> type[Any]:
         """Return the settings class of a method. Raises UsageError for an unknown name."""
         ...
 
     def methods_taking(self, option: str) -> Sequence[str]:
-        """Return the names of the methods that have an option; empty where no method knows it."""
+        """Return the names of the methods that have an option; empty if no method has it."""
         ...
 
 
 class CompositeSettings(Settings):
-    """Settings that consist of parts, one field each.
+    """Settings that consist of parts. Each field is a part, which is a `Settings` object itself.
 
     The class of the part `method` depends on the method.
     """
@@ -191,9 +192,12 @@ PartClasses: TypeAlias = Mapping[str, type[Settings]]
 def place_option(
     option: str, value: Any, method: str, classes: PartClasses, methods: MethodRegistry
 ) -> tuple[str, str]:
-    """Return the part and field of an option. Raises UsageError.
+    """Return the part and the field to which an option belongs.
 
-    Where two parts share the name, the part `method` wins.
+    If two parts have the option, the part `method` takes precedence.
+
+    Raises:
+        UsageError: No part has the option, or the method does not take it.
     """
     for part in ("method", *classes):
         for name, field in classes[part].model_fields.items():
@@ -231,7 +235,7 @@ def describe_unknown_setting(option: str, classes: PartClasses) -> str:
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is a user's table, proposer or repairer and not a name."""
+    """Return whether a value is a table, proposer or repairer of the user, and not a name."""
     return isinstance(value, RowTable) or hasattr(value, "propose") or hasattr(value, "repair")
 
 
@@ -241,7 +245,7 @@ def option_name(name: str, field: FieldInfo) -> str:
 
 
 def is_option(field: FieldInfo) -> bool:
-    """Return whether a field has a flag, and is not only for Python or `--method-arg`."""
+    """Return whether a setting has a flag on the command line."""
     return bool(_extra(field).get("flag"))
 
 
@@ -321,17 +325,23 @@ def _word_of(kind: Any) -> str:
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean seed?" for a close match in `known`, otherwise all valid names."""
+    """Return "; did you mean NAME?" for a close match in `known`, otherwise a list of `known`."""
     names = sorted(set(known))
     near = get_close_matches(name, names, 1)
     return f"; did you mean {near[0]}?" if near else f"; it must be one of {', '.join(names)}"
 
 
 def check_text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
-    """Return `value` if it is a text or an object with `method`. Raises UsageError.
+    """Return `value` if it is a text or an object with the method `method`.
 
     Args:
+        name: The name of the setting, for the message.
+        value: The value.
+        method: The name of the method that an object must have.
         kinds: The valid types as an annotation, for the message.
+
+    Raises:
+        UsageError: It is neither.
     """
     if isinstance(value, str) or callable(getattr(value, method, None)):
         return value

@@ -18,9 +18,9 @@ class BankEvent:
 
     Attributes:
         hypothesis: The `Hypothesis.digest`; empty for "cut".
-        observation: The index of the observation for "visit". For "cut", the number of hypotheses
-            that were kept; -1 keeps all and marks later ones as newer.
-        right: Whether the hypothesis was right on the observation; None where it did not apply.
+        observation: For "visit", the index of the observation. For "cut", the number of hypotheses
+            that were kept; -1 if all were kept, and hypotheses that enter later count as newer.
+        right: Whether the hypothesis was right on the observation; None if it did not apply.
         kind: "visit": the hypothesis was tried on an observation. "enter": it was added without a
             visit. "drop": it was removed as a duplicate of another. "cut": the bank was reduced to
             its best hypotheses.
@@ -40,11 +40,12 @@ class JudgedHypothesis:
     """A hypothesis, or a malformed answer, with its verdict and all its predictions.
 
     Attributes:
-        coverage: The share of S on which an earlier answer already made the same prediction (GEAR
+        reason: Why the hypothesis is not accepted; "" if it is accepted.
+        coverage: The share of the sample space S on which an earlier answer predicts the same (GEAR
             4.1); None if malformed.
         shown: Agreement with the shown observations.
         hidden: Agreement with the hidden observations.
-        space: The predictions over S.
+        space: The predictions over the sample space S.
     """
 
     verdict: Verdict
@@ -79,7 +80,7 @@ class StepRecord:
 
 
 class Ledger(Protocol):
-    """The destination of finished steps: the store, or the comparison of a replay."""
+    """Receives finished steps. The store records them; a replay compares them with the store."""
 
     async def record_step(self, record: StepRecord) -> None:
         """Record a finished step."""

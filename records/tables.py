@@ -1,13 +1,13 @@
-"""A user's table in memory, read once as rows of JSON: a list of dicts, or any table with the Arrow interface.
+"""Read a table in memory as rows of JSON: a list of dicts, or any table with the Arrow interface.
 
-pandas, Polars and DuckDB give their rows themselves. DuckDB, a core dependency, reads any other
-object with `__arrow_c_stream__` or `__arrow_c_array__`, such as a table of pyarrow, so no table
-needs another package. A pandas data frame is read by its own rows also because Arrow has no form
-for a column that mixes types.
+Tables of pandas, Polars and DuckDB have methods that return their rows. DuckDB, a core dependency,
+reads any other object with `__arrow_c_stream__` or `__arrow_c_array__`, such as a table of pyarrow,
+so no table needs another package. A data frame of pandas may have columns that mix types, which the
+Arrow interface cannot express.
 
-None, NaN and NaT are missing. In a table a missing cell is left out of its row, as in JSONL; in a
-list of dicts, None stays null. Dates become ISO strings, scalars of numpy Python values, arrays
-lists, and categories strings.
+None, NaN and NaT are missing values. In a table, a missing cell is left out of its row, as in
+JSONL; in a list of dicts, None stays null. Dates become ISO strings, scalars of numpy become Python
+values, arrays become lists, and categories become strings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ArrowTable(Protocol):
 
 @runtime_checkable
 class ArrowBatch(Protocol):
-    """A part of a table with the Arrow interface."""
+    """A batch of rows with the Arrow interface."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> object:
         """Return the rows as capsules with an Arrow schema and array."""
@@ -60,7 +60,7 @@ class RowTable:
     """A table whose cells are JSON values.
 
     Attributes:
-        content: one JSON object per row and line, in UTF-8.
+        content: the rows as JSON Lines in UTF-8, one JSON object per line.
         rows: number of rows.
         columns: number of columns.
     """
@@ -76,7 +76,7 @@ class RowTable:
     __repr__ = __str__
 
     def identify(self) -> dict[str, Json]:
-        """Return {"name", "sha256"}, as for a file: the size of the table and the hash of its rows."""
+        """Return {"name", "sha256"}, as for a file: the size of the table in words, and a hash."""
         return {"name": str(self), "sha256": hashlib.sha256(self.content).hexdigest()}
 
 
@@ -153,9 +153,10 @@ def _cells(table: Any) -> tuple[list[Any], Iterable[Sequence[Any]]]:
 
 
 def _arrow_only(table: Any) -> object:
-    """Return an object with the Arrow interface of a table and nothing else.
+    """Return an object that has only the Arrow interface of a table.
 
-    DuckDB would read a table that it knows by another package, which may be missing.
+    Otherwise DuckDB might recognize the type of the table, and read it with a package that is
+    missing.
     """
     there = [name for name in ARROW_METHODS if hasattr(table, name)]
     return type("ArrowOnly", (), {name: staticmethod(getattr(table, name)) for name in there})()
@@ -203,7 +204,7 @@ def _line(number: int, row: dict[str, Json]) -> bytes:
 
 
 class _NoJson(Exception):
-    """A value that has no form in JSON; the message is the name of its type."""
+    """Raised for a value that JSON cannot express; the message is the name of its type."""
 
 
 def _is_missing(cell: Any) -> bool:

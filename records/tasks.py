@@ -1,7 +1,7 @@
-"""Tasks, the sources of problems, and the optional abilities of a task.
+"""Tasks, which are the sources of problems, and the optional abilities of a task.
 
-Every ability that a task may lack is a Protocol of its own; code that needs the ability checks
-`isinstance(task, …)`.
+Each optional ability is a separate Protocol; code that needs the ability checks `isinstance(task,
+…)`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Task(Protocol):
     about: str  # one line
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read published or user files, plain or gzip. Raises DataError."""
+        """Read published files or the user's own files, plain or gzip. Raises DataError."""
         ...
 
     def generate(self, count: int, seed: int) -> list[Problem]:
@@ -95,7 +95,7 @@ class HasGenerators(Protocol):
 
 @runtime_checkable
 class JudgesPairs(Protocol):
-    """A task with hidden pairs that no hypothesis can be right on (ACRE's undetermined scenes)."""
+    """A task with hidden pairs on which no hypothesis can be right (ACRE's undetermined scenes)."""
 
     def judgeable(self, observation: Observation) -> bool:
         """Return whether a hypothesis can be right on this observation."""
@@ -104,10 +104,10 @@ class JudgesPairs(Protocol):
 
 @runtime_checkable
 class DrawsProblems(Protocol):
-    """A task that draws a problem for a person instead of listing its pairs."""
+    """A task that shows a problem to people as a drawing, not as a list of pairs."""
 
     def draw_problem(self, problem: Problem) -> str:
-        """Return the drawing in lines of at most 98 columns. `--json` has the complete problem."""
+        """Return the drawing as text, in lines of at most 98 characters."""
         ...
 
 
@@ -135,7 +135,7 @@ class DocumentsUsage(Protocol):
 
 @runtime_checkable
 class NamesFiles(Protocol):
-    """A task with usual file names, by which its data is found in a folder."""
+    """A task whose data has usual file names, by which it is found in a folder."""
 
     files: tuple[str, ...]
 
@@ -145,7 +145,7 @@ class IdentifiesData(Protocol):
     """A task whose data may consist of several files."""
 
     def identify_data(self, path: str | Path) -> Mapping[str, Json]:
-        """Return {"name", "sha256"} over all the files."""
+        """Return {"name", "sha256"} of the data, with one hash over all its files."""
         ...
 
 
@@ -160,14 +160,14 @@ class IncludesProblems(Protocol):
 
 @runtime_checkable
 class OffersKinds(Protocol):
-    """A task that takes options of `tasks generate`, named in `kinds` (`regime`, `level`, …)."""
+    """A task with its own options of `tasks generate`, named in `kinds` (`regime`, `level`, …)."""
 
     kinds: tuple[str, ...]
 
 
 @runtime_checkable
 class WritesProblems(Protocol):
-    """A task that writes its generated problems itself, in files of its own form."""
+    """A task that writes its generated problems in a file format of its own."""
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
@@ -175,7 +175,10 @@ class WritesProblems(Protocol):
         """Write new problems, completely or not at all, and return {"problems", "files", …}.
 
         Args:
+            out: The file or folder to write.
             count: The number of problems; None lets the task choose.
+            seed: The seed of the problems.
+            kinds: The values of the task's own options (`OffersKinds`), by name.
         """
         ...
 

@@ -22,16 +22,14 @@ def digest_of(value: Json) -> Digest:
 
 
 def digest_of_text(text: str) -> Digest:
-    """Return the digest of a value whose canonical JSON text is already available (see
-    `digest_of`).
-    """
+    """Return the digest of a value from its canonical JSON text (`canonical_json`)."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_finite_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a number, or a truth value, that a float can hold.
 
-    JSON has integers beyond floats, for which `float` and `math.isfinite` raise OverflowError.
+    JSON allows integers that are too large for a float, for which `math.isfinite` raises an error.
     """
     try:
         return isinstance(value, int | float) and math.isfinite(value)
@@ -40,15 +38,15 @@ def is_finite_number(value: object) -> TypeGuard[float]:
 
 
 class TooLarge(ValueError):
-    """A JSON number that is too large for a float; the message is the number as written."""
+    """Raised for a JSON number that is too large for a float; the message is the number."""
 
 
 class RepeatedKey(ValueError):
-    """A JSON object in which a key stands twice."""
+    """Raised for a JSON object in which a key occurs twice."""
 
 
 def parse_strictly(text: str | bytes) -> Json:
-    """Parse JSON from an untrusted source, and reject everything without a single meaning.
+    """Parse JSON from an untrusted source, and reject text with more than one possible meaning.
 
     Raises:
         TooLarge: A number is not finite as a float.

@@ -135,10 +135,11 @@ def _foreign_owner(variable: str, name: str) -> str:
 
 
 def ignored_fields(settings: ChatSettings) -> tuple[str, ...]:
-    """Return the fields of a request that the provider ignores without a message.
+    """Return the request fields that the model's provider ignores without a message.
 
     Raises:
-        UsageError: A setting asks for one of them, or for a higher temperature than it applies.
+        UsageError: A setting would send one of these fields, or the temperature is above the
+            maximum that the provider applies.
     """
     scheme = settings.model.partition(":")[0]
     if (provider := PROVIDERS.get(scheme)) is None:

@@ -17,12 +17,13 @@ class TaskRow(Result):
 
 
 class TaskHelp(Result):
-    """How to run on a task.
+    """How to run a session on a task.
 
     Attributes:
-        takes: what `--data` accepts; "" where the task does not say.
-        commands: lines to copy.
-        methods: one line about each method that works on it, by name.
+        about: a description in one line.
+        takes: the files that `--data` accepts; "" if the task does not document them.
+        commands: example commands to copy.
+        methods: by name, one line about each method that works on the task.
     """
 
     task: str
@@ -37,10 +38,14 @@ class ProblemShown(Result):
     """A problem with its hidden observations.
 
     Attributes:
-        shown: the shown pairs of input and output.
-        hidden: the hidden pairs.
-        space: number of inputs in its sample space.
-        drawn: a drawing for people, where its task makes one.
+        shown: the shown observations, each as [input, output].
+        hidden: the hidden observations.
+        public: facts that agents may see, such as a theory or the labels.
+        secret: facts that agents never see, such as the true rule.
+        group: name of a group of related problems, which are never divided between training and
+            test; "" if the problem is on its own.
+        space: number of inputs in the sample space.
+        drawn: a drawing of the problem as text; None if the task draws none.
     """
 
     id: str
@@ -56,7 +61,12 @@ class ProblemShown(Result):
 
 
 class SpaceFile(Result):
-    """A sample space that was written as a file."""
+    """A sample space that was written to the file `path`.
+
+    Attributes:
+        inputs: number of inputs.
+        digest: digest of the inputs.
+    """
 
     task: str
     inputs: int
@@ -68,9 +78,13 @@ class Generated(Result):
     """The result of `peirce tasks generate`: the generated problems, and the files that hold them.
 
     Attributes:
+        problems: number of problems.
         regimes: for abd, number of problems by regime.
-        sets: for labelled text, each data set.
-        model: present where a model wrote the topic, as are calls and calls_file.
+        sets: for labelled text, a description of each data set.
+        model: the model that wrote the topic of a data set; absent if none did.
+        calls: counts of the calls to this model.
+        calls_file: the file with these calls.
+        path: the file or folder that was written.
         sha256: hash of the first file.
     """
 
@@ -90,7 +104,11 @@ class AuditCheck(Result):
     """The result of one check of `peirce tasks audit`.
 
     Attributes:
-        offenders: what failed it.
+        check: the condition that was checked, as text.
+        of: what one case is, such as a prompt world.
+        passed: number of cases in which the condition holds.
+        failed: number of cases in which it does not hold.
+        offenders: the first cases that failed.
     """
 
     check: str
@@ -101,7 +119,14 @@ class AuditCheck(Result):
 
 
 class AuditStatistic(Result):
-    """A statistic of the instances of one regime, over prompt or holdout worlds."""
+    """A statistic of the instances of one regime, over prompt worlds or holdouts.
+
+    Attributes:
+        statistic: name of the statistic.
+        least: smallest value.
+        most: largest value.
+        n: number of values.
+    """
 
     regime: str
     worlds: str
@@ -131,6 +156,8 @@ class Export(Result):
     """The result of `peirce export`: the files to which a session was written.
 
     Attributes:
+        format: format of the files.
+        out: the folder with the files.
         rows: number of rows by table.
     """
 
@@ -148,6 +175,8 @@ class Doctor(Result):
 
     Attributes:
         cleaned: with `clean=True`, what was removed.
+        versions: versions of Peirce and of the packages that it uses; None if a package is missing.
+        extras: for each extra of the installation, such as local, whether its packages are there.
     """
 
     cleaned: Mapping[str, Json] | None = None

@@ -9,7 +9,11 @@ from ..results import Metric, Result, extra_keys, json_key
 
 
 class AverageMetric(Metric):
-    """A metric averaged over the data sets that have a value."""
+    """A metric averaged over data sets.
+
+    Attributes:
+        data_sets: names of the data sets that have a value.
+    """
 
     data_sets: Sequence[str]
 
@@ -18,8 +22,8 @@ class ProblemScores(Result):
     """The metrics of one problem.
 
     Attributes:
-        scores: the value of each metric, None where it has none, and further fields of the
-        evaluation.
+        scores: the value of each metric (None if the problem has no value), and further fields of
+            the evaluation.
     """
 
     problem: str
@@ -30,9 +34,10 @@ class Baseline(Result):
     """The scores of a baseline on one split.
 
     Attributes:
-        low: lower bound of the interval of its accuracy over the n rows.
-        high: upper bound of the interval.
-        n: number of rows.
+        low: lower bound of the interval of the accuracy.
+        high: upper bound of this interval.
+        f1: macro F1.
+        n: number of rows of the split.
     """
 
     name: str
@@ -57,7 +62,12 @@ class ProblemBaselines(Result):
 
 
 class ModelRatings(Result):
-    """A summary of one model's ratings of a problem's bank (`peirce rate`)."""
+    """A summary of one model's ratings of a problem's bank (`peirce rate`).
+
+    Attributes:
+        by: the model that rated.
+        scores: the mean scores, by name.
+    """
 
     problem: str
     by: str
@@ -68,13 +78,25 @@ class SessionScores(Result):
     """The metrics of one session, computed over its finished problems.
 
     Attributes:
+        feedback: for rules about worlds, how the solver helped the proposer.
+        evaluation: name of the evaluation, such as gear.
+        problems: number of finished problems.
         left_out: number of unfinished problems by status.
+        breaches: number of breaches of the answer contract (the prompt's rules for an answer), by
+            kind.
+        malformed: number of malformed hypotheses by reason.
         memorising: number of hypotheses that memorise the shown observations.
-        left_out_pairs: number of hidden pairs by which no hypothesis can be judged.
+        left_out_pairs: number of hidden pairs that were left out, because no hypothesis can be
+            judged by them.
         by_problem: metrics of each problem; present with `by_problem=True`.
-        feedback: present for rules about worlds, as are evaluator, by_regime, by_theory,
-            by_difficulty and failures.
-        rows: present for labelled text, as are baselines and rated.
+        rows: for labelled text, metrics of each problem with intervals over its rows.
+        baselines: for labelled text, the baselines of each problem.
+        rated: for labelled text, summaries of ratings by models.
+        evaluator: for rules about worlds, exact or released.
+        by_regime: for rules about worlds, the metrics of each regime; `by_theory` and
+            `by_difficulty` likewise.
+        failures: for rules about worlds, number of rules by outcome: success, or the first failure
+            of the paper's table H.2 that fits.
         added: fields of another package's report section.
     """
 
@@ -104,8 +126,15 @@ class SessionScores(Result):
 
 
 class SettingScores(Result):
-    """The scores of one cell of GEAR's evaluation: one data set, one number of shown pairs, one
-    model.
+    """The scores of GEAR's evaluation for one data set, one number of shown pairs and one model.
+
+    Attributes:
+        n: number of shown pairs; "original" for the data's own choice of shown pairs, "various" if
+            a file chooses different numbers.
+        verdicts: number of hypotheses by verdict.
+        stops: number of problems by the reason why they ended.
+        undefined: number of undefined predictions over the sample space, by reason.
+        memorising: number of hypotheses that memorise the shown observations.
     """
 
     data_set: str
@@ -132,6 +161,10 @@ class CrossModelCell(Result):
     """The scores of one bank of sentences when one model applies it to the rows.
 
     Attributes:
+        bank: id of the session that made the bank, or name of the bank's file.
+        proposer: the model that proposed the sentences.
+        judge: the model that applies the sentences, or "exact rules".
+        inference: the strategy that predicts labels with the bank.
         scores: means by metric and split; None where there is no value.
     """
 
@@ -153,7 +186,7 @@ class FineTuned(Result):
 
 
 class ReferenceResult(Result):
-    """Metrics of reference rules and trivial rules, which need no session."""
+    """Metrics of rules that no session proposed: planted rules, or conditions of theories."""
 
     problems: int
     metrics: Mapping[str, Metric]
@@ -164,10 +197,15 @@ class Evaluation(Result):
     """The result of `peirce eval`: the metrics of one or more sessions.
 
     Attributes:
-        settings: present for `gear`, as is table3.
-        beside: present for `abd`, as are evaluator, bootstrap and tables.
-        cross_model: present for `hypobench`, as is fine_tuned.
-        notes: what could not be written to `out`.
+        settings: for `gear`, the scores by data set, number of shown pairs and model.
+        table3: for `gear`, the rows of the paper's table 3.
+        cross_model: for `hypobench`, the scores of each bank with each model that applies it.
+        fine_tuned: for `hypobench`, the scores of trained classifiers.
+        beside: for `abd`, the metrics of planted rules and of conditions of theories.
+        evaluator: for `abd`, exact or released.
+        bootstrap: for `abd`, the settings of the intervals.
+        tables: for `abd`, the rows of each table, by name of the table.
+        notes: sentences about what could not be written to `out`.
         files: the files written to `out`.
         added: fields of another package's report section.
     """
@@ -187,10 +225,11 @@ class Evaluation(Result):
 
 
 class StudySession(Result):
-    """A session that entered a study, with the number of its problems that were left out.
+    """A session that entered a study.
 
     Attributes:
-        left_out: number of unfinished problems by status.
+        problems: number of problems that entered the study.
+        left_out: number of unfinished problems, which did not enter, by status.
     """
 
     session: str
@@ -205,9 +244,15 @@ class StudyRow(Result):
     """One row of the result of `peirce study`.
 
     Attributes:
-        data_set: the data set, or "all" for all of them pooled; n, m and k may be "all" too.
+        data_set: the data set; absent from the row over all data sets.
+        data_sets: the data sets of the row over all data sets.
+        n: number of shown pairs, or "all".
+        m: number of hidden pairs that test the hypotheses, or "all".
+        k: for the study `general`, number of earlier hypotheses in a context, or "all".
+        problems: number of problems that count in this row.
         left_out: number of problems that do not count in this row, by reason.
-        figures: figures ({value, low, high, n, undefined}) and counts, by name.
+        figures: counts, and figures with their intervals ({value, low, high, n, undefined}, where
+            `undefined` counts bootstrap samples without a value), by name.
     """
 
     data_set: str | None = None
@@ -221,11 +266,30 @@ class StudyRow(Result):
 
 
 class Study(Result):
-    """A simulation study over sessions (reports/papers/gear/studies.py).
+    """The result of `peirce study`: a simulation study over sessions, with its settings.
+
+    reports/papers/gear/studies.py explains the studies.
 
     Attributes:
-        contexts: limit of the study `general`, as is pairs.
-        whole: for the study `defeasible`, its figures over everything.
+        study: defeasible or general.
+        draws: draws of hidden pairs for each problem and number of pairs.
+        all_pairs: whether hidden pairs count by which no hypothesis can be judged.
+        distinct: number of consistent hypotheses, counting those of a problem that predict the same
+            on all inputs once.
+        without_memorising: whether hypotheses that memorise the shown pairs were left out.
+        contexts: for the study `general`, the maximum number of contexts (sets of earlier
+            hypotheses) of one size for each problem.
+        pairs: for the study `general`, the maximum number of pairs of hypotheses that are compared
+            in one context.
+        hypotheses: number of consistent hypotheses.
+        not_judged: number of consistent hypotheses that were left out because their predictions or
+            costs are not known.
+        memorising: number of hypotheses that memorise the shown pairs.
+        without_consistent: number of problems without a consistent hypothesis.
+        hidden_left_out: number of hidden pairs that were left out, by reason.
+        rows: the figures by data set, number of shown pairs, number of hidden pairs and, for
+            `general`, size of the context.
+        whole: for the study `defeasible`, the figures over all data sets and with all hidden pairs.
     """
 
     study: str
@@ -249,15 +313,18 @@ class Study(Result):
 
 
 class CheckRow(Result):
-    """The judgement of one line by `check`.
+    """The judgement of the hypothesis in one line of a file, as `peirce check` prints it.
 
     Attributes:
-        problem: None where the line names none.
+        problem: the problem that the line names; None if it names none.
+        line: number of the line.
         verdict: consistent, inconsistent, malformed or error.
-        observations: whether it is right on each shown pair; None where it predicts nothing.
-        hidden: the same for the hidden pairs.
+        observations: for each shown observation, whether the hypothesis is right; None where it
+            predicts nothing.
+        hidden: the same for the hidden observations.
         undefined: number of inputs of the sample space for which it predicts nothing, by reason.
-        measures: further measures of the problem's family.
+        breaches: breaches of the answer contract (the rules for an answer in the prompt).
+        measures: further measures of the problem's family, such as the cost of a rule.
     """
 
     problem: str | None
@@ -276,17 +343,22 @@ class PredictionRow(Result):
     """The prediction of a bank for one row.
 
     Attributes:
-        label: for labelled text, the predicted label, which is also the prediction.
-        prediction: the predicted output (any JSON), label, or whether an element of a world is an
-            exception; None where there is none (see `reason`).
-        agreement: of the hypotheses that predict something for the row, the share that predict the
-            same, by a plain vote; None where there is no prediction, or none of them does.
-        rule: the hypothesis that decided; None where none did.
-        hypothesis: the same as `rule`.
+        row: number of the row, from 1.
         observation: for rules about worlds, the world and the element, whether the rule is valid in
             this world, and its cost there.
-        expected: the known label or output; present where the row has one.
-        right: whether the prediction equals it; present where the row has one.
+        label: for labelled text, the same as `prediction`.
+        prediction: for programs, the predicted output (any JSON value); for labelled text, the
+            predicted label; for rules about worlds, whether the element is an exception. None if
+            there is no prediction; `reason` says why.
+        agreement: of the hypotheses that predict something for the row, the share that predict
+            `prediction`. None if there is no prediction, or no hypothesis predicts something.
+        rule: the hypothesis that decided; None if no single hypothesis decided.
+        how: how the prediction was made: "oracle", or for labelled text the kind of decision
+            (`graphs.inference.Decision`).
+        reason: why there is no prediction; None if there is one.
+        hypothesis: the same as `rule`.
+        expected: the known label or output; present if the row has one.
+        right: whether the prediction equals the known label or output; present if the row has one.
     """
 
     row: int
@@ -310,10 +382,10 @@ class PredictionFile(Result):
         problem: the problem whose bank was applied.
         rows: number of rows.
         predicted: number of rows with a prediction.
-        undefined: number of rows without one, by reason.
-        columns: names of its columns.
-        expected: number of rows whose output or label is known; present where there are some.
-        right: number of these that are predicted correctly.
+        undefined: number of rows without a prediction, by reason.
+        columns: names of the columns of the file.
+        expected: number of rows whose output or label is known; present if there are such rows.
+        right: number of these rows that are predicted correctly.
     """
 
     file: str
@@ -330,7 +402,14 @@ class Rating(Result):
     """A model's rating of one hypothesis on one question.
 
     Attributes:
-        score: None where none can be read in the answer.
+        by: the model that rated.
+        wording: hash of the prompts.
+        kind: the question: feature, relationship, variable, or a quality such as novelty.
+        true: the true sentence or variable that the question compares with; None for a quality.
+        known: for a quality, digest of the known hypotheses in the prompt; otherwise None.
+        score: the rating; None if the answer contains none.
+        reason: the reason that the model gave.
+        said: the complete answer of the model.
     """
 
     problem: str
@@ -346,7 +425,14 @@ class Rating(Result):
 
 
 class RatingSummary(Result):
-    """A summary of the ratings of a problem's bank; `kind` is "summary"."""
+    """A summary of the ratings of a problem's bank.
+
+    Attributes:
+        by: the model that rated.
+        kind: always "summary".
+        hypotheses: number of rated hypotheses.
+        scores: the scores, by name.
+    """
 
     problem: str
     by: str
@@ -356,11 +442,12 @@ class RatingSummary(Result):
 
 
 class RatingSheet(Result):
-    """A sheet that was written for people to fill in.
+    """A sheet on which people rate pairs of a true and a found sentence.
 
     Attributes:
-        rows: number of pairs on it; the JSON key is "items".
-        strata: number of pairs by problem and score.
+        sheet: path of the file.
+        rows: number of pairs on the sheet; the JSON key is "items".
+        strata: number of these pairs, by problem and by the score that a model gave.
     """
 
     sheet: str
@@ -369,7 +456,17 @@ class RatingSheet(Result):
 
 
 class Agreement(Result):
-    """The agreement of two raters on one question, over the n pairs that both rated."""
+    """The agreement of two raters on one question, over the `n` pairs that both rated.
+
+    Attributes:
+        one: the first rater.
+        other: the second rater.
+        agreement: share of the pairs with equal ratings.
+        within_one: share of the pairs whose ratings differ by at most one step of the scale.
+        kappa: Cohen's kappa.
+        weighted_kappa: kappa with quadratic weights.
+        weighted_kappa_linear: kappa with linear weights.
+    """
 
     question: str
     one: str
@@ -384,7 +481,12 @@ class Agreement(Result):
 
 
 class Report(Result):
-    """The result of `peirce report`: the HTML file that was written."""
+    """The result of `peirce report`: the HTML file that was written.
+
+    Attributes:
+        file: path of the file.
+        bytes: size of the file.
+    """
 
     sessions: Sequence[str]
     problems: int

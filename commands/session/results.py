@@ -17,7 +17,10 @@ class SessionRow(Result):
     Attributes:
         fields: further fields that the session recorded at its end, such as seconds, digest, cause
             and spending.
-        data: the file that its problems come from; None where they were generated.
+        problems: number of problems.
+        problems_done: number of problems that were finished.
+        problems_failed: number of problems that failed.
+        data: the file of the problems, with its name and hash; None for generated problems.
     """
 
     fields: Mapping[str, Json] = extra_keys()
@@ -40,15 +43,17 @@ class ProblemRow(Result):
     """A problem of a session, as `peirce show` lists it.
 
     Attributes:
-        cause: why it ended.
-        reason: the reason that the model gave when it had no further hypothesis.
+        cause: why the problem ended.
+        reason: the reason that the model gave when it had no further hypothesis, else "".
+        steps: number of steps.
         shown: number of shown observations.
         hidden: number of hidden observations.
-        verdicts: number of answers by verdict.
-        breaches: number of breaches of the answer contract by kind.
-        malformed: number of malformed answers by reason.
-        inference: for labelled text, how the bank was read and how well that predicts; None where
-            it was not read.
+        verdicts: number of hypotheses by verdict.
+        breaches: number of breaches of the answer contract (the rules for an answer in the prompt)
+            by kind.
+        malformed: number of malformed hypotheses by reason.
+        inference: for labelled text, the strategy that predicted labels with the bank, and its
+            accuracy and F1 by split; None if nothing was predicted.
     """
 
     problem: str
@@ -68,9 +73,16 @@ class HypothesisRow(Result):
     """A hypothesis or a malformed answer, as `peirce show` lists it.
 
     Attributes:
-        observations: whether it is right on each shown pair; None where it is undefined there.
-        hidden: the same for the hidden pairs.
+        path: the path of the model call that gave the answer, such as step/3/propose/0.
+        reason: why the hypothesis is not accepted; "" if it is accepted.
+        hypothesis: the text of the hypothesis; None for a malformed answer.
+        breaches: breaches of the answer contract (the rules for an answer in the prompt).
+        coverage: share of the sample space on which an earlier hypothesis predicts the same.
+        observations: for each shown observation, whether the hypothesis is right; None where its
+            prediction is undefined.
+        hidden: the same for the hidden observations.
         undefined: number of inputs of the sample space for which it predicts nothing, by reason.
+        answer: the complete answer of the model.
     """
 
     problem: str
@@ -93,8 +105,10 @@ class CallRow(Result):
     """A call of a model or tool, as `peirce show --calls` lists it.
 
     Attributes:
-        repeats: the session whose answer it repeats, else "".
-        cost_usd: cost of a model call, where the session has prices.
+        path: the path of the call in the session, such as step/3/propose/0.
+        kind: model or tool.
+        repeats: the session whose recorded answer was taken instead of a new call, else "".
+        cost_usd: cost of a model call in US dollars, if the session has prices.
     """
 
     problem: str
@@ -114,12 +128,18 @@ class CallRow(Result):
 class BankRow(Result):
     """A hypothesis in a session's bank.
 
+    In a visit, a method applies the hypothesis to one shown observation.
+
     Attributes:
-        hypothesis: its digest.
-        accuracy: None before the first visit.
-        t: time of its last visit.
-        covered: number of visits on which it applied.
-        right: indices of the observations on which it was right.
+        rank: 1 for the best hypothesis.
+        hypothesis: digest of the hypothesis.
+        accuracy: share of the visits on which the hypothesis was right; None before the first
+            visit.
+        visits: number of visits.
+        reward: accuracy plus a bonus for few visits, by which a running session ranks the bank.
+        t: time of the last visit, counted by the session in visited observations.
+        covered: number of visits on which the hypothesis applied.
+        right: indices of the observations on which the hypothesis was right.
     """
 
     problem: str
@@ -139,7 +159,10 @@ class BankStep(Result):
     """A step in which a bank changed, as `peirce bank --history` lists it.
 
     Attributes:
+        t: time of the last visit in the step.
         size: number of hypotheses after the step.
+        entered: texts of the hypotheses that entered.
+        left: texts of the hypotheses that left.
         reward: highest reward after the step; None before the first visit.
         accuracy: highest accuracy after the step; None before the first visit.
     """
@@ -155,7 +178,7 @@ class BankStep(Result):
 
 
 class CallRange(Result):
-    """The smallest and largest number of calls that a role of a session may make."""
+    """The smallest and the largest number of calls that one role of a session may make."""
 
     least: int
     most: int
@@ -165,7 +188,7 @@ class Forecast(Result):
     """The number of calls that a session would make.
 
     Attributes:
-        calls: fewest and most calls by role.
+        calls: the smallest and the largest number of calls, by role (such as proposer or judge).
         prompt_tokens: for labelled text, the estimated length of the longest first prompt.
     """
 
@@ -179,11 +202,14 @@ class Forecast(Result):
 
 
 class Difference(Result):
-    """A difference between a replay and the record.
+    """A difference between a replay and the stored session.
 
     Attributes:
-        problem: "" where the difference belongs to no problem.
-        step: 0 where the difference belongs to no step.
+        problem: the problem; "" if the difference belongs to no problem.
+        step: the step; 0 if the difference belongs to no step.
+        field: name of the value that differs.
+        recorded: the stored value.
+        replayed: the value of the replay.
     """
 
     problem: str
@@ -208,11 +234,11 @@ class FileReading(Result):
 
     Attributes:
         kind: labelled_rows, pairs, worlds, published_problems or numeric_target.
-        task: the task that reads it; None where no task does.
-        options: options of `peirce run`, "data" among them.
+        task: the task that can read the file in this way; None if there is none.
+        options: the options of `peirce run` for this reading, including "data".
         summary: the kind in words, with counts.
-        why: the evidence for it.
-        command: the command that runs it; "" where no task reads it.
+        why: the evidence for this reading.
+        command: the command that runs a session with this reading; "" if there is no task.
     """
 
     kind: str
@@ -224,16 +250,17 @@ class FileReading(Result):
 
 
 class Recognition(Result):
-    """What a file of data was taken for.
+    """The result of `recognize`: the ways in which a file of data can be read.
 
     Attributes:
-        kind: the kind of the first reading, or unsure.
-        why: the evidence for the first reading, or why none is certain.
-        command: the command that runs the first reading; "" if none is certain or no task reads it.
+        kind: the kind of the first reading; unsure if no reading is certain.
+        why: the evidence for the first reading, or why no reading is certain.
+        command: the command that runs a session with the first reading; "" if no reading is
+            certain, or no task can read the file.
         readings: the ways to read the file, the likeliest first.
         warnings: sentences about data that may spoil the rules, such as columns that give the label
             away.
-        advice: what to do where no reading is certain, or no task reads it.
+        advice: what to do if no reading is certain, or no task can read the file.
     """
 
     file: str
@@ -246,7 +273,7 @@ class Recognition(Result):
 
 
 class RightOf(Result):
-    """On how many of some observations a hypothesis is right."""
+    """The number of observations on which a hypothesis is right, out of `of` observations."""
 
     right: int
     of: int
@@ -271,11 +298,11 @@ class Finding(Result):
         rank: 1 for the best hypothesis of the problem.
         hypothesis: the source of the program, the formula, or the sentence.
         reading: what the hypothesis says, in one line.
-        shown: the shown observations on which it is right.
-        held_out: the held-out observations on which it is right; None where there are none, or where
-            it would take a model to apply it.
-        consistent: whether the session judged it consistent with the shown observations.
-        bits: its description length, in bits.
+        shown: the number of shown observations on which the hypothesis is right.
+        held_out: the same for the held-out observations; None if there are none, or if only a model
+            could apply the hypothesis to them.
+        consistent: whether the session judged the hypothesis consistent.
+        bits: the description length of the hypothesis, in bits.
         disagreement: for the best hypothesis, an input on which it disagrees with the second best;
             None where there is none.
     """
@@ -292,7 +319,7 @@ class Finding(Result):
 
 
 class Findings(Sequence[Finding]):
-    """The findings of one or more problems, by problem and rank; a table in a notebook."""
+    """The findings of one or more problems, by problem and rank; notebooks show a table."""
 
     def __init__(self, rows: Iterable[Finding]) -> None:
         self._rows = tuple(rows)

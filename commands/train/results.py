@@ -12,6 +12,7 @@ class PairExport(Result):
     """A set of preference pairs that was written as files.
 
     Attributes:
+        out: the folder with the files.
         rows: number of rows by split.
     """
 
@@ -23,19 +24,32 @@ class PairExport(Result):
 
 
 class PairReport(Result):
-    """Counts of a set of preference pairs. A stage is parsing, consistency or gear.
+    """Counts of a set of preference pairs.
+
+    A pair has a stage, which says in what the chosen answer is better than the rejected one: it can
+    be parsed (parsing), is consistent (consistency), or has a higher score (gear). A context is a
+    set of earlier answers that the prompt shows.
 
     Attributes:
-        problems: number of problems, each with one set of shown pairs.
-        without_pairs: number of these without any pair.
-        by_split: pairs by split and stage; by_task, by_context and by_model likewise.
-        found: pairs before the caps, by stage, without ties.
-        ties: number of ties.
-        contexts: number of contexts kept and in all, by size.
-        left_out: answers and pairs that were left out, by reason.
-        several: number of answers with more than one hypothesis.
-        groups: number of groups by split.
-        missing: splits without any group.
+        digest: digest of the set.
+        pairs: number of pairs.
+        prompts: number of different prompts.
+        answers: number of different answers.
+        problems: number of problems; a problem with two sets of shown observations counts twice.
+        without_pairs: number of problems that gave no pair.
+        by_split: number of pairs by split and stage.
+        by_task: number of pairs by task, split and stage.
+        by_context: number of pairs by size of the context and stage.
+        by_model: by model that gave the answers, number of its answers and of the pairs in which
+            they are chosen or rejected.
+        found: number of pairs by stage, without ties, before limits on pairs applied.
+        ties: number of pairs with equal scores, which were left out.
+        contexts: by size, number of contexts that were kept, and number of all contexts.
+        left_out: number of answers and pairs that were left out, by reason.
+        several: number of answers with more than one hypothesis, of which only the first counts.
+        groups: number of groups of related problems by split.
+        missing: splits that should have problems and have none.
+        export: the files that the pairs were written to; None if there are none.
         others: further fields of the report.
     """
 
@@ -65,7 +79,8 @@ class PairSetRow(Result):
     """A set of preference pairs in a store, as `peirce pairs --list` lists it.
 
     Attributes:
-        counts: the report that it was saved with.
+        settings: the settings with which the set was built.
+        counts: the counts of the set, as in `PairReport`.
     """
 
     digest: str
@@ -81,9 +96,17 @@ class TrainingRecord(Result):
     training, status and out.
 
     Attributes:
-        model: folder of the weights; None where the training stopped before there were any.
-        stages: first and last loss, accuracy and chosen log-ratio of each stage.
+        training: id of the training.
+        out: the folder that the training writes.
+        model: folder of the weights; None if the training stopped before it saved weights.
+        base: the model that was trained.
+        pairs: digest of the set of pairs.
+        examples: number of pairs that the training has seen.
+        stages: by stage, the first and the last value of the loss, the accuracy and the log-ratio
+            of the chosen answers.
+        template: template of the prompts.
         said: the warnings of the training, as sentences.
+        store: path of the store.
     """
 
     training: str
@@ -104,7 +127,7 @@ class TrainingRecord(Result):
 
 
 class QuickMetric(Result):
-    """A share before and after a training; low and high bound its change, with 95% confidence."""
+    """A share before and after a training, and its change with a 95% interval from low to high."""
 
     before: float
     after: float
@@ -117,11 +140,12 @@ class QuickRecord(Result):
     """A small model that was trained on the pairs of one session.
 
     Attributes:
-        model: folder of the tuned model; None where the training was interrupted.
-        pairs: by stage, the number of training pairs of the session and of recorded ones.
-        problems: number of held-out problems that the metrics are measured on.
-        answers: number of answers to each of them.
-        observations: number of shown observations of each of them.
+        model: folder of the tuned model; None if the training was interrupted.
+        pairs: by stage, the number of training pairs from the session, and the number of recorded
+            pairs that Peirce contains.
+        problems: number of held-out problems on which the metrics are measured.
+        answers: number of answers to each of these problems.
+        observations: number of shown observations of each of these problems.
         metrics: instruction_following (answers that can be parsed), consistent (answers that agree
             with all shown observations), answered and different (problems with a consistent answer,
             and with two that predict differently).
@@ -149,7 +173,10 @@ class TrainingRow(Result):
     If the training was killed, its status is interrupted.
 
     Attributes:
-        total: number of examples that it is to see.
+        base: the model that was trained.
+        pairs: digest of the set of pairs.
+        examples: number of examples that the training has seen.
+        total: number of examples that the complete training sees.
     """
 
     training: str
@@ -171,7 +198,9 @@ class TrainingCurve(Result):
     """The learning curves of a training.
 
     Attributes:
-        curves: {stage: {name: [[examples, value], ...]}}; stage "" is the training as a whole.
+        label: name of the training in figures.
+        examples: number of examples that the training has seen.
+        curves: {stage: {name: [[examples, value], ...]}}; stage "" is the complete training.
     """
 
     training: str
@@ -189,7 +218,7 @@ class TrainingCurves(Result):
 
     Attributes:
         files: the files written to `out`.
-        notes: what could not be written.
+        notes: sentences about what could not be written.
     """
 
     trainings: Sequence[TrainingCurve]
@@ -198,8 +227,13 @@ class TrainingCurves(Result):
 
 
 class ClassifierScores(Result):
-    """The scores of a classifier on one split. `low` and `high` are the limits of the accuracy's
-    interval.
+    """The scores of a classifier on one split.
+
+    Attributes:
+        low: lower bound of the interval of the accuracy.
+        high: upper bound of this interval.
+        f1: macro F1.
+        n: number of rows of the split.
     """
 
     accuracy: float
@@ -213,13 +247,17 @@ class ClassifierSet(Result):
     """A classifier that was fine-tuned on one data set.
 
     Attributes:
+        set: name of the data set.
+        rows: number of rows by split.
         digests: digest of the rows of each split.
-        epochs: number of epochs trained.
-        best: the epoch that was kept.
-        cut: number of rows that lost the end of a column.
-        held: number of training rows used for validation.
+        scores: the scores by split.
+        epochs: number of epochs of the training.
+        best: number of the epoch whose weights were kept.
+        cut: number of rows that were too long, so that the end of a column was cut off.
+        held: number of training rows that were used for validation.
         weights: number of all weights of the model.
         trained: number of weights that were trained.
+        model: folder of the classifier.
     """
 
     set: str
@@ -250,7 +288,11 @@ class ClassifierRecord(Result):
 
 
 class Merged(Result):
-    """The result of `merge`: an adapter and its base, merged into one model."""
+    """The result of `merge`: an adapter and its base model, merged into one model.
+
+    Attributes:
+        model: folder of the merged model.
+    """
 
     adapter: str
     base: str | None
@@ -261,9 +303,11 @@ class Pretrained(Result):
     """A small model trained from random weights, in the folder `out`.
 
     Attributes:
-        used: whether the folder existed already, with the same settings.
+        used: whether nothing was trained, because the folder held a model with equal settings.
+        tokens: number of training tokens.
+        loss: loss at the end of the training.
         measured: scores on unseen problems.
-        others: further fields of the record in its folder.
+        others: further fields of the record in the folder.
     """
 
     out: str

@@ -17,9 +17,10 @@ DIGEST_DIGITS = 16  # hex digits of a digest in a place
 
 
 def row_digest(input: Json) -> str:
-    """Return a digest of a row's content, which identifies the row in the paths of model calls.
+    """Return the first 16 hex digits of the SHA-256 of a row's input.
 
-    Equal rows of another part, split or reading therefore share one recorded answer.
+    The paths of model calls contain this digest instead of the row's number. So a row that occurs
+    again, in another split for example, gets the answer that is recorded already.
     """
     return digest_of(input)[:DIGEST_DIGITS]
 

@@ -31,8 +31,8 @@ class Step(NamedTuple):
     Attributes:
         code: Lines that read the list of rows `g`, leave the rows themselves unchanged and assign a
             new list to `g`. They may call the functions of step_functions.py.
-        says: A phrase in the imperative that says the same. It is empty if the step needs no
-            mention.
+        says: The step as an instruction, for the description of the program. It is empty if the
+            description leaves the step out.
         cost: Cost of the step.
     """
 

@@ -162,7 +162,15 @@ class Elements:
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def candidate_constants(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return constants to try in programs: small, round, and repeated in the outputs."""
+        """Return constants to try in programs: small and round numbers, and frequent ones.
+
+        Frequent are the most common outputs and, if `goal` has one entry per element, the most
+        common differences between output and element, and the most common candidates for a number
+        from which a distance is measured.
+
+        Args:
+            goal: The wanted outputs, one per element or per list.
+        """
         values, counts = np.unique(goal, return_counts=True)
         often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
         steps: list[int] = []

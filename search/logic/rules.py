@@ -116,7 +116,10 @@ class CombinedPairs(NamedTuple):
 
 
 class Evidence:
-    """What the prompt worlds require of a rule, over their completions."""
+    """What the prompt worlds require of a rule, over their completions.
+
+    A completion of a world makes each unknown atom true or false.
+    """
 
     def __init__(
         self, prompt: Completions, broken: Bools, regime: Regime, broken_drawn: Bools
@@ -125,7 +128,7 @@ class Evidence:
 
         Args:
             prompt: Completions of the prompt worlds.
-            broken: Elements of the completions that break the theory, (structures, size).
+            broken: Elements that break the theory in each completion, bool (completions, size).
             regime: The regime of the problem.
             broken_drawn: The same for the drawn worlds.
         """
@@ -136,6 +139,11 @@ class Evidence:
 
     def judge(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
         """Return whether each rule is valid in all prompt worlds, and what it costs.
+
+        A completion of a world makes each unknown atom true or false. A rule repairs a completion
+        if it marks all elements that break the theory there. The regime says whether a rule must
+        repair one or all completions of a world, and whether the least or the largest number of
+        marked elements is its cost (docs/explanation/exception-rules.md).
 
         Args:
             valid: Whether each rule repairs each completion; the last axis runs over completions.

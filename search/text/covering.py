@@ -252,7 +252,18 @@ class Covering:
         return best
 
     def polish(self, found: list[Conjunction], worth: float) -> Cover:
-        """Improve a cover until no step helps or the budget is spent."""
+        """Improve a cover step by step, until no step helps or the budget is spent.
+
+        A step drops a conjunction, changes one of its conditions, exchanges conjunctions for others
+        that were found before, narrows one and adds another, or replaces one by a new one.
+
+        Args:
+            found: The conjunctions of the cover.
+            worth: The bits that they save.
+
+        Returns:
+            The improved conjunctions and the bits that they save.
+        """
         better = True
         while better and self.budget.left:
             better = False

@@ -58,7 +58,7 @@ class Step:
     Args:
         kind: the function of the catalogue that drew the step.
         code: lines of Python that turn the grid `g` into another.
-        phrase: a phrase in the imperative, for the description of the rule.
+        phrase: the step as an instruction, for the description of the rule.
         pictures: kinds of pictures on which the effect of the step shows.
         keeps_size: whether the step keeps the size of the grid.
         colours: colours from 1 to 9 that the pictures should contain.

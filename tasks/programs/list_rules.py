@@ -25,7 +25,8 @@ class Step:
     Args:
         kind: the kind of the step, for example "map" or "guard".
         code: an expression in `x`.
-        phrase: a phrase in the imperative, for the description of the rule.
+        phrase: the step as an instruction, for the description of the rule: "keep every second
+            element, from the first".
         constants: values that some inputs should contain, so that the effect of the step shows.
     """
 

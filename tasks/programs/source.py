@@ -2,9 +2,10 @@
 
 The text is parsed and compiled, never executed. Models write sources that are indented, escaped
 twice or not at all, with helpers and imports. What can be read without guessing is read. Each
-tolerance is recorded by name in `meta["leniency"]`, and each breach of the answer contract in
-`breaches`. Nothing here raises, whatever the text: a source that the parser itself cannot process
-is malformed.
+correction that reading needed, such as removed indentation, is recorded by name in
+`meta["leniency"]`. `breaches` lists what the source has although the prompt forbids it, such as
+imports. Nothing here raises, whatever the text: a source that the parser itself cannot process is
+malformed.
 
 `check_compile_cost` estimates from the syntax tree what a source costs to compile, before the compiler sees
 it. A short text can demand much of CPython's compiler. A `finally` block is compiled again at every
@@ -51,15 +52,17 @@ def read_source(
     Args:
         text: the source, as it was written.
         description: what the function does, in words.
-        leniency: names of the tolerances that were needed to find the text.
+        leniency: names of the corrections that were needed to find the text in an answer, such as
+            "no_fence".
         budget: the number of characters that may still be parsed; by default, a full budget for
             this text.
 
     Returns:
-        A hypothesis with `meta` {"entry": name of the function} and, where a tolerance was used,
-        {"leniency": [names]}. Its breaches are among import, missing_import, helper_function,
-        helper_class, top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the
-        reason empty, too_long, syntax, no_function, no_argument or many_arguments.
+        A hypothesis. Its `meta` is {"entry": name of the function}, and if the text had to be
+        corrected, also {"leniency": [names of the corrections]}. Its `breaches` list what the
+        answer contract forbids: import, missing_import, helper_function, helper_class,
+        top_level_code, prints, lambda and no_return. If there is no usable function, `Malformed`
+        with the reason empty, too_long, syntax, no_function, no_argument or many_arguments.
 
     Raises:
         BudgetSpent: the budget has too few characters left.
@@ -99,7 +102,7 @@ def _sentence(text: str) -> str:
 
 
 def _readings(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield (leniencies, source), each source once; the text as it is comes first."""
+    """Yield (names of corrections, source), each source once; the uncorrected text comes first."""
     seen: set[str] = set()
     plain = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip()
     for name, base in (

@@ -23,11 +23,12 @@ _TEXT_FORMS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 
 
 def check_form(path: Path) -> str:
-    """Return the form of a file as an ending, such as ".csv", or raise an error that says what to do.
+    """Return the form of a file's content as an ending, such as ".csv".
 
     Raises:
-        DataError: The file is empty, or no text and no table.
-        UsageError: The name promises another form than the content has.
+        DataError: The file is empty or damaged, a binary file that is no table, or UTF-16 text.
+        UsageError: The name ends in another form than the content has, the file is a spreadsheet,
+            or the text has no columns. The message says what to do.
     """
     head = _read_head(path)
     if not head.strip():
@@ -87,7 +88,12 @@ def _read_head(path: Path) -> bytes:
 
 
 def _text_form(head: str, promised: str) -> str:
-    """Return the form of a text, which is the promised one where its beginning allows it."""
+    """Return the form of a text as an ending, or "" for a text without columns.
+
+    Args:
+        head: The beginning of the text.
+        promised: The ending of the file's name; it is returned if the beginning fits it.
+    """
     first, _, others = head.lstrip().partition("\n")
     is_json = head.lstrip()[:1] in ("{", "[") and (
         _parse(first) is not None or promised not in (".csv", ".tsv")

@@ -7,8 +7,9 @@ than with the original. Adding a choice makes a longer rule, which has to explai
 better to count.
 
 Further conditions: no other rule over columns of at most the same length explains the rows as well
-in its place, the rows are not explained as well without the rule, and where the rule applies, its
-label is raised more than any other relative to the share in all shown rows. If some shown rows
+in its place, the rows are not explained as well without the rule, and the rule favours its own
+label most: relative to the share in all shown rows, this label is more frequent than any other
+label where the rule applies. If some shown rows
 contradict the rule, it has to stand out from noise (`exceeds_noise`).
 
 True rules that never contradict each other are judged separately: a row is right if all rules that
@@ -346,9 +347,11 @@ def _errors(codes: Sequence[Codes], gold: Codes, rest: int, by_itself: bool) -> 
 
 
 def neighbours(rule: Rule, space: InputSpace) -> Iterator[tuple[Rule, bool]]:
-    """Yield the rules with one clause that differ from `rule` in one edit and on some input.
+    """Yield each rule that one edit makes from `rule` and that labels some input differently.
 
-    Each rule comes with a flag that says whether it is longer than `rule`.
+    An edit leaves out a condition, moves a threshold by one value of its column, or removes or adds
+    a listed value. Each rule comes with a flag that says whether it is longer than `rule`. A rule
+    with several clauses, or without conditions, has no neighbours.
     """
     clause = rule.clauses[0]
     if len(rule.clauses) != 1 or not isinstance(clause, ConditionClause):

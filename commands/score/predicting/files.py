@@ -37,10 +37,11 @@ MAX_INTEGER = 2**63
 
 
 def check_prediction_file(out: str | Path, data: str | Path) -> Path:
-    """Return the path of a file of predictions.
+    """Check that predictions can be written to the file `out`, and return its path.
 
     Raises:
-        UsageError: Its ending is unknown, it cannot be written, or it is the data itself.
+        UsageError: The name `out` does not end in .csv or .parquet, the file cannot be written, or
+            `out` is the data file itself.
     """
     target = expand_home(out)
     if target.suffix.lower() not in ENDINGS:
@@ -85,7 +86,7 @@ def write_predictions(
 
 
 def _added_columns(rows: Sequence[PredictionRow], table: Table) -> dict[str, list[Any]]:
-    """Return the added columns, with marks on outputs of programs and on texts of rules."""
+    """Return the added columns. Outputs of programs are `_Output`, texts of rules are `_Rule`."""
     is_label = any("label" in row for row in rows)
     names = ["prediction", "agreement", "rule"]
     names += [name for name in (rows[0].observation if rows else ()) if name not in table.columns]

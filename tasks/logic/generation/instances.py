@@ -305,7 +305,15 @@ def try_template(
 ) -> GeneratedInstance | None:
     """Generate an instance whose planted rule is a template, or return None if a filter rejects it.
 
-    The id, seed, number and number of tries of the instance are not set yet.
+    In the result, `id` is empty, and `seed`, `number` and `templates_tried` are 0; the caller sets
+    them.
+
+    Args:
+        text: The seed of all random choices.
+        theory: The theory of the instance.
+        recipe: The regime, the difficulty, and the numbers and sizes of the worlds.
+        template: The rule from the template library.
+        mined: Rules from earlier answers, which compete with the planted rule.
     """
     stream = RandomStream(f"{text} choices")
     least, most = recipe.sizes

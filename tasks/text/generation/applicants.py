@@ -88,7 +88,12 @@ FIELDS: Mapping[str, Field] = {
 
 
 def build_columns(names: Sequence[str], maxima: Mapping[str, int]) -> Columns:
-    """Return the named columns; `maxima` replaces the maximum of some counts."""
+    """Return the description of some columns of `FIELDS`.
+
+    Args:
+        names: The columns.
+        maxima: Another maximum for some columns that hold counts, by name.
+    """
     about = {name: _field(name, maxima).describe() for name in names}
     return Columns(about, "fields", LABELS)
 
@@ -108,7 +113,7 @@ def draw_balanced(
         rule: The rule.
         per_label: The number of records per label.
         draw: The random generator.
-        maxima: Columns with another maximum.
+        maxima: Another maximum for some columns that hold counts, by name.
 
     Raises:
         DataError: A label is too rare.
