@@ -45,7 +45,7 @@ bench-compare: .venv/.core
 docs:
 	$(MAKE) .venv/.docs EXTRAS=docs
 	$(BIN)/python docs/generate_reference.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 # The versions that CI installs (.ci/lock.txt), renewed within the bounds of pyproject.toml. torch is left to
 # .ci/constraints.txt, because its builds differ between indexes. The tool gets an environment of its own.

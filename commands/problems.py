@@ -7,6 +7,7 @@ and its sample space are the same in each of them.
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from ..tasks.io.files import check_writable, identify_file, locate
 from ..tasks.io.spaces import SPACE_FILES, write_space
 from ..tasks.io.table_files import open_data
 from ..tasks.recognition.file_kinds import is_for_other_task
+from ..tasks.text.tables import file_type
 from .arguments import validate_call
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 
@@ -33,6 +35,13 @@ if TYPE_CHECKING:
 
 # --- Problems of one split only: `--subset held-out` evaluates on what was not trained on, by the
 # rule that splits preference pairs (training/splits.py).
+
+
+def _is_about_a_later_record(error: Exception, data: str | Path) -> bool:
+    """Return whether an error names a line after the first record, so that the task read some of them."""
+    line = re.search(r"\bline (\d+)", str(error))
+    first = 2 if file_type(Path(data)) in (".csv", ".tsv") else 1  # after the header
+    return line is not None and int(line[1]) > first
 
 
 @dataclass(frozen=True)
@@ -198,7 +207,11 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
             skip_bad=config.skip_bad,
         )
     except (DataError, UsageError) as error:
-        if data is None or not is_for_other_task(source.name, data, config.label):
+        if (
+            data is None
+            or _is_about_a_later_record(error, data)
+            or not is_for_other_task(source.name, data, config.label)
+        ):
             raise
         raise type(error)(
             f"{error}; peirce discover {shlex.quote(str(data))} looks at the data and runs what fits"

@@ -34,9 +34,9 @@ def _record() -> ModuleType:
 record = _record()
 
 
-def test_there_are_four_walks_and_the_index_has_them() -> None:
+def test_there_are_five_walks_and_the_index_has_them() -> None:
     index = (WALKS / "README.md").read_text("utf-8")
-    assert len(record.WALKS) == 4
+    assert len(record.WALKS) == 5
     assert set(re.findall(r"\]\(([\w-]+)\.md\)", index)) == set(record.WALKS)
 
 
@@ -62,12 +62,13 @@ def test_a_walk_prints_what_its_page_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", record.WALKS)
-def test_a_walk_goes_from_the_tasks_to_a_page_and_meets_mistakes(name: str) -> None:
+def test_a_walk_goes_from_the_data_to_a_page_and_meets_mistakes(name: str) -> None:
     page = (WALKS / f"{name}.md").read_text("utf-8")
     commands = re.findall(r"^\$ peirce (\w+)", page, re.M)
-    assert {"run", "report"} <= set(commands)
+    assert {"run", "discover"} & set(commands) and "report" in commands
     assert "page      report.html" in page
-    assert len(re.findall(r"^\[exit \d+\]$", page, re.M)) >= 3
+    if name != "worlds":  # a walk without a mistake
+        assert len(re.findall(r"^\[exit \d+\]$", page, re.M)) >= 3
     assert "Traceback" not in page and str(Path.home()) not in page and os.sep + "tmp" not in page
 
 
