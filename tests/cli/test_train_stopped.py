@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 
 # The second update takes much longer than five seconds of a core.
-SETTINGS = {"examples": 4_096, "period": 2_048, "batch": 2_048, "device_batch": 4, "probe_pairs": 4,
+SETTINGS = {"examples": 1_536, "period": 768, "batch": 768, "device_batch": 4, "probe_pairs": 4,
             "learning_rate": 1e-3, "full": True, "precompute": False, "device": "cpu"}  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_sigterm_ends_a_long_update_at_the_last_checkpoint(tmp_path: Path) -> No
     assert took < 5, took
     folder = tmp_path / "stopped"
     record = peirce.train(out=folder, resume=True, store=tmp_path / "s.duckdb")
-    assert record.status == "done" and record.examples == 4_096
+    assert record.status == "done" and record.examples == 1_536
     straight = peirce.train(
         base, out=tmp_path / "straight", store=tmp_path / "s.duckdb", **SETTINGS
     )
