@@ -48,7 +48,9 @@ def named(tree: ast.Module) -> Iterator[tuple[str, str, ast.AST]]:
                 yield from walk(one, f"{name}.")
             else:
                 arguments = one.args
-                for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                starred = filter(None, (arguments.vararg, arguments.kwarg))
+                listed = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                for each in (*listed, *starred):
                     yield f"{name}({each.arg})", each.arg, each
 
     return walk(tree, "")
@@ -85,11 +87,11 @@ def test_no_class_or_function_is_named_by_such_a_word() -> None:
 def test_a_word_as_a_name_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "module.py"
     path.write_text(
-        "def told(some): ...\nclass A:\n    def of(self): ...\n    def _said(self): ...\n"
+        "def told(some, *made): ...\nclass A:\n    def of(self): ...\n    def _said(self): ...\n"
     )
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     assert words_as_names(path) == {
-        "module.py: told", "module.py: told(some)", "module.py: A.of"
+        "module.py: told", "module.py: told(some)", "module.py: told(made)", "module.py: A.of"
     }  # fmt: skip
 
 

@@ -57,9 +57,9 @@ def image_tags() -> tuple[str, str]:
     return make_tag("dockerfile", recipe, BASE), make_tag("local", RECIPE, *_local_python())
 
 
-def make_tag(*made: str) -> str:
+def make_tag(*ingredients: str) -> str:
     """Return the tag of an image with the present harness, built from these ingredients."""
-    digest = hashlib.sha256(json.dumps(made).encode())
+    digest = hashlib.sha256(json.dumps(ingredients).encode())
     for name in HARNESS_FILES:
         digest.update(f"{name}\0".encode() + (INSIDE / name).read_bytes() + b"\0")
     return f"{REPOSITORY}:{digest.hexdigest()[:16]}"

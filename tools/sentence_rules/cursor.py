@@ -98,9 +98,9 @@ class Cursor:
                 return value, after
         return None
 
-    def skip_words(self, at: int, *some: str) -> int:
+    def skip_words(self, at: int, *skipped: str) -> int:
         """Return the place after any number of these words."""
-        while (word := self.word(at)) and word in some:
+        while (word := self.word(at)) and word in skipped:
             at += 1
         return at
 

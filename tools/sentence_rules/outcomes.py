@@ -33,7 +33,7 @@ NEUTRAL_WORDS = TEXTS | ENTITIES | word_set(
 DEGREES = word_set("always almost very much more most highly quite rather strongly certainly definitely "
                 "clearly mostly must")  # fmt: skip
 WINS = word_set("wins win won winner chosen preferred picked selected better best answer label")
-MORE = word_set(
+COMPARATIVES = word_set(
     "more most higher greater likely"
 )  # These count only together with a word of ASKED.
 TARGET_WORDS = word_set(
@@ -89,7 +89,7 @@ class OutcomeReader:
         self.beside = NEUTRAL_WORDS | DENIES | frozenset(split_label_words(description))
         self.sides = pair_labels(labels) if pair else None
         if self.sides:
-            self.beside |= self.asked | WINS | MORE | FILLER_WORDS | LOSES
+            self.beside |= self.asked | WINS | COMPARATIVES | FILLER_WORDS | LOSES
 
     def find_label(self, pieces: Sequence[Piece]) -> str | None:
         """Return the one label that an outcome names. Of two labels, a negated one means the other.
@@ -164,7 +164,7 @@ class OutcomeReader:
             or any(p.kind == "quoted" for p in pieces)
         ):
             return None
-        lost, won, more = said & LOSES, said & WINS, said & MORE
+        lost, won, more = said & LOSES, said & WINS, said & COMPARATIVES
         content = said - lost - won - more - FILLER_WORDS
         if len(lost) > 1 or not content <= self.asked:
             return None

@@ -279,7 +279,7 @@ class SentenceParser:
             got = self.reader.read_condition(after, TEXT)
             return got and (got[0], False, got[1])
         verb = at + (cursor.word(at) in ("that", "which"))
-        more = cursor.match_phrase(verb + 1, words.MORE)
+        more = cursor.match_phrase(verb + 1, words.COMPARATIVE_PHRASES)
         longer = cursor.match_phrase(verb + 1, words.LONGER)
         much = more and read_amount(cursor, more[1])
         if more and much and cursor.word(much[1]) != "than":

@@ -180,13 +180,13 @@ VERB_OF_OUTCOME = word_set(
 IF = word_set("if when whenever where")
 ELSE = index_phrases({"otherwise|or else|else|if not|in all other cases|all other texts|all others|the others|others"
                 "|the rest|everything else": True})  # fmt: skip
-MORE = index_phrases(
+COMPARATIVE_PHRASES = index_phrases(
     {"more|the most|most|the higher": False, "fewer|less|the fewest|fewest|the least": True}
 )
 RESERVED = (
     VERBS | TEXTS | ENTITIES | DETERMINERS | ENDS | LIST_NOUNS | frozenset(NUMBERS)
     | {word for table in (BOUNDS, AFTER, STARTS, DENIES, ANY_OF, UNITS, LONGER, OCCURRENCES,
-                     MARKS, ELSE, MORE)
+                     MARKS, ELSE, COMPARATIVE_PHRASES)
        for ways in table.values() for way, _ in ways for word in way}
     | word_set("not no none more of between in among the for which missing absent empty unknown blank "
             "given known present true false yes number entries twice once times long label both case")
