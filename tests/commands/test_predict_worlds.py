@@ -224,7 +224,7 @@ def test_a_bank_in_a_file_and_an_output_file(tmp_path):
         ('{"domain": ["a"], "true": {"Bird": ["b"]}}', r"line 1, problem 'birds', worlds\[0\]"),
         ('{"domain": ["a"], "true": {"P": ["a"]}}', "the theory has no predicate 'P'"),
         ('{"input": {"domain": ["a"], "true": {}}}', "line 1"),
-        ("[1, 2]", "not an object with id, regime, theory, worlds"),
+        ("[1, 2]", "must be an object with id, regime, theory, worlds"),
         ("", "is empty"),
     ],
 )
