@@ -45,6 +45,7 @@ class Session(Result):
     """
 
     session: str
+    best: Sequence[Finding] = json_key("findings")
     status: str
     digest: str
     store: str
@@ -58,7 +59,6 @@ class Session(Result):
     metrics: Mapping[str, Metric]
     usage: Mapping[str, Json]
     seconds: float
-    best: Sequence[Finding] = json_key("findings")
     failed: Mapping[str, str] = unprinted_field(default_factory=dict)
     ends: Mapping[str, int] = unprinted_field(default_factory=dict)
     evaluation: str = unprinted_field(default_factory=str)

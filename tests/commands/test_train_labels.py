@@ -211,7 +211,7 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
         (
             dict(data=[{"text": "mild"}], base=base),
             DataError,
-            "^table of 1 row and 1 column: no label column 'label'",
+            "^table of 1 row and 1 column: there is no label column 'label'",
         ),
     ):
         with pytest.raises(kind, match=match):

@@ -16,8 +16,8 @@ from peirce.agents.scripted import ScriptedProposer
 from peirce.records import DataError, StoreError, UsageError, Verdict
 
 RUN_KEYS = [
-    "session", "status", "digest", "store", "task", "method", "model", "seed", "problems", "steps",
-    "verdicts", "metrics", "usage", "seconds",
+    "session", "findings", "status", "digest", "store", "task", "method", "model", "seed", "problems",
+    "steps", "verdicts", "metrics", "usage", "seconds",
 ]  # fmt: skip
 TAIL = "def f(x):\n    return x[1:]"
 TAIL_ANSWER = repr(("the tail", TAIL))
