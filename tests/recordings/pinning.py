@@ -80,12 +80,14 @@ def read_session(store: str, session: str) -> dict[str, Any]:
     """What the reading verbs say of a session, by verb; of its first problem where they take one."""
     trace = peirce.load(session, store=store)
     problems, steps = trace.problems, trace.steps
+    alpha = (trace.settings.get("text") or {}).get("alpha", 0.5)
     return {
         "evaluate": peirce.evaluate(session, by_problem=True, store=store),
         "show": peirce.show(session, store=store),
         "show_problem": peirce.show(session, problems[0].id, store=store),
         "show_calls": peirce.show(session, calls=True, store=store),
-        "bank": peirce.bank(session, store=store),
+        # By reward, as while the session runs: findings have tests of their own.
+        "bank": peirce.bank(session, alpha=alpha, store=store),
         "bank_history": peirce.bank(session, history=True, store=store),
         "load": [
             [one.digest for one in problems],

@@ -217,7 +217,7 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
         write(tmp_path / "config.yaml", "label_name: mood\n")
         assert loaded(path).public["label_name"] == "mood"
         assert loaded(tmp_path).public["label_name"] == "mood"
-    with pytest.raises(UsageError, match="no data setting 'lable'; did you mean label"):
+    with pytest.raises(UsageError, match="no setting 'lable' of data; did you mean label"):
         loaded(f"{path}?lable=mood")
     with pytest.raises(DataError, match="no column 'txt' besides the label; did you mean text"):
         loaded(f"{path}?columns=txt")
