@@ -18,20 +18,22 @@ INDENT = "   "
 
 
 def print_findings(
-    out: Console, rows: Sequence[Mapping[str, Json]], problems: int | None = MAX_PROBLEMS
+    out: Console, rows: Sequence[Mapping[str, Json]], command: str, problems: int = MAX_PROBLEMS
 ) -> None:
     """Print the best hypotheses of each problem, and how many problems were left out.
 
     Args:
         out: The console.
         rows: Findings in order of problem and rank, as `peirce run --json` prints them.
-        problems: Most problems to print; None for all.
+        command: The command that shows the findings of all problems.
+        problems: Most problems to print.
     """
     groups = [list(found) for _, found in groupby(rows, key=lambda row: row["problem"])]
     for found in groups[:problems]:
         _print_problem(out, found)
-    if left := len(groups[problems:] if problems is not None else ()):
-        out.print(f"… and the findings of {format_count(left, 'more problem')}: run `peirce bank`")
+    if left := len(groups[problems:]):
+        more = format_count(left, "more problem")
+        out.print(f"… and the findings of {more}: {command}", soft_wrap=True)
         out.print()
 
 

@@ -48,7 +48,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     from .. import find_evaluation
     from ..files import tables
 
-    print_findings(out, session.best)
+    print_findings(out, session.best, format_command("bank", session.session, session.store))
     evaluation = find_evaluation(session.evaluation)
     shown = evaluation.on_screen(all_metrics)
     scored, empty = tables.split_valued(
