@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         ProblemRow,
         Recognition,
         Replay,
-        RightOf,
+        RightCount,
         SessionRow,
     )
     from .commands.session.running import (
@@ -124,7 +124,7 @@ __all__ = [
     "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PredictionFile", "PredictionRow", "Pretrained",
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
-    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightOf",
+    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightCount",
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank",
@@ -161,7 +161,7 @@ _NAMES = {
     "commands.results": "Metric Result",
     "commands.session.results": (
         "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast HypothesisRow "
-        "ProblemRow Recognition Replay RightOf SessionRow"
+        "ProblemRow Recognition Replay RightCount SessionRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

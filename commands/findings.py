@@ -12,6 +12,7 @@ observations that the session did not open, and to one input on which the best t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..graphs.runtime.case import Case
@@ -37,7 +38,7 @@ from ..reports.metrics.results import list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..tasks import load_family
 from .oracles import open_oracles
-from .session.results import Disagreement, Finding, Findings, RightOf
+from .session.results import Disagreement, Finding, Findings, RightCount
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -53,6 +54,9 @@ async def find_findings(
 ) -> Findings:
     """Return the best hypotheses of each problem in `rows`.
 
+    If the session's oracle cannot be opened here, what only the oracle knows is left out: a session that
+    has ended never fails because of its summary.
+
     Args:
         store: the open store.
         session: id of the session.
@@ -62,10 +66,14 @@ async def find_findings(
     settings = store.settings(session)
     family = load_family(settings["family"])
     found: list[Finding] = []
-    async with open_oracles(family, _oracle_settings(settings)) as opened:
+    async with AsyncExitStack() as stack:
+        oracle = None
+        with suppress(Unavailable):
+            opening = open_oracles(family, _oracle_settings(settings))
+            oracle = (await stack.enter_async_context(opening)).oracle
         for row, ranked in rank_problems(store, session, rows):
             space = store.input_set(row.space)
-            case = make_case(row.problem, None, opened.oracle, space=space)
+            case = make_case(row.problem, None, oracle, space=space)
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
                 found.append(await _finding(case, rank, one, other))
@@ -99,11 +107,11 @@ async def _finding(
     )
 
 
-def _counted(agreement: Agreement) -> RightOf:
-    return RightOf(right=agreement.right, of=len(agreement.marks))
+def _counted(agreement: Agreement) -> RightCount:
+    return RightCount(right=agreement.right, of=len(agreement.marks))
 
 
-async def _held_out(case: Case, one: RankedHypothesis) -> RightOf | None:
+async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
     found = one.judged.hidden or await _apply_to_held_out(case, one)
     return None if found is None else _counted(found)
 
@@ -137,8 +145,8 @@ async def _disagreement(
     return Disagreement(input=case.space.inputs[place], outputs=outputs)
 
 
-async def _output(case: Case, one: RankedHypothesis, place: int) -> str:
-    """Return what a hypothesis predicts for an input of S, as text."""
+async def _output(case: Case, one: RankedHypothesis, place: int) -> str | None:
+    """Return what a hypothesis predicts for an input of S, as text; None if no oracle can say it."""
     predicted = one.judged.space
     assert predicted is not None
     if reason := int(predicted.reasons[place]):
@@ -147,7 +155,7 @@ async def _output(case: Case, one: RankedHypothesis, place: int) -> str:
         return str(case.family.code_names(case.problem)[int(predicted.codes[place])])
     found = await _apply_to_inputs(case, one, [place])
     if found is None:
-        return "another output"
+        return None
     got = found.got[0]
     return str(got.get("value", got.get("undefined")))
 

@@ -7,15 +7,16 @@ and its sample space are the same in each of them.
 from __future__ import annotations
 
 import difflib
-import re
 import shlex
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..config import DataConfig
-from ..records import DataError, InputSet, Json, LabelsRows, Problem, Task, UsageError
+from ..records import DataError, InputSet, Json, LabelsRows, PeirceError, Problem, Task, UsageError
 from ..records.tables import TableLike, read_table
 from ..records.tasks import DefinedByFile, DocumentsUsage, DrawsProblems, IdentifiesData, NamesFiles
 from ..tasks import load_family, load_problems
@@ -25,7 +26,6 @@ from ..tasks.io.files import check_writable, identify_file, locate
 from ..tasks.io.spaces import SPACE_FILES, write_space
 from ..tasks.io.table_files import open_data
 from ..tasks.recognition.file_kinds import is_for_other_task
-from ..tasks.text.tables import file_type
 from .arguments import validate_call
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 
@@ -37,11 +37,14 @@ if TYPE_CHECKING:
 # rule that splits preference pairs (training/splits.py).
 
 
-def _is_about_a_later_record(error: Exception, data: str | Path) -> bool:
-    """Return whether an error names a line after the first record, so that the task read some of them."""
-    line = re.search(r"\bline (\d+)", str(error))
-    first = 2 if file_type(Path(data)) in (".csv", ".tsv") else 1  # after the header
-    return line is not None and int(line[1]) > first
+def _reads_some_records(load: Callable[..., Sequence[Any]]) -> bool:
+    """Return whether a task reads its data once bad records are left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return bool(load(skip_bad=True))
+        except PeirceError:
+            return False
 
 
 @dataclass(frozen=True)
@@ -191,26 +194,27 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
     keep = None if told is None else told.contains
     source = task_named(task)
+    load = partial(
+        load_problems,
+        source,
+        None if data is None else str(data),
+        observations=shown,
+        problems=config.problems,
+        ids=tuple(config.problem),
+        sample=config.sample,
+        seed=config.seed,
+        space_file=None if space is None else str(space),
+        label=config.label,
+        ood=config.ood,
+        keep=keep,
+    )
     try:
-        pairs = load_problems(
-            source,
-            None if data is None else str(data),
-            observations=shown,
-            problems=config.problems,
-            ids=tuple(config.problem),
-            sample=config.sample,
-            seed=config.seed,
-            space_file=None if space is None else str(space),
-            label=config.label,
-            ood=config.ood,
-            keep=keep,
-            skip_bad=config.skip_bad,
-        )
+        pairs = load(skip_bad=config.skip_bad)
     except (DataError, UsageError) as error:
         if (
             data is None
-            or _is_about_a_later_record(error, data)
             or not is_for_other_task(source.name, data, config.label)
+            or _reads_some_records(load)
         ):
             raise
         raise type(error)(

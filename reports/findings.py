@@ -115,10 +115,8 @@ def rank_bank(store: Store, session: str, bank: Sequence[dict[str, Any]]) -> lis
     """
     ids = {row["problem"] for row in bank}
     rows = [row for row in store.problems(session) if row.problem.id in ids]
-    records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
     ranked = []
-    for row, steps in pair_with_steps(rows, records):
-        best = rank_hypotheses(row.problem, list_judged(steps), distinct=False)
+    for row, best in rank_problems(store, session, rows, distinct=False):
         places = {one.hypothesis.text: place for place, one in enumerate(best)}
         own = [entry for entry in bank if entry["problem"] == row.problem.id]
         own.sort(key=lambda entry: places.get(entry["text"], len(places)))
@@ -154,7 +152,7 @@ def rank_hypotheses(
     while left:
         best = _with_most_evidence(left, tolerant)
         ranked += sorted(best, key=lambda one: (one.bits, -one.consensus))
-        left = [one for one in left if one not in best]
+        left = [one for one in left if not any(one is other for other in best)]
     return _without_equivalents(ranked) if distinct else ranked
 
 

@@ -272,7 +272,7 @@ class Recognition(Result):
     advice: str
 
 
-class RightOf(Result):
+class RightCount(Result):
     """The number of observations on which a hypothesis is right, out of `of` observations."""
 
     right: int
@@ -284,11 +284,12 @@ class Disagreement(Result):
 
     Attributes:
         input: an input of the sample space.
-        outputs: what the best and the second best hypothesis predict, as text.
+        outputs: what the best and the second best hypothesis predict, as text; None where the
+            sandbox to compute it cannot be opened here.
     """
 
     input: Json
-    outputs: Sequence[str]
+    outputs: Sequence[str | None]
 
 
 class Finding(Result):
@@ -311,8 +312,8 @@ class Finding(Result):
     rank: int
     hypothesis: str
     reading: str
-    shown: RightOf
-    held_out: RightOf | None
+    shown: RightCount
+    held_out: RightCount | None
     consistent: bool
     bits: float
     disagreement: Disagreement | None
@@ -399,5 +400,5 @@ def _import(package: str) -> Any:
         raise UsageError(f"{package} is not installed: run `pip install {package}`") from None
 
 
-def _share(counted: RightOf | None) -> str:
+def _share(counted: RightCount | None) -> str:
     return "" if counted is None else f"{counted.right} of {counted.of}"

@@ -49,12 +49,13 @@ def _print_problem(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
             out.print(Text("\n".join(INDENT + INDENT + line for line in shown)), soft_wrap=True)
         out.print(Text(f"{INDENT} {_evidence(row)}", style="dim"), soft_wrap=True)
     if parted := found[0].get("disagreement"):
-        first, second = (to_one_line(str(one), 60) for one in parted["outputs"])
         given = _format_input(parted["input"])
-        out.print(
-            f"{INDENT} For the input {given}, 1 predicts {first} and 2 predicts {second}.",
-            soft_wrap=True,
-        )
+        if None in parted["outputs"]:
+            told = "1 and 2 predict different outputs"
+        else:
+            first, second = (to_one_line(str(one), 60) for one in parted["outputs"])
+            told = f"1 predicts {first} and 2 predicts {second}"
+        out.print(f"{INDENT} For the input {given}, {told}.", soft_wrap=True)
     out.print()
 
 

@@ -79,11 +79,11 @@ def test_python_gives_the_findings_as_rows_tables_and_html(folder):
 
 
 def test_html_in_a_hypothesis_is_shown_and_not_obeyed():
-    from peirce import Finding, Findings, RightOf
+    from peirce import Finding, Findings, RightCount
 
     text = "<script>alert(1)</script>"
     row = Finding(
-        problem=text, rank=1, hypothesis=text, reading=text, shown=RightOf(right=1, of=1),
+        problem=text, rank=1, hypothesis=text, reading=text, shown=RightCount(right=1, of=1),
         held_out=None, consistent=True, bits=1.0, disagreement=None,
     )  # fmt: skip
     assert "<script>" not in Findings([row])._repr_html_()

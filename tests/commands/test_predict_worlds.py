@@ -59,21 +59,21 @@ def parse(text: str) -> Any:
 def holds(tree: Any, atoms: set[tuple[str, ...]], domain: list[str], env: dict[str, str]) -> bool:
     head, *parts = tree
 
-    def of(part: Any, **more: str) -> bool:
+    def is_true(part: Any, **more: str) -> bool:
         return holds(part, atoms, domain, {**env, **more})
 
     if head == "and":
-        return all(of(part) for part in parts)
+        return all(is_true(part) for part in parts)
     if head == "or":
-        return any(of(part) for part in parts)
+        return any(is_true(part) for part in parts)
     if head == "not":
-        return not of(parts[0])
+        return not is_true(parts[0])
     if head == "implies":
-        return not of(parts[0]) or of(parts[1])
+        return not is_true(parts[0]) or is_true(parts[1])
     if head == "iff":
-        return of(parts[0]) == of(parts[1])
+        return is_true(parts[0]) == is_true(parts[1])
     if head in ("exists", "forall"):
-        each = (of(parts[1], **{parts[0]: one}) for one in domain)
+        each = (is_true(parts[1], **{parts[0]: one}) for one in domain)
         return any(each) if head == "exists" else all(each)
     return (head, *(env[part] for part in parts)) in atoms
 

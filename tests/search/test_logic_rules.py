@@ -14,11 +14,11 @@ from peirce.search.logic.ranking import (
     TRADE_OFFS,
     CandidateRules,
     Ranking,
-    estimate_validity,
     exact_cost,
     grow_features,
 )
 from peirce.search.logic.rules import Evidence, PricedRule, Shape, _shape, find_candidates, narrow
+from peirce.search.logic.validity import estimate_validity
 from peirce.tools.logic import (
     PUBLISHED_THEORIES,
     BeyondFastPath,

@@ -23,7 +23,7 @@ from peirce.search.logic.lanes import (
     is_irreflexive,
     most_broken,
 )
-from peirce.search.logic.ranking import draw_worlds
+from peirce.search.logic.validity import draw_worlds
 from peirce.tools.logic import (
     PUBLISHED_THEORIES,
     SIGNATURE,
