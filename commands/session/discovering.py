@@ -83,16 +83,16 @@ def choose_reading(found: Recognition) -> FileReading:
     """
     if found.command:
         return found.readings[0]
-    others = [one for one in found.readings if one.command]
-    choices = [f"for {one.summary}: {one.command}" for one in others]
-    instead = f"; choose one: {'; '.join(choices)}" if choices else ""
-    advice = f"; {'or ' * bool(choices)}{found.advice}" if found.advice else ""
+    choices = [f"for {one.summary}: {one.command}" for one in found.readings if one.command]
+    run_one = f"; {'choose one: ' * (len(choices) > 1)}{'; '.join(choices)}" if choices else ""
     if found.kind == FileKind.NUMERIC_TARGET:
+        advice = f"; {found.advice}" if found.advice else ""
         raise UsageError(
-            f"{found.file}: {found.readings[0].summary} ({found.why}){advice}{instead}"
+            f"{found.file}: {found.readings[0].summary} ({found.why}){advice}{run_one}"
         )
+    advice = f"; {'or ' * bool(choices)}{found.advice}" if found.advice else ""
     raise UsageError(
-        f"{found.file}: it is not clear what the file holds: {found.why}{instead}{advice}"
+        f"{found.file}: it is not clear what the file holds: {found.why}{run_one}{advice}"
     )
 
 
