@@ -68,7 +68,7 @@ def discover(
     if not quiet:
         _print_lines(
             f"{file}: {reading.summary}",
-            f"{reading.command}, because {reading.why}",
+            f"starting {reading.command}, because {reading.why}",
             *(f"warning: {sentence}" for sentence in found.warnings),
         )
     options = apply_defaults(context, str(reading.task), settings)

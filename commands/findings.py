@@ -27,6 +27,7 @@ from ..records import (
     Unavailable,
 )
 from ..reports.findings import (
+    FINDINGS_PER_PROBLEM,
     CheckedFindings,
     RankedHypothesis,
     find_disagreement,
@@ -42,8 +43,6 @@ from .session.results import Disagreement, Finding, Findings, RightCount
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
-
-FINDINGS_PER_PROBLEM = 3
 
 
 async def find_findings(

@@ -46,6 +46,7 @@ from .metrics.results import list_judged, pair_with_steps
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
 
+FINDINGS_PER_PROBLEM = 3  # that a summary shows
 SMALLEST_SHARE = 1e-6  # of the weight of the hypotheses; keeps logarithms finite
 
 

@@ -10,7 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...records import InputSet, Json, JudgedHypothesis, Problem
-from ..findings import CheckedFindings, RankedHypothesis, find_disagreement, rank_hypotheses
+from ..findings import (
+    FINDINGS_PER_PROBLEM,
+    CheckedFindings,
+    RankedHypothesis,
+    find_disagreement,
+    rank_hypotheses,
+)
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
 from .problem import KnownValues, known_values, truncate
 
@@ -18,7 +24,6 @@ if TYPE_CHECKING:
     from ...store import ProblemRow, Store
 
 MAX_PROBLEMS = 20  # of each session
-MAX_FINDINGS = 3  # of each problem
 MAX_CHARS = 4_000  # of a hypothesis
 NOT_CHECKED = CheckedFindings()
 
@@ -32,7 +37,7 @@ def describe_findings(
 ) -> list[dict[str, Json]]:
     """Return the best hypotheses of the first `MAX_PROBLEMS` problems as JSON, in stored order.
 
-    "hypotheses" holds at most `MAX_FINDINGS`, best first, with the counts of the observations on
+    "hypotheses" holds at most `FINDINGS_PER_PROBLEM`, best first, with the counts of the observations on
     which each is right and wrong; "count" is the number of ranked hypotheses. "disagreement" is an
     input of S on which the best two differ, with the prediction of each; None if there is none.
 
@@ -55,7 +60,7 @@ def describe_findings(
             "problem": row.problem.id,
             "hypotheses": [
                 {"number": numbers[id(one.judged)], **_finding(one, known)}
-                for one in ranked[:MAX_FINDINGS]
+                for one in ranked[:FINDINGS_PER_PROBLEM]
             ],
             "count": len(ranked),
             "disagreement": _disagreement(

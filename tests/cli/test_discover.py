@@ -39,7 +39,9 @@ def test_it_says_what_it_runs_and_prints_the_session_as_json(peirce):
     assert session["kind"] == "labelled_rows" and "its name is common" in session["why"]
     first, second, *_ = err.splitlines()
     assert first == "peirce: tickets.csv: 40 rows with 2 labels in 'kind'"
-    assert second.startswith("peirce: peirce run labels --data tickets.csv --label kind, because ")
+    assert second.startswith(
+        "peirce: starting peirce run labels --data tickets.csv --label kind, because "
+    )
 
 
 def test_a_dry_run_counts_calls_and_creates_no_store(peirce):
