@@ -32,7 +32,7 @@ TOO_LARGE = "too_large"
 
 ADDRESS_MARK = b" at 0x"  # in the text of an object without a text of its own
 
-_FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
+_TEXTLESS = frozenset({int, type(None)})  # exact types that marshal writes in canonical form
 _SMALL_INT = 2**256
 # In UTF-8: a high surrogate before a low one. Other bytes of a form may look like it by chance.
 _SURROGATE_PAIR = re.compile(rb"\xed[\xa0-\xaf].\xed[\xb0-\xbf]", re.DOTALL)
@@ -91,32 +91,33 @@ def make_coder(
     """
     memo: dict[bytes, bytes] = {}
     known = memo.get
-    dumps, is_flat = marshal.dumps, _FLAT.issuperset
+    dumps, is_textless = marshal.dumps, _TEXTLESS.issuperset
     longest = min(max_bytes, _MEMO_BYTES) // 5
 
     def code(value: Any) -> bytes:
+        has_text = False
         try:
-            if type(value) is list and len(value) <= longest and is_flat(map(type, value)):
+            if type(value) is list and len(value) <= longest and is_textless(map(type, value)):
                 form = dumps(value, 2)
                 if len(form) > max_bytes:
                     raise Unrepresentable(TOO_LARGE)
             elif _is_grid(value, max_bytes // 5 - 1):
                 form = dumps(value, 2)
             else:
-                form = canonical_bytes(value, max_bytes)
+                form, has_text = canonical_bytes(value, max_bytes), True
         except Unrepresentable:
             raise
-        # one huge string many times, or types that lie about themselves
+        # one huge integer many times, or types that lie about themselves
         except (MemoryError, TypeError, ValueError):
-            form = canonical_bytes(value, max_bytes)
-        if ADDRESS_MARK in form and check is not None:
-            check(form)
+            form, has_text = canonical_bytes(value, max_bytes), True
         found = known(form)
         if found is None:
-            if _SURROGATE_PAIR.search(form):
-                form = canonical_bytes(value, max_bytes)
+            repeatable = len(form) <= _MEMO_BYTES
+            if has_text and ADDRESS_MARK in form and check is not None:
+                check(form)
+                repeatable = False  # `check` may accept this form for the current input only
             found = blake2b(form, digest_size=8).digest()
-            if len(memo) < _MEMO_ENTRIES and len(form) <= _MEMO_BYTES:
+            if repeatable and len(memo) < _MEMO_ENTRIES:
                 memo[form] = found
         return found
 
