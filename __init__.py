@@ -1,17 +1,17 @@
-"""Peirce discovers hypotheses that explain data; named after C. S. Peirce, who defined abduction.
+"""Discover hypotheses that explain data. Peirce is named after C. S. Peirce, who defined abduction.
 
     import peirce
 
     session = peirce.run("list_functions", problems=12, model="search")
     print(session.metrics["gamma"].mean)
 
-The commands of the command line are functions of this package, and the command line only calls
-them. A session is named by its id, a unique prefix of it, or "last"; a store by its file (default
-$PEIRCE_STORE, else peirce.duckdb in the current folder). The value that a function returns has
-attributes, and `to_dict()` gives the object that the command line prints with `--json`. Expected
-failures are raised as `PeirceError`.
+Every command of the command line is also a function of this package. A session is identified by its
+id, by a unique prefix of its id, or by "last". A store is identified by the path of its file
+(default: $PEIRCE_STORE, otherwise peirce.duckdb in the current folder). Functions return objects
+with attributes, and the method `to_dict()` of a result returns the JSON object that the command
+line prints with `--json`. Expected failures are raised as `PeirceError`.
 
-Each name is imported when it is first used, so that importing the package costs nothing.
+Each public name is imported when it is first used, which keeps `import peirce` fast.
 """
 
 from __future__ import annotations

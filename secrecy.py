@@ -1,7 +1,8 @@
 """Detect and mask secrets in text: keys in environment variables and credentials in URLs.
 
-The command line masks everything it prints: errors, the output of `doctor`, and the log lines of
-libraries (with OPENAI_LOG=debug, openai logs response headers, which may repeat the key).
+The command line masks secrets in everything that it prints: errors, the output of `doctor`, and the
+log lines of libraries. For example, openai logs response headers if OPENAI_LOG=debug is set, and a
+response header may repeat the key.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ MIN_SECRET_LENGTH = 8  # Shorter values may be dummies or ordinary words.
 
 
 def find_secrets() -> Iterator[tuple[str, str]]:
-    """Yield (variable, value) for each environment variable that looks secret; paths are not."""
+    """Yield (name, value) for each environment variable that seems to hold a secret.
+
+    A variable counts as secret if its name contains a word such as KEY or TOKEN. Short values and
+    absolute paths do not count as secrets.
+    """
     for name, value in os.environ.items():
         secret = value.strip()
         if (
@@ -38,7 +43,10 @@ def find_secrets() -> Iterator[tuple[str, str]]:
 
 
 def find_secret(*texts: str) -> str:
-    """Return the name of the variable whose secret value occurs in one of the texts, or ""."""
+    """Return the name of a secret environment variable whose value occurs in `texts`.
+
+    The result is "" if no text contains a secret.
+    """
     return next(
         (name for name, secret in find_secrets() if any(secret in text for text in texts)), ""
     )
@@ -52,7 +60,12 @@ def redact_secrets(text: str) -> str:
 
 
 def redact_setting(key: str, value: Any) -> str:
-    """Return a setting as `peirce doctor` prints it, with secrets masked."""
+    """Return the text of a setting as `peirce doctor` prints it, with secrets masked.
+
+    Args:
+        key: The name of the setting, which may itself mark the value as secret.
+        value: The value of the setting: a text or a JSON value.
+    """
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     if key.endswith("api_key_env") and re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
         return redact_secrets(text)
@@ -64,10 +77,13 @@ def redact_setting(key: str, value: Any) -> str:
 
 
 class RedactedLogRecord(logging.LogRecord):
-    """A log record of any library with secrets masked; the command line installs it."""
+    """A log record that masks secrets in its message.
+
+    The command line installs this class for the log messages of all libraries.
+    """
 
     def getMessage(self) -> str:
-        """Return the message with secrets masked."""
+        """Return the message of this record with secrets masked."""
         return redact_secrets(super().getMessage())
 
 
@@ -79,23 +95,29 @@ _REPORTED: dict[str, str] = {}  # by origin, the stored session that alone names
 
 
 def refuse_file_origins(held: Any, file: str, trusted: Iterable[str]) -> None:
-    """Remember the origins that a file names, so that they get no key. Earlier calls are forgotten.
+    """Forbid sending keys to web addresses that only a settings file names.
+
+    `check_recipient` then refuses these addresses. Each call replaces the addresses of earlier
+    calls. An origin is the scheme, host and port of an address.
 
     Args:
         held: The content of the file.
-        file: Its name, for errors.
-        trusted: Texts that the user wrote. An origin that one of them names may get a key.
+        file: The name of the file, for error messages.
+        trusted: Texts that the user wrote. An origin that occurs in a trusted text may get a key.
     """
     _REFUSED.clear()
     _REFUSED.update(dict.fromkeys(_origins(held) - _origins(list(trusted)), file))
 
 
 def report_stored_origins(held: Any, session: str) -> None:
-    """Remember the origins of a stored session whose use of a key is reported on the screen.
+    """Make `check_recipient` warn when a key goes to an address that only a stored session names.
+
+    An address that the user names in a PEIRCE_ environment variable causes no warning. Each call
+    replaces the addresses of earlier calls.
 
     Args:
-        held: The models of the session.
-        session: Its id.
+        held: The model settings of the session.
+        session: The id of the session.
     """
     _REPORTED.clear()
     _REPORTED.update(dict.fromkeys(_origins(held) - _origins(_peirce_variables()), session))
@@ -106,10 +128,13 @@ def _peirce_variables() -> list[str]:
 
 
 def check_recipient(url: str, variable: str) -> str:
-    """Return the reason why the key in `variable` must not be sent to `url`, or "" if it may be
-    sent.
+    """Return the reason why a key must not be sent to `url`, or "" if the key may be sent.
 
-    If only a stored session names the address, a warning is given.
+    If only a stored session names the address, this function also emits a warning.
+
+    Args:
+        url: The address of the request.
+        variable: The name of the environment variable that holds the key.
     """
     origin = next(iter(_origins(url)), "")
     if file := _REFUSED.get(origin):
@@ -143,15 +168,16 @@ def _origins(held: Any) -> set[str]:
 
 
 def unnamed_key_variables(held: Any) -> list[str]:
-    """Return environment variables that a file's settings read a key from without the user's
-    permission.
+    """Return the environment variables from which settings would read a key without permission.
 
-    A store or a peirce.toml may come from another person, who could name any variable. Permitted
-    are the two default variables, and the variables that PEIRCE_PROPOSER_API_KEY_ENV (or the
-    variable of another role) names. A value that may be a key itself is masked in the result.
+    Settings in a store or a peirce.toml may come from another person, who could name any variable.
+    The permitted variables are OPENAI_API_KEY, PEIRCE_API_KEY, and each variable whose name is the
+    value of PEIRCE_PROPOSER_API_KEY_ENV or of the corresponding variable of another role. If a
+    setting holds a key instead of the name of a variable, the result masks the key.
 
     Args:
-        held: Settings: objects with a key `api_key_env`, and texts like "api_key_env=NAME".
+        held: Settings, nested in any way. The function looks for mappings with a key `api_key_env`
+            and for texts like "api_key_env=NAME".
     """
     allowed = {"OPENAI_API_KEY", "PEIRCE_API_KEY"} | {
         value for name, value in os.environ.items()

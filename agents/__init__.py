@@ -1,13 +1,16 @@
-"""Open the models that answer, by the scheme (the word before the colon) of a model string.
+"""Open language models and other sources of answers from a model string.
 
-    search                       the embedded proposer
-    openai:NAME, ollama:NAME, …  a provider (records/providers.py); environment variables hold its key
+The scheme (the word before the colon) of the model string selects the kind of model:
+
+    search                       the built-in search, which is no language model
+    openai:NAME, ollama:NAME, …  a provider (records/providers.py); keys come from the environment
     http://host:port/v1#NAME     an endpoint at this URL (https too)
-    hf:BASE, hf:BASE+ADAPTER     in this process: folders, or ids of the Hugging Face hub
+    hf:BASE, hf:BASE+ADAPTER     a model in this process: folders, or ids of the Hugging Face hub
     recorded:FILE                recorded answers
     scripted:FILE                answers from a JSON file
 
-Each is a `ModelKind` of the registry (records/registry.py). Only the requested one is imported.
+Each kind of model is a `ModelKind` in the registry (records/registry.py). Only the code of the
+requested kind is imported.
 """
 
 from __future__ import annotations
@@ -28,21 +31,24 @@ __all__ = ["EndpointRefused", "check_model", "open_model", "scheme_of", "schemes
 
 
 class EndpointRefused(Unavailable):
-    """Raised when an endpoint will fail for all other problems too, so that the session should
-    stop.
+    """Raised when an endpoint would fail for every problem, so that the session should stop.
 
-    Either the endpoint refuses every request for the same reason (a wrong key, missing rights or a
-    wrong model name), or it has been unreachable for long.
+    Either the endpoint refuses every request for the same reason (a wrong key, missing permissions
+    or a wrong model name), or the endpoint has been unreachable for too long.
     """
 
 
 def schemes() -> tuple[str, ...]:
-    """Return the valid schemes of a model string."""
+    """Return the valid schemes of a model string. The scheme is the word before the colon."""
     return registry.component_names("models")
 
 
 def scheme_of(spec: str) -> str:
-    """Return the scheme of a model string. Raises UsageError for an unknown scheme."""
+    """Return the scheme of a model string, which is the word before the colon.
+
+    Raises:
+        UsageError: The scheme is unknown.
+    """
     scheme = spec.partition(":")[0]
     if registry.is_registered("models", scheme):
         return scheme
@@ -66,7 +72,11 @@ def scheme_of(spec: str) -> str:
 
 
 def settings_of(spec: str) -> type[ModelSettings]:
-    """Return the settings class of a model string or scheme. Raises UsageError if unknown."""
+    """Return the settings class for a model string or a scheme.
+
+    Raises:
+        UsageError: The scheme is unknown.
+    """
     return _kind(spec).settings
 
 
@@ -74,10 +84,11 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
     """Open the model that a model string such as "openai:NAME" or "search" names.
 
     Args:
-        settings: Values of the model's settings by name. A value of None counts as not set.
+        spec: The model string.
+        settings: Values of the model's settings, by name. A value of None counts as not set.
 
     Raises:
-        UsageError: The beginning of the model string is unknown, or this kind of model has no such
+        UsageError: The scheme of the model string is unknown, or this kind of model has no such
             setting.
         DataError: A file cannot be read.
     """
@@ -86,7 +97,9 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
 
 
 async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
-    """Raise the errors that `open_model` would raise, but load no model and send no request."""
+    """Raise the errors that `open_model` would raise, without loading a model or sending a
+    request.
+    """
     kind = _kind(spec)
     if kind.check is None:
         await (await open_model(spec, settings)).close()

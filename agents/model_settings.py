@@ -1,4 +1,6 @@
-"""`ModelKind`, the entry of a kind of model in the registry, and the base of its settings."""
+"""`ModelKind`, which describes a kind of model in the registry, and the base class of model
+settings.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,23 @@ _BOUNDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
 class ModelSettings(Settings):
     """Base class of the settings of one kind of model.
 
-    It has every setting except `model`, the model string.
+    Attributes:
+        model: The model string, which does not count as a setting.
     """
 
     model: str = Field(exclude=True)
 
     @classmethod
     def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:
-        """Build the settings of a model, ignoring values that are None. Raises UsageError."""
+        """Build the settings of a model, ignoring values that are None.
+
+        Args:
+            model: The model string.
+            settings: Values of the settings, by name.
+
+        Raises:
+            UsageError: A setting is unknown, or its value is invalid.
+        """
         given = {key: value for key, value in settings.items() if value is not None}
         names = cls.setting_names()
         for key in given:
@@ -36,11 +47,13 @@ class ModelSettings(Settings):
 
     @classmethod
     def setting_names(cls) -> tuple[str, ...]:
-        """Return the names of all settings."""
+        """Return the names of all settings, without `model`."""
         return tuple(name for name in cls.model_fields if name != "model")
 
     def explicit_values(self) -> dict[str, Any]:
-        """Return the explicitly set values by name, in the order of the fields."""
+        """Return the explicitly set values by setting name, in the order in which the class
+        declares them.
+        """
         return {
             name: getattr(self, name)
             for name in self.setting_names()
@@ -49,7 +62,13 @@ class ModelSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return, for example, "batch 0 of model 'hf:x' must be a whole number of at least 1"."""
+        """Return an error message such as "batch 0 of model 'hf:x' must be a whole number of at
+        least 1".
+
+        Args:
+            error: The error details from pydantic.
+            data: The values that were validated.
+        """
         name = str(error["loc"][0])
         if name not in cls.setting_names():
             return super().describe_error(error, data)
@@ -72,11 +91,11 @@ class ModelKind:
     """A kind of model, as the registry lists it.
 
     Attributes:
-        form: The form of its model string, for messages.
+        form: The form of its model strings, such as "hf:FOLDER_OR_ID", for error messages.
         settings: The class of its settings.
-        open: Opens the proposer from its settings. Raises UsageError or DataError.
-        check: Raises what `open` would, without loading or requesting anything. Only for a kind
-            that is expensive to open.
+        open: Function that opens a model from its settings. It raises UsageError or DataError.
+        check: Function that raises the errors of `open` without loading a model or sending a
+            request; None for a kind of model that opens quickly.
     """
 
     form: str

@@ -1,7 +1,8 @@
-"""Separate the reasoning in a model's answer, written as <think> blocks, from the answer itself.
+"""Separate a model's reasoning, which it writes in <think> blocks, from its answer.
 
-The work is proportional to the length of the text, whatever it holds. The text is not shortened
-here: long reasoning must not cost a short answer. The readers of answers refuse what is too long.
+The running time is proportional to the length of the text. The text is not shortened first, because
+a short answer may follow long reasoning. The code that parses answers rejects answers that are too
+long.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ _NAMES = ("think", "thinking")
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """Return the answer and the reasoning that it contained as <think> blocks.
+    """Return (answer, reasoning) from a text that may contain <think> blocks.
 
-    A block that never closes extends to the end, because the answer was truncated. A closing tag
-    without an opening one ends reasoning that began in the prompt's template.
+    A block that is never closed extends to the end of the text, because the output was truncated. A
+    closing tag without an opening tag ends reasoning that began in the prompt.
     """
     parts: list[str] = []
     closing = re.search(r"</(think|thinking)>", text)

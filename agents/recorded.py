@@ -1,28 +1,30 @@
-"""Recorded answers of a model: `recorded:FILE`, plain or gzip, in one of three forms.
+"""Recorded answers of a model: `recorded:FILE`, uncompressed or gzip, in one of three formats.
 
-The first is the published form of the GPT-4 answers on List Functions: one JSON object whose
-"problems" hold "idx", "turns" (each with "responses"), "chosen_rules" (one per turn) and
+The first format is the published form of the GPT-4 answers on List Functions: one JSON object whose
+"problems" contain "idx", "turns" (each with "responses"), "chosen_rules" (one per turn) and
 "published_test_accs".
 
-The second is our own JSONL, one answer per line; other keys are ignored:
+The second format is Peirce's own: JSON Lines with one answer per line. Other keys are ignored:
 
     {"problem": "12", "step": 1, "answer": "...", "fields": {"chosen_rule": "..."}}
 
-Lines of one problem with one step are the answers of one turn, in the order of the file.
+Lines with the same problem and the same step are the answers of one turn, in the order of the file.
 
-The third is the published prediction records of ABD, `abd_prediction_record_v1`: per line one
-model's answer to one instance. The setting `of_model` selects a model in a file with several.
+The third format is the published prediction records of ABD, `abd_prediction_record_v1`. Each line
+contains the answer of one model to one instance. If a file contains several models, the setting
+`of_model` selects one of them.
 
     {"schemaVersion": "abd_prediction_record_v1", "instanceId": "…", "scenario": "…",
      "theoryId": "…", "model": "…", "extractedFormula": "(P x)", "extractedDescription": "…",
      "rawResponse": "…", "success": true, "parseError": null}
 
-The answer is extractedFormula, as the JSON object that the family parses. Without it, the answer is
-the response (rawResponse, or response), which the family parses by its own contract; without either
-it is empty. Other fields are ignored. Several records of one instance are successive answers.
+The answer is extractedFormula, written as the JSON object that the family parses. If
+extractedFormula is missing, the answer is rawResponse or response, which the family parses like any
+model answer. If all three fields are missing, the answer is empty. Other fields are ignored.
+Several records of one instance are successive answers.
 
-Departure: the published evaluator takes the first flat object with a "formula" in a response; the
-family takes the last object that has one, because drafts come first.
+Departure from the published evaluator: in a response, the evaluator takes the first flat object
+with a "formula". The family takes the last object with a "formula", because drafts come first.
 """
 
 from __future__ import annotations
@@ -56,7 +58,11 @@ class RecordedSettings(ModelSettings):
 
 @dataclass(frozen=True)
 class Answer:
-    """One recorded answer. The last answer of a turn also carries the fields of the turn."""
+    """One recorded answer.
+
+    A turn of the recorded conversation can contain several answers. The last answer of the turn
+    also carries the additional fields of the turn.
+    """
 
     text: str
     last_of_turn: bool
@@ -69,9 +75,10 @@ class AnswerFile:
 
     Attributes:
         file: {"name", "sha256"} of the file.
-        digest: SHA-256 (hex) of the unpacked text, regardless of line ends and the end of the file.
+        digest: The SHA-256 (hex) of the uncompressed text, independent of line endings and of blank
+            lines at the end.
         about: What the file says about the model that gave the answers.
-        answers: Answers by problem id, in the order in which they were given.
+        answers: The answers by problem id, in the order in which the model gave them.
     """
 
     file: Json
@@ -83,15 +90,15 @@ class AnswerFile:
 class RecordedProposer:
     """A proposer that returns the next recorded answer of a problem and never calls tools.
 
-    The number of earlier answers selects it. The proposer is exhausted after the last answer, and
-    for problems without recorded answers.
+    The number of earlier answers to the problem determines which answer is next. The proposer is
+    exhausted after the last answer, and for problems without recorded answers.
     """
 
     def __init__(self, record: AnswerFile) -> None:
         self._record = record
 
     def settings(self) -> Json:
-        """Return the settings to record: the answer file, its digest, and its description of the
+        """Return the settings to record: the answer file, its digest, and what it says about the
         model.
         """
         record = self._record
@@ -131,7 +138,12 @@ def _nothing_left(given: int) -> str:
 
 
 async def open_model(settings: RecordedSettings) -> Proposer:
-    """Open the file that the model string names. Raises UsageError or DataError."""
+    """Open the file of recorded answers that the model string names.
+
+    Raises:
+        UsageError: The model string names no file, the file does not exist, or it lacks the model.
+        DataError: The file has the wrong format.
+    """
     path = settings.model.partition(":")[2]
     if not path:
         raise UsageError(f"model {settings.model!r} names no file: write recorded:FILE")
@@ -143,11 +155,12 @@ def read_record(path: str | Path, of_model: str | None = None) -> AnswerFile:
     """Read a file of recorded answers.
 
     Args:
-        of_model: The model whose answers are wanted, for files with several models.
+        path: The file.
+        of_model: The model whose answers to read; None if the file contains only one model.
 
     Raises:
-        UsageError: There is no such file, or no such model in it.
-        DataError: The content is malformed; the message names file, line and field.
+        UsageError: The file does not exist, or does not contain this model.
+        DataError: The content is malformed. The message names file, line and field.
     """
     place = locate(path, ("answers.jsonl", "answers.jsonl.gz"))
     lines = dict(read_lines(place))
@@ -306,7 +319,14 @@ _TEXTS = ("extractedFormula", "extractedDescription", "rawResponse", "response",
 
 
 class Prediction(NamedTuple):
-    """One published prediction: the answer to parse, and the fields that are kept with it."""
+    """One published prediction record of ABD.
+
+    Attributes:
+        problem: The id of the problem.
+        model: The name of the model.
+        answer: The answer to parse.
+        fields: Additional fields that are stored with the answer.
+    """
 
     problem: str
     model: str
@@ -315,14 +335,16 @@ class Prediction(NamedTuple):
 
 
 class PredictionFile(NamedTuple):
-    """The recorded predictions of one model in ABD's published format."""
+    """The predictions of one model from a file in ABD's published format."""
 
     model: str
     by_problem: Mapping[str, tuple[Prediction, ...]]  # by problem, in the order of the file
 
 
 def is_prediction(line: str) -> bool:
-    """Return whether a line is a prediction record, by its schemaVersion."""
+    """Return whether a line of a file is a prediction record of ABD, according to its
+    schemaVersion.
+    """
     try:
         row = parse_json(line, "")
     except DataError:
@@ -336,17 +358,19 @@ def read_predictions(
     model: str | None = None,
     bad: BadRecords | None = None,
 ) -> PredictionFile:
-    """Read the predictions of one model.
+    """Read the predictions of one model from a file in ABD's published format.
 
     Args:
-        path: The file, for messages.
-        lines: Numbered lines of the file.
-        model: The model to select; None if the file has only one.
-        bad: Handles records that cannot be read; None to refuse the file.
+        path: The file, for error messages.
+        lines: Pairs (line number, line) from the file.
+        model: The model to select; None if the file contains only one model.
+        bad: Decides what happens to unreadable records; None to refuse a file with unreadable
+            records.
 
     Raises:
-        DataError: A record is malformed; the message names line and field.
-        UsageError: The file has several models and none is selected, or `model` is not among them.
+        DataError: A record is malformed. The message names line and field.
+        UsageError: `model` is None although the file contains several models, or the file does not
+            contain `model`.
     """
     found: dict[str, dict[str, list[Prediction]]] = {}
     bad = bad or BadRecords(path, skip=False)

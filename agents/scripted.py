@@ -1,11 +1,12 @@
 """Proposers with scripted answers, for tests, examples and trials without a model.
 
-`scripted:FILE` reads one JSON object that maps a problem id, or "*" for all others, to a list of
-answers. An answer is a text, {"tool": NAME, "arguments": {...}}, or a list of these (the turns of
-one answer: tool calls first, the text last).
+`scripted:FILE` reads a JSON file of one of two forms. The first form maps each problem id, or "*"
+for all other problems, to a list of answers. An answer is a text, a tool call {"tool": NAME,
+"arguments": {...}}, or a list: the turns of one answer, with the tool calls first and the text
+last.
 
-The file can also be one object of rules, for models whose answer depends on the prompt, such as
-judges: {"rules": [{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `RuleProposer`).
+The second form consists of rules, for models whose answer depends on the prompt, such as judges:
+{"rules": [{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `RuleProposer`).
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ ScriptedAnswer: TypeAlias = ScriptedTurn | Sequence[ScriptedTurn]
 
 
 class ScriptedProposer:
-    """A proposer that gives `replies[n]` as answer number n of a problem and is then exhausted.
+    """A proposer that gives `replies[n]` as answer number n of a problem, and is then exhausted.
+
+    An answer is a text, a Reply, an Unavailable (which is raised), or a sequence of these: the
+    turns of one answer. Turn k is given after k rounds of tool calls. If the model is offered no
+    tools, only the last turn is given.
 
     Args:
-        replies: One list for every problem, or a mapping from problem id (or "*" for all others) to
-            such lists. An entry is a text, a Reply, an Unavailable (raised), or a sequence of
-            these: the turns of one answer. The k-th turn is given after k rounds of tool calls;
-            without tools only the last turn is given.
-        file: {"name", "sha256"} of the file with the replies.
+        replies: One list of answers for every problem, or a mapping from problem id (or "*" for all
+            other problems) to a list of answers.
+        file: {"name", "sha256"} of the file that contains the replies; None if there is no file.
     """
 
     def __init__(
@@ -55,7 +58,9 @@ class ScriptedProposer:
         self._file = file
 
     def settings(self) -> Json:
-        """Return the digest of the replies and the file they come from."""
+        """Return the settings to record: a digest of the replies, and the file that contains
+        them.
+        """
         plain = {key: [_plain(item) for item in items] for key, items in self._replies.items()}
         told = {"scheme": "scripted", "digest": digest_of(plain)}
         return told | ({} if self._file is None else {"answers_from": self._file})
@@ -68,7 +73,11 @@ class ScriptedProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Return the next scripted reply of the problem. Raises a scripted Unavailable."""
+        """Return the next scripted reply of the problem.
+
+        Raises:
+            Unavailable: The script contains an Unavailable as this reply.
+        """
         replies = self._replies.get(view.problem, self._replies.get("*", ()))
         if view.own_answer_count >= len(replies):
             return Reply(finish="exhausted", meta={"reason": "the script says no more of it"})
@@ -89,8 +98,9 @@ class FunctionProposer:
     """A proposer that answers every request with the text `function(messages)`.
 
     Args:
-        name: Identifies the function in the settings, as a function has no digest; "" uses the
-            function's own name.
+        function: Function that returns the text of an answer.
+        name: The name that identifies the function in recorded settings; "" for the function's own
+            name.
     """
 
     def __init__(self, function: Callable[[Sequence[Message]], str], name: str = "") -> None:
@@ -118,15 +128,17 @@ class FunctionProposer:
 
 
 class RuleProposer:
-    r"""A proposer that answers by rules: the first rule whose pattern occurs in the prompt applies.
+    r"""A proposer that answers with the text of the first rule whose pattern occurs in the prompt.
 
-    The prompt consists of the contents of all messages with an empty line between them. Patterns
-    are regular expressions of `re`; start them with (?i), (?s) or (?m) to set flags. In a text, \1
-    … \9 and \g<name> stand for groups ("" for a group without a match), and \\ for one backslash.
+    The prompt consists of the contents of all messages, separated by empty lines. Patterns are
+    regular expressions of `re`; start a pattern with (?i), (?s) or (?m) to set flags. In the text
+    of a rule, \1 to \9 and \g<name> are replaced by the matched groups ("" for a group without a
+    match), and \\ by one backslash.
 
     Args:
         rules: Pairs (pattern, text).
-        otherwise: The text if no rule applies; None: the proposer is exhausted then.
+        otherwise: The text if no pattern occurs in the prompt; None to be exhausted in this case.
+        file: {"name", "sha256"} of the file that contains the rules; None if there is no file.
 
     Raises:
         UsageError: A pattern is invalid, or a text names a group that its pattern lacks.
@@ -141,7 +153,7 @@ class RuleProposer:
         self._file = file
 
     def settings(self) -> Json:
-        """Return the digest of the rules and the file they come from."""
+        """Return the settings to record: a digest of the rules, and the file that contains them."""
         digest = digest_of(["Matching", self._plain, self._otherwise])
         told = {"scheme": "scripted", "digest": digest}
         return told | ({} if self._file is None else {"answers_from": self._file})
@@ -154,7 +166,7 @@ class RuleProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Return the text of the first rule whose pattern occurs in the prompt, as the reply."""
+        """Return the text of the first rule whose pattern occurs in the prompt."""
         prompt = prompt_text(messages)
         for pattern, say in self._rules:
             if found := pattern.search(prompt):
@@ -202,20 +214,24 @@ def _expanded(say: str, found: re.Match[str]) -> str:
 
 
 def prompt_text(messages: Sequence[Message]) -> str:
-    """Return the contents of all messages with an empty line between them."""
+    """Return the contents of all messages, separated by empty lines."""
     return "\n\n".join(str(message.get("content") or "") for message in messages)
 
 
 class RepairingProposer:
-    """A simulated chat model for programs that learns from a counterexample.
+    """A simulated chat model that corrects a wrong program after a tool shows that it fails.
 
-    If `tool` is offered, the model first calls it with the source `wrong`. If the result names
-    failing observations, the model answers with `mended(failing)` (or with `mended` if that is a
-    source), otherwise with `wrong`. Without tools, it answers with `wrong`. It gives one answer per
-    problem.
+    If `tool` is offered, the model first calls the tool with the source code `wrong`. If the tool
+    reports failing observations, the model answers with `mended`, otherwise with `wrong`. If the
+    tool is not offered, the model answers with `wrong`. The model gives one answer per problem.
 
     Args:
-        answer: Formats a source as an answer; by default in the format "tuple".
+        wrong: The source code of the wrong program.
+        mended: The source code of the corrected program, or a function that returns this source
+            code from the failing observations.
+        tool: The name of the tool that tests programs.
+        argument: The name of the tool's argument that takes the source code.
+        answer: Function that formats source code as an answer; by default in the format "tuple".
     """
 
     def __init__(
@@ -234,9 +250,7 @@ class RepairingProposer:
         self._answer = answer or format_tuple_answer
 
     def settings(self) -> Json:
-        """Return the settings to record: a digest of the wrong answer and of the repaired
-        answer.
-        """
+        """Return the settings to record: a digest of the wrong and the corrected program."""
         mended = self._mended if isinstance(self._mended, str) else "a function of what failed"
         return {"scheme": "scripted", "digest": digest_of(["Mender", self._wrong, mended])}
 
@@ -248,7 +262,9 @@ class RepairingProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Test the wrong source with the tool; if that fails, answer with the repaired source."""
+        """Test the wrong program with the tool. If the program fails, answer with the corrected
+        program.
+        """
         if view.past_answers:
             return Reply(finish="exhausted")
         if count_tool_rounds(messages) == 0:
@@ -263,7 +279,7 @@ class RepairingProposer:
         return Reply(self._answer(mended))
 
     async def close(self) -> None:
-        """Close the proposer; a scripted repairer needs no cleanup."""
+        """Close the proposer; this proposer needs no cleanup."""
         return None
 
     def _failing(self, messages: Sequence[Message]) -> list[Json]:
@@ -277,17 +293,22 @@ class RepairingProposer:
 
 
 def count_tool_rounds(messages: Sequence[Message]) -> int:
-    """Return how many turns of the conversation called tools."""
+    """Return the number of assistant turns in `messages` that call tools."""
     return sum(1 for m in messages if m["role"] == "assistant" and m.get("tool_calls"))
 
 
 def format_tuple_answer(source: str, description: str = "") -> str:
-    """Return a program as an answer in the format "tuple"."""
+    """Return an answer in the format "tuple": a description and the source code of a program."""
     return f"({description or 'A rule from a script'!r}, {source!r})"
 
 
 async def open_model(settings: ModelSettings) -> Proposer:
-    """Open the proposer of a script file. Raises UsageError or DataError."""
+    """Open the script file that the model string names.
+
+    Raises:
+        UsageError: The model string names no file, or the file does not exist.
+        DataError: The file has the wrong format.
+    """
     path = settings.model.partition(":")[2]
     if not path:
         raise UsageError(f"model {settings.model!r} names no file: write scripted:FILE")

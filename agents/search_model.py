@@ -1,16 +1,23 @@
-"""`--model search`: the embedded proposer, which needs no key, network or GPU.
+"""The built-in search (`--model search`), which needs no key, network or GPU.
 
-It answers in the format of a language model and uses the tool loop: if the family's tool is
-available, it first tests its hypothesis on the shown observations and answers when the tool agrees.
-A reply is a pure function of (view, messages since the last user turn, expansions, trade-off).
-Sampling in the search depends only on the problem, so the seed, the number of workers and the
-order of problems change nothing.
+The search answers in the format of a language model. If the family of the task has a tool that
+tests hypotheses, the search first tests its hypothesis on the shown observations with this tool,
+and answers when the tool confirms the hypothesis.
 
-Supported problems (search/engines.py): programs from lists of integers to a list of integers, an
-integer or a truth value (search/lists); scenes of objects that are on or off (search/acre);
-programs on grids of colours (search/grids); rules about finite worlds (search/logic), which it can
-also repair; sentences about labelled text (search/text), up to twenty per answer. Any other problem
-ends as exhausted, and `Reply.meta` has the reason. docs/explanation/search.md describes what each engine finds.
+A reply depends only on the view, the messages since the last user turn, the number of expansions
+and the trade-off. Random choices in the search depend only on the problem. Therefore, the seed, the
+number of workers and the order of problems do not affect the replies.
+
+Supported problems (search/engines.py):
+
+- programs from lists of integers to a list of integers, an integer or a boolean (search/lists)
+- scenes of objects that are on or off (search/acre)
+- programs on grids of colours (search/grids)
+- rules about finite worlds, which the search can also repair (search/logic)
+- sentences about labelled text, up to twenty per answer (search/text)
+
+For any other problem, the search ends with the reply "exhausted", and `Reply.meta` has the reason.
+docs/explanation/search.md describes what each engine finds.
 """
 
 from __future__ import annotations
@@ -42,7 +49,9 @@ from .prompts.protocol import NO_CALLS_LEFT
 
 
 class SearchSettings(ModelSettings):
-    """The extent of the search and the number of processes."""
+    """Settings of the built-in search: how many candidates it examines, and with how many
+    processes.
+    """
 
     budget_expansions: int | None = setting(
         None,
@@ -60,7 +69,7 @@ class SearchSettings(ModelSettings):
 
     @classmethod
     def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:
-        """Build the settings, with the preset of `search:PRESET` if the model string has one."""
+        """Build the settings. A preset in the model string (`search:PRESET`) takes precedence."""
         named = model.partition(":")[2]
         return super().from_options(model, {**settings, "preset": named} if named else settings)
 
@@ -74,7 +83,7 @@ class _ToolTrial:
 
 
 class SearchProposer:
-    """A `records.Proposer`, and a `records.Repairer` for rules about worlds."""
+    """A proposer that searches for hypotheses, and that can also repair rules about worlds."""
 
     def __init__(
         self, budget_expansions: int, preset: str, workers: int, trade_off: str = ""
@@ -85,7 +94,7 @@ class SearchProposer:
         self.pool = Pool(workers)
 
     def settings(self) -> Json:
-        """Return the settings that the session records."""
+        """Return the settings of the search that the session records."""
         asked_for = {"trade_off": self.trade_off} if self.trade_off else {}
         return {
             "model": "search",
@@ -102,7 +111,10 @@ class SearchProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Search for a hypothesis that no earlier answer has, and test it if tools are offered."""
+        """Search for a hypothesis that no earlier answer contains.
+
+        If the tool that tests hypotheses is offered, the first reply calls this tool.
+        """
         manner = _manner(view)
         if manner is None:
             return _nothing(f"search knows no {view.family} tasks")
@@ -126,7 +138,9 @@ class SearchProposer:
         return Reply(text=said, meta=found["meta"])
 
     async def repair(self, view: View, text: str) -> Reply:
-        """Return a better rule, repaired from `text` or found by a new search if that is better."""
+        """Return a better rule than `text`, either repaired from `text` or found by a new
+        search.
+        """
         manner = _manner(view)
         if manner is None or not manner.repairs:
             return _nothing(f"search mends no hypotheses of {view.family} tasks")
@@ -208,7 +222,7 @@ def _agrees(content: Any) -> bool:
 
 
 async def open_model(settings: SearchSettings) -> SearchProposer:
-    """Return the proposer. No process starts before the first request."""
+    """Return the search as a proposer. No process starts before the first request."""
     preset = PRESETS[settings.preset]
     budget = settings.budget_expansions or preset.expansions
     workers = settings.workers or min(4, os.cpu_count() or 1)

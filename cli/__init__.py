@@ -1,8 +1,8 @@
-"""The command line: parses options, calls the functions of the package and prints results.
+"""The command line: parse options, call the functions of the package, and print results.
 
-`peirce --help` lists the commands. Data goes to stdout, messages to stderr. Heavy imports happen
-inside the command that needs them. `main` is the boundary: an expected error is printed as one
-sentence with its exit code, and a bug keeps its traceback.
+`peirce --help` lists the commands. Data goes to stdout, and messages go to stderr. Large packages
+are imported only by the command that needs them. `main` prints an expected error as one sentence
+and exits with its code. Other errors keep their traceback.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _root(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run one command line and exit.
+    """Run one command line, and exit the process with its exit code.
 
     Exit codes: 0 done, 1 failed, 2 usage, 3 budget spent, 4 sandbox unavailable, 130 interrupted.
     """

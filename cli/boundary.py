@@ -1,6 +1,7 @@
-"""The boundary of the command line.
+"""Run a command line, and handle its errors.
 
-An expected error is printed as one sentence on stderr with an exit code; a bug keeps its traceback.
+An expected error is printed as one sentence on stderr and gives an exit code. Other errors keep
+their traceback.
 """
 
 from __future__ import annotations

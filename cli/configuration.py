@@ -1,11 +1,12 @@
-"""Settings from flags, environment variables and a file, in this order of precedence.
+"""Read settings from flags, environment variables and a configuration file, in this order of
+precedence.
 
-PEIRCE_SEED in the environment sets --seed. The file is $PEIRCE_CONFIG, or peirce.toml in the
-working folder. Its keys are the names of options with underscores or hyphens, as in `seed = 1`. A
-table of the file configures one role of the models ([proposer], [judge], [scorer], [literature]);
-PEIRCE_JUDGE_TEMPERATURE sets the key `temperature` of [judge]. Keys of [proposer] that are not
-options are passed as --model-arg. Settings of a training are in a YAML file of their own (`train
---config`) and are not read here.
+The variable PEIRCE_SEED sets --seed. Other options have variables with names of the same form. The
+file is $PEIRCE_CONFIG, or peirce.toml in the working folder. Its keys are the names of options with
+underscores or hyphens, as in `seed = 1`. A table of the file configures the model of one role
+([proposer], [judge], [scorer], [literature]). The variable PEIRCE_JUDGE_TEMPERATURE sets the key
+`temperature` of [judge]. Keys of [proposer] that are not options are passed as --model-arg.
+Settings of a training are in a separate YAML file (`train --config`) and are not read here.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ RESERVED_VARIABLES = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG_VARIAB
 
 
 class ConfigurationError(Exception):
-    """A setting of the file or the environment that cannot be used, described in one sentence."""
+    """A setting in the file or the environment cannot be used. The message is one sentence."""
 
 
 @dataclass
 class Configuration:
-    """Settings of the file and the environment.
+    """Settings from the configuration file and the environment.
 
     Args:
         defaults: Defaults of each command's options, in the form of click's default_map.
-        model_args: K=V arguments of the proposer, with lower precedence than flags.
-        roles: {role: {key: value}} of the other roles of a session.
-        scorer: The same for the scorer, which only `rate` reads.
+        model_args: K=V arguments of the proposer. Flags take precedence.
+        roles: {role: {key: value}} for all other roles of a session.
+        scorer: {role: {key: value}} for the role scorer, which only `rate` reads.
         settings: (key, value, source) of every setting.
     """
 
@@ -54,7 +55,9 @@ class Configuration:
     settings: list[tuple[str, Any, str]] = field(default_factory=list)
 
     def list_settings(self) -> list[dict[str, Any]]:
-        """Return [{key, value, source}], with possible secrets replaced by ***."""
+        """Return every setting as {key, value, source}. Values that may be secrets are shown as
+        ***.
+        """
         return [
             {"key": key, "value": redact_setting(key, value), "source": source}
             for key, value, source in sorted(self.settings, key=lambda one: (one[0], one[2]))
@@ -62,16 +65,17 @@ class Configuration:
 
 
 def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
-    """Read file and environment, and attach environment variables to the options of all commands.
+    """Read the configuration file and the environment, and give all options their variables.
 
     Args:
-        command: The command line's root.
-        arguments: The arguments of this call. A web address in the file of the working folder gets
-            a key only where an argument or a variable names its host too.
+        command: The root command of the command line.
+        arguments: The arguments of this call. If the file in the working folder names a web
+            address, an API key is sent to this address only if an argument or a variable also names
+            its host.
 
     Raises:
-        ConfigurationError: For a file that is not valid TOML, an unknown key, a key that is set
-            twice in one place, and a variable that looks like a misspelt setting.
+        ConfigurationError: The file is not valid TOML, a key is unknown or set twice in one place,
+            or a variable looks like a misspelt setting.
     """
     path = _path()
     refuse_file_origins({}, "", ())

@@ -1,4 +1,4 @@
-"""The command that looks at a file and runs the session that fits it: discover."""
+"""The command `discover`: recognize what a file contains, and run a session that fits it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The groups of commands in `peirce --help`, and help for tasks in the place of a command."""
+"""The groups of commands in `peirce --help`, and help for a task whose name is used as a
+command.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ YAML_PANELS = (TRAINING_TARGET, TRAINING_SETTINGS)
 
 
 def examples(*lines: str) -> str:
-    """Return an epilog with command lines to copy, one per line if the terminal is wide enough."""
+    """Return the examples of a command's help, with one command line per line."""
     return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
 
 
@@ -66,16 +68,16 @@ class TaskHelpCommand(TyperCommand):
 
 
 class TaskCommand(TyperCommand):
-    """A command with a task as its first argument. Its `--help` ends with examples for the task."""
+    """A command whose first argument is a task. Its `--help` ends with examples for the task."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Remember the first argument, then parse as usual."""
+        """Store the first argument for `format_help`, then parse all arguments."""
         ctx.meta[__name__] = args[0] if args and not args[0].startswith("-") else None
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the command's help, then the task's."""
+        """Print the help of the command, and then the help of the task if one was named."""
         super().format_help(ctx, formatter)
         told = find_task_help(ctx.meta[__name__]) if ctx.meta.get(__name__) else None
         if told is not None:
@@ -124,10 +126,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 
 class CommandGroup(TyperGroup):
-    """The commands by group, each imported when it is called.
+    """The commands of the command line, by group. A command is imported when it is called.
 
-    The name of a task, or the path of a task file, in the place of a command shows how to run it.
-    Any other name is an unknown command.
+    If the name of a task, or the path of a task file, is used instead of a command, its help is
+    printed. Any other name is an unknown command.
     """
 
     _shows_help = False
@@ -162,7 +164,7 @@ class CommandGroup(TyperGroup):
         return list(self._groups())
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help with the first line of each command."""
+        """Print the help of the command line, with the first line of each command's help."""
         self._shows_help = True  # First lines suffice.
         super().format_help(ctx, formatter)
 
@@ -176,7 +178,11 @@ class CommandGroup(TyperGroup):
         ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, or a command that prints the help of a task, or None."""
+        """Return the command `cmd_name`, or a command that prints the help of the task with this
+        name.
+
+        The result is None if there is neither.
+        """
         group = self._groups().get(cmd_name)
         if group is not None and self._shows_help:
             summary = COMMANDS[group][cmd_name][1]

@@ -1,8 +1,8 @@
-"""The options of the command line; each means the same in every command that takes it.
+"""The options of the command line. An option has the same meaning in every command that takes it.
 
-Settings are defined in config/: `add_flags` gives a command the flags of settings by their names, and
-`flag` is a single flag for a command that lists its parameters itself. A setting may also come from
-the environment or from peirce.toml (configuration.py).
+Settings are defined in config/. `add_flags` gives a command the flags of several settings by name.
+`flag` returns a single flag, for a command that lists its parameters itself. A setting may also
+come from the environment or from peirce.toml (configuration.py).
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ def _shared() -> Mapping[str, tuple[type[Settings], FieldInfo]]:
 def setting_field(
     option: str, config_class: type[Settings] | None = None
 ) -> tuple[type[Settings], FieldInfo]:
-    """Return a setting by its option, with the part that defines it.
+    """Return the settings class that defines an option, and the field of the option.
 
-    Methods are imported only for a setting that config/ does not define.
+    The methods are imported only if config/ does not define the option.
 
     Args:
         option: Name of the option.
-        config_class: The class that defines it, if it is not a setting of a session.
+        config_class: The settings class, if the option is not a setting of a session; otherwise
+            None.
     """
     if config_class is not None:
         return config_class, config_class.model_fields[option]
@@ -63,12 +64,13 @@ def setting_field(
 
 
 def flag(option: str, *, text: str = "", config_class: type[Settings] | None = None) -> Any:
-    """Return the flag of a setting, with its help text from config/.
+    """Return the command-line flag of a setting, with its help text from config/.
 
     Args:
         option: Name of the option.
-        text: Another text for `--help`.
-        config_class: The class that defines it, if it is not a setting of a session.
+        text: Another help text; "" to use the text from config/.
+        config_class: The settings class, if the option is not a setting of a session; otherwise
+            None.
     """
     part, field = setting_field(option, config_class)
     extra: Any = field.json_schema_extra
@@ -92,14 +94,16 @@ def add_flags(
     texts: Mapping[str, str] | None = None,
     config_class: type[Settings] | None = None,
 ) -> Callable[[Any], Any]:
-    """Give a command one flag per setting, in place of its parameter `**settings`.
+    """Decorate a command so that it has one flag per setting, instead of its parameter
+    `**settings`.
 
-    The command then receives the values that the user has set, as keywords of `peirce.run`.
+    The command receives the values that the user has set, by name of the setting.
 
     Args:
         options: Names of the settings.
-        texts: Texts for `--help` by name, in place of the descriptions of the settings.
-        config_class: The class that defines the settings, if they are not settings of a session.
+        texts: Help texts by name, which replace the texts from config/.
+        config_class: The settings class, if the options are not settings of a session; otherwise
+            None.
     """
     told = texts or {}
 
@@ -154,10 +158,10 @@ def _elements(field: FieldInfo) -> set[Any]:
 
 
 def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
-    """Convert a flag's value for its setting; None for an empty list.
+    """Convert the value of a flag to the type of its setting. An empty list becomes None.
 
     Raises:
-        UsageError: If a list of numbers cannot be read.
+        UsageError: The value should be a list of numbers but cannot be read.
     """
     if value == []:
         return None
@@ -171,10 +175,14 @@ def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
 
 
 def read_numbers(option: str, text: str) -> list[float]:
-    """Read numbers that are separated by commas.
+    """Return the numbers in a text, which are separated by commas.
+
+    Args:
+        option: Name of the option, for the error message.
+        text: The text.
 
     Raises:
-        UsageError: If a part is not a number.
+        UsageError: The text contains something that is not a number.
     """
     from ..records import UsageError
 

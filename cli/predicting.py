@@ -104,7 +104,7 @@ def predict(
 
 
 def print_predictions(found: Iterable[Any], as_json: bool) -> None:
-    """Print predictions, or what was written to a file, as JSON or as text."""
+    """Print predictions, or a summary of the file that contains them, as JSON or as text."""
     from .. import PredictionFile
     from ..reports.screen import rating, text
 

@@ -1,4 +1,4 @@
-"""Output of the commands: data as JSON on stdout, or text from reports/screen."""
+"""Print the results of commands: data as JSON on stdout, or text from reports/screen."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ EXIT_CODES = {"done": 0, "failed": 1, "budget": 3, "interrupted": 130}
 
 
 def emit(rows: Iterable[Any]) -> None:
-    """Print values as ASCII JSON, one per line, so that any pipe can carry a model's text.
+    """Print values as JSON, one value per line.
 
-    A result is printed as its `to_dict()`.
+    The JSON contains only ASCII characters, so that any pipe can transport text from a model. A
+    result object is printed as its `to_dict()`.
     """
     for row in rows:
         text = json.dumps(row, allow_nan=False, default=lambda result: result.to_dict())
@@ -24,7 +25,13 @@ def emit(rows: Iterable[Any]) -> None:
 
 
 def print_and_exit(session: Any, as_json: bool, all_metrics: bool = False) -> None:
-    """Print the outcome of a session and exit with the code of its status."""
+    """Print the outcome of a session, and exit with the code that belongs to its status.
+
+    Args:
+        session: The outcome.
+        as_json: Print JSON instead of text.
+        all_metrics: Print all metrics instead of the main metrics.
+    """
     from ..reports.metrics.sections import find_section
     from ..reports.screen import summaries, text
 

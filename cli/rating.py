@@ -1,4 +1,6 @@
-"""`peirce rate` and `peirce agree`: ratings of hypotheses by a model, and agreement with people."""
+"""`peirce rate` and `peirce agree`: let a model rate hypotheses, and measure agreement with
+people.
+"""
 
 from __future__ import annotations
 

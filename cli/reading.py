@@ -1,4 +1,4 @@
-"""The commands that read a store, and `doctor`."""
+"""The commands that read a store, and the command `doctor`."""
 
 from __future__ import annotations
 

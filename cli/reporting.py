@@ -1,4 +1,4 @@
-"""`peirce report` and `peirce view`: sessions as an HTML page."""
+"""`peirce report` and `peirce view`: show sessions as an HTML page."""
 
 from __future__ import annotations
 

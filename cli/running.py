@@ -1,4 +1,4 @@
-"""The commands that run a session: run, resume, import and replay."""
+"""The commands that run a session: `run`, `resume`, `import` and `replay`."""
 
 from __future__ import annotations
 
@@ -56,9 +56,15 @@ def run(
 
 
 def apply_defaults(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run with defaults from file and environment.
+    """Return the settings of a run, without defaults that do not fit the model or the method.
 
-    Defaults that do not apply to the model or the method are dropped; flags never are.
+    Defaults from the configuration file and the environment may be meant for another model or
+    method. Flags are always kept.
+
+    Args:
+        context: Context of the command.
+        task: Name of the task.
+        settings: All settings by name.
     """
     from ..commands.session.planning import check_method, drop_unsupported_options
     from ..commands.session.settings import drop_unsupported_model_options
@@ -81,7 +87,7 @@ def apply_defaults(context: typer.Context, task: str, settings: dict[str, Any]) 
 
 
 def option_source(context: typer.Context, name: str) -> str:
-    """Return the source of an option's value, as click names it."""
+    """Return where the value of an option comes from, as click names it, such as COMMANDLINE."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
 
@@ -89,14 +95,14 @@ def option_source(context: typer.Context, name: str) -> str:
 def select_role_flags(
     context: typer.Context, pairs: Sequence[str] | None, *, scorer: bool = False
 ) -> Sequence[str]:
-    """Return the values ROLE.K=V of --role that concern the current command.
+    """Return the values of --role that the current command uses.
 
-    The file and the environment may hold values for all commands. `rate` takes only the values for
-    the role scorer, and other commands take all other values.
+    The configuration file and the environment may have values for all commands. `rate` uses only
+    the values for the role scorer, and other commands use all other values.
 
     Args:
         context: Context of the command.
-        pairs: Values of --role.
+        pairs: The values of --role, in the form ROLE.K=V.
         scorer: Whether the command is `rate`.
     """
     from ..commands.session.settings import SCORER

@@ -1,4 +1,6 @@
-"""`peirce train`: DPO on stored pairs or a session, merged adapters, text classifiers, listings."""
+"""`peirce train`: train on stored pairs or a session, merge adapters, train classifiers, list
+trainings.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Validation of the arguments of public functions against their type annotations.
+"""Check the arguments of public functions against the functions' type annotations.
 
-pydantic checks the values. records/settings.py words the error messages as it does for the settings
-of a session. The arguments `workers` and `concurrency` have the bounds that these settings have in
-config/.
+pydantic checks the values. records/settings.py words the error messages, in the same way as for the
+settings of a session. The arguments `workers` and `concurrency` have the bounds of the settings
+with these names in config/.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ PROTOCOL_METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}
 def validate_call(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function so that it raises UsageError for invalid arguments.
 
-    An argument is invalid if it has another type than the function declares, is out of bounds, is a
-    path that is longer than the file system allows, or is an option in **options that the function does not take. The values of **options are checked
-    by the code that they are passed on to.
+    An argument is invalid if its type differs from the annotation, if it is out of bounds, if it is
+    a path that is too long for the file system, or if it is an option in **options that the
+    function does not take. The values in **options are checked by the code that receives them.
     """
     signature = inspect.signature(function)
 
@@ -50,10 +50,10 @@ def validate_call(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
-    """Raise UsageError for invalid arguments of a function, as `validate_call` does.
+    """Raise UsageError if an argument of a function is invalid, as `validate_call` does.
 
     Args:
-        function: the function whose annotations are the rules.
+        function: the function whose annotations the values must match.
         arguments: the values by parameter name.
     """
     from pydantic import ValidationError
@@ -75,10 +75,15 @@ def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
 
 
 def check_names(function: Callable[..., Any], parameter: str, options: Mapping[str, Any]) -> None:
-    """Raise UsageError for an option that the function does not take.
+    """Raise UsageError if `options` contains an option that the function does not take.
 
-    Functions that take all `RunOptions` are skipped: `RunConfig` gives a better message because it
-    knows the method.
+    Functions that take all `RunOptions` are not checked here. For them `RunConfig` gives a better
+    message, because it knows the method.
+
+    Args:
+        function: the function that receives the options.
+        parameter: the name of its ** parameter.
+        options: the options by name.
     """
     from ..records.settings import suggest_name
     from .option_types import RunOptions

@@ -4,9 +4,10 @@
     found[0].reading, found[0].shown.right
     found.to_pandas()
 
-`reports/findings.py` ranks the hypotheses from the store alone. Here the oracle of the session's
-family (the sandbox, the solver, or exact rules; never a model) also applies the best ones to held-out
-observations that the session did not open, and to one input on which the best two disagree.
+`reports/findings.py` ranks the hypotheses with data from the store alone. This module adds results
+of the oracle (the sandbox, the solver or exact rules, never a model). The oracle applies the best
+hypotheses to held-out observations that the session did not use, and to one input on which the best
+two hypotheses disagree.
 """
 
 from __future__ import annotations
@@ -51,16 +52,17 @@ async def find_findings(
     rows: Sequence[ProblemRow],
     limit: int | None = FINDINGS_PER_PROBLEM,
 ) -> Findings:
-    """Return the best hypotheses of each problem in `rows`.
+    """Return the best hypotheses of each problem in `rows`, best first.
 
-    If the session's oracle cannot be opened here, what only the oracle knows is left out: a session that
-    has ended never fails because of its summary.
+    If the oracle of the session (for example the sandbox) cannot be opened on this machine, the
+    results that need the oracle are left out. Thus a finished session never fails because of its
+    findings.
 
     Args:
         store: the open store.
         session: id of the session.
         rows: problems of the session.
-        limit: most findings per problem; None for all.
+        limit: maximum number of findings per problem; None for all hypotheses.
     """
     settings = store.settings(session)
     family = load_family(settings["family"])
@@ -172,7 +174,12 @@ async def _apply_to_inputs(
 async def check_findings(
     store: Store, session: str, rows: Sequence[ProblemRow]
 ) -> dict[str, CheckedFindings]:
-    """Return what the oracle adds to the findings of each problem in `rows`, by problem.
+    """Apply the best hypotheses of each problem in `rows` with the session's oracle.
+
+    The oracle is the sandbox, the solver, or exact rules.
+
+    Returns:
+        The results for each problem, by the problem's id.
 
     Raises:
         SandboxUnavailable: the sandbox of the session cannot be started here.

@@ -1,4 +1,4 @@
-"""Open the oracle (sandbox or solver) that applies a family's hypotheses, and close it later."""
+"""Open and close the oracle (the sandbox or the solver) that applies the hypotheses of a family."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..records import Family, Limits, OpenOracle, OpensOracle, Oracles, OracleSe
 
 @dataclass(frozen=True)
 class OpenedOracle:
-    """An opened oracle together with its name.
+    """An open oracle (the sandbox or the solver that applies hypotheses), together with its name.
 
     Args:
-        name: the kind of oracle; "" where the family has none.
-        oracle: None where the family has no oracle to open.
+        name: the kind of oracle; "" if the family has no oracle.
+        oracle: the open oracle; None if the family has no oracle to open.
     """
 
     name: str = ""
@@ -23,11 +23,13 @@ class OpenedOracle:
 
     @property
     def layers(self) -> Mapping[str, bool]:
-        """The layers of the sandbox and whether each is active; empty without a sandbox."""
+        """The isolation layers of the sandbox, each with whether it is active; empty without a
+        sandbox.
+        """
         return {} if self.oracle is None else self.oracle.layers()
 
     def make_oracles(self) -> Oracles:
-        """Return the oracles of the family, bound to the default limits."""
+        """Return the oracle in the form that families use, with the default limits."""
         if self.oracle is None:
             return Oracles()
         return Oracles().with_oracle(self.name, self.oracle.with_limits(Limits()))
@@ -38,6 +40,10 @@ async def open_oracles(
     family: Family, settings: OracleSettings | None = None
 ) -> AsyncIterator[OpenedOracle]:
     """Open the oracle that applies the family's hypotheses, and close it at the end of the block.
+
+    Args:
+        family: the family. If it needs no oracle, an empty `OpenedOracle` is yielded.
+        settings: the settings of the sandbox or the solver; None for the defaults.
 
     Raises:
         SandboxUnavailable: the sandbox cannot be started here.

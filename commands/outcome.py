@@ -1,4 +1,4 @@
-"""Results of a session, read from the store: `Session` summarises it, `Trace` has every record."""
+"""Results of a session, read from the store. `Session` is a summary; `Trace` has every record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ DEFAULT_STORE = "peirce.duckdb"
 
 
 def store_path(store: str | Path | None = None) -> Path:
-    """Return the path of the store: the argument, else $PEIRCE_STORE, else peirce.duckdb here."""
+    """Return the path of the store: `store`, else $PEIRCE_STORE, else peirce.duckdb in this
+    folder.
+    """
     return expand_home(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
 
 
@@ -34,14 +36,17 @@ class Session(Result):
         problems: number of problems.
         steps: number of steps.
         best: the best hypotheses of each problem (`findings` in the JSON).
-        verdicts: number of hypotheses (or malformed answers) by verdict.
+        verdicts: number of hypotheses and malformed answers, by verdict.
+        metrics: the metrics of the session, by name.
         evaluation: name of the evaluation that computed the metrics.
-        failed: error message by failed problem.
-        ends: number of finished problems by the reason they ended.
-        breaches: number of breaches of the answer contract by kind (`reports.Tally`).
+        failed: error message of each failed problem, by the problem's id.
+        ends: number of finished problems by the reason why they ended.
+        breaches: number of breaches of the answer contract (the rules for an answer), by kind
+            (`reports.Tally`).
         malformed: number of malformed answers by reason (`reports.Tally`).
-        cause: why the session ended before all its problems did, else "".
-        oracle: what applied its hypotheses; `usage` counts its calls under the role judge.
+        cause: why the session ended before all problems were finished; "" if all were finished.
+        oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
+            the role judge.
     """
 
     session: str
@@ -68,7 +73,10 @@ class Session(Result):
     oracle: str = unprinted_field(default_factory=str)
 
     def findings(self, problem: str | None = None) -> Findings:
-        """Return all hypotheses of the session, or of one of its problems, best first.
+        """Return all hypotheses of the session, best first.
+
+        Args:
+            problem: id of one problem whose hypotheses to return; None for all problems.
 
         Raises:
             UsageError: the session has no such problem.
@@ -83,7 +91,9 @@ class Session(Result):
 
 @dataclass(frozen=True)
 class Trace:
-    """A stored session opened by `load`. Each part is read from the store on first access."""
+    """A stored session, as `load` returns it. Its records are read from the store on first
+    access.
+    """
 
     session: str
     store: str
@@ -108,26 +118,30 @@ class Trace:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of the session's record."""
+        """The digest of the session's record. Equal digests mean equal sessions."""
         with open_for_reading(self.store) as opened:
             return opened.digest(self.session)
 
 
 @contextmanager
 def open_for_reading(store: str | Path | None) -> Iterator[Store]:
-    """Open a store read-only for the length of a `with` block."""
+    """Open a store read-only, and close it at the end of the `with` block.
+
+    Args:
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     with closing(Store.open(store_path(store), write=False)) as opened:
         yield opened
 
 
 def find_problem(store: Store, session: str, name: str) -> str:
-    """Return the id of a problem of a session.
+    """Return the id of a problem in a session.
 
     Args:
         store: the open store.
         session: id of the session.
-        name: id of the problem; for labelled text, the name of a data set stands for its first
-        sample.
+        name: id of the problem. For labelled text, the name of a data set stands for the first
+            sample of the data set.
 
     Raises:
         UsageError: the session has no such problem.
@@ -144,11 +158,11 @@ def find_problem(store: Store, session: str, name: str) -> str:
 def load_findings(
     session: str = "last", problem: str | None = None, *, store: str | Path | None = None
 ) -> Findings:
-    """Return the hypotheses of a session, best first; see `commands.findings.Finding`.
+    """Return the hypotheses of a session, best first.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
-        problem: one of its problems; None for all.
+        session: the session's id, a unique prefix of the id, or "last".
+        problem: id of one problem whose hypotheses to return; None for all problems.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
 
     Raises:
@@ -166,7 +180,12 @@ def load_findings(
 
 
 def load_outcome(path: Path, session: str) -> Session:
-    """Return a stored session's outcome, scored by the evaluation that fits its task."""
+    """Return the outcome of a stored session, with the metrics that fit its task.
+
+    Args:
+        path: path of the store.
+        session: full id of the session.
+    """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
     from ..tasks import load_family

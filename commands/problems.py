@@ -1,7 +1,7 @@
-"""Selection of the problems that a command works on, and the command `peirce tasks`.
+"""Select the problems that a command works on, and the command `peirce tasks`.
 
-`peirce run`, `check`, `import` and `tasks` all use this selection, so a problem, its observations
-and its sample space are the same in each of them.
+`peirce run`, `check`, `import` and `tasks` use the same selection. Therefore a problem, its
+observations and its sample space are the same in all these commands.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ def _reads_some_records(load: Callable[..., Sequence[Any]]) -> bool:
 
 @dataclass(frozen=True)
 class Subset:
-    """A selection of splits, with the rule that assigns each problem to a split."""
+    """A selection of splits, such as validation, with the rule that assigns problems to splits."""
 
     names: tuple[Split, ...]  # in the order of `Split`
     splits: Splits
 
     def contains(self, problem: Problem) -> bool:
-        """Return whether the problem is in one of the selected splits."""
+        """Return whether the problem belongs to one of the selected splits."""
         return self.splits.split_of(problem) in self.names
 
     def as_json(self) -> dict[str, Json]:
-        """Return the subset as a session records it."""
+        """Return the selection as a JSON object, as a session records it."""
         parts, fixed = self.splits.fractions, self.splits.fixed
         return {
             "names": [str(name) for name in self.names],
@@ -75,18 +75,17 @@ def make_subset(
     fractions: Sequence[float] | None,
     fixed: str | Path | None = None,
 ) -> Subset | None:
-    """Return the subset that the options describe, or None if no split is named.
+    """Return the selection of splits that the options describe, or None if `names` is empty.
 
     Args:
-        names: names of splits.
-        seed: seed of the assignment of groups to splits.
+        names: names of the splits to select.
+        seed: seed of the rule that assigns groups of problems to splits.
         fractions: as in `make_splits`.
         fixed: as in `make_splits`.
 
     Raises:
-        UsageError: a split is unknown, or the other options have no effect because no split is
-        named.
-        DataError: the file of fixed groups is invalid.
+        UsageError: a split is unknown, or `names` is empty so that another option has no effect.
+        DataError: the file `fixed` is invalid.
     """
     if not names:
         for option, told in (("--split-seed", seed or None), ("--fractions", fractions),
@@ -110,9 +109,10 @@ def make_splits(
     """Return the rule that assigns groups of problems to splits.
 
     Args:
-        seed: seed of the assignment.
-        fractions: shares of train, validation and held-out, in this order; None for the default.
-        fixed: a file of groups with a fixed split, as `read_fixed_splits` reads it.
+        seed: seed of the rule.
+        fractions: the fractions of training, validation and held-out groups, in this order; None
+            for the default.
+        fixed: a JSON file that assigns groups to splits by hand (see `read_fixed_splits`).
     """
     from ..training.splits import Fractions, Splits
 
@@ -126,11 +126,10 @@ def make_splits(
 
 
 def read_fixed_splits(path: str | Path) -> dict[str, Split]:
-    """Read a JSON file {split: [groups]} and return the split of each group.
+    """Read a JSON file {split: [groups]}, and return the split of each group.
 
     Raises:
-        DataError: the file has another form or puts a group into two splits. The message names the
-        file.
+        DataError: the file has another form, or puts a group into two splits.
     """
     from ..tasks.io.files import expand_home, read_json
     from ..training.splits import Split
@@ -163,9 +162,9 @@ class ChosenProblems:
         sources: where the problems come from, as a session records it. "data", "observations" and
             "space" are each None or {"name", "sha256"} of a file (without its folder);
             "observations" may also be the number of observations drawn. "sample" is the number of
-            problems drawn, or None. "subset" is present where a split was selected. "task_file" is
-            present for a user's own task. The problems and spaces already contain everything that
-            follows from the sources, so the sources are no part of a session's digest.
+            problems drawn, or None. "subset" is present if splits were selected. "task_file" is
+            present for a user's own task. The sources are not part of a session's digest, because
+            the problems and spaces already contain their effect.
     """
 
     task: Task
@@ -174,15 +173,19 @@ class ChosenProblems:
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems without their sample spaces."""
+        """The problems, without their sample spaces."""
         return [problem for problem, _ in self.pairs]
 
 
 def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
-    """Return the problems that `config` selects, as `tasks.load_problems` describes.
+    """Return the problems that `config` selects from a task.
 
-    A subset keeps the problems of its splits. Problems are assigned to splits by the rule that
-    applies to preference pairs. The errors are those of `tasks.load_problems`.
+    If `config` names splits, only their problems are kept. The splits are the same as for
+    preference pairs. It raises the same errors as `tasks.load_problems`.
+
+    Args:
+        task: name of the task, or path of a task file.
+        config: the options that select problems and their data.
     """
     data, space = config.data, config.space
     if data is not None and not isinstance(data, str | Path):
@@ -235,7 +238,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
 
 
 def has_labelled_text(task: str) -> bool:
-    """Return whether a task is about labelled rows.
+    """Return whether the problems of a task consist of labelled rows of text.
 
     Raises:
         UsageError: there is no such task.
@@ -270,15 +273,15 @@ def tasks_list() -> list[TaskRow]:
 
 @validate_call
 def tasks_help(task: str) -> TaskHelp:
-    """Return a description of a task, with commands to run it.
+    """Return a description of a task, with commands that run a session on the task.
 
     Args:
         task: name of a task, or path of a task file.
 
     Returns:
         The task's name, family and description; `takes`, the data that `--data` accepts ("" if the
-        task does not state it); `commands`, command lines to copy; and `methods`, one line about
-        each method that supports the task.
+        task does not document this); `commands`, command lines to copy; and `methods`, a one-line
+        description of each method that works on the task.
 
     Raises:
         UsageError: there is no such task.
@@ -322,23 +325,24 @@ def tasks_show(
     ood: str | None = None,
     skip_bad: bool = False,
 ) -> list[ProblemShown]:
-    """Return problems in full, including their hidden observations.
+    """Return problems with all their data, including the hidden observations.
 
     Args:
         task: name of a task, or path of a task file.
-        problem: id of one problem; None for all that the other options select.
+        problem: id of one problem; None for all problems that the other options select.
         data: a file or folder of problems, or a table; None for the task's generator.
-        problems: number of problems, from the first.
-        sample: number of problems to draw at random by the seed.
+        problems: number of problems, counted from the first.
+        sample: number of problems to draw at random with the seed.
         observations: number of observations to show of each problem, or a file that lists them.
         seed: seed of generated or drawn problems and observations.
-        label: for labelled text, the column that holds the labels.
+        label: for labelled text, the column that contains the labels.
         ood: for labelled text, which out-of-distribution file to use.
         skip_bad: leave out records of the data that cannot be read, and count them in a warning.
 
     Returns:
-        One object for each problem. Its key "drawn" is a drawing for people, where the task has
-        one.
+        One object for each problem. Its key "drawn" is a drawing of the problem as text, if the
+            task
+        draws its problems.
     """
     wanted = () if problem is None else (problem,)
     config = DataConfig(
@@ -367,15 +371,16 @@ def tasks_space(
 ) -> SpaceFile:
     """Write the sample space of a task as JSONL, in the form that `--space` reads.
 
-    The written space equals the space of a run with `data`. Without `data`, it is the space of the
-    problems that the generator makes by default.
+    The sample space is the set of inputs on which hypotheses are compared. With `data`, it is the
+    space of a run on the same data. Without `data`, it is the space of the problems that the task's
+    generator makes by default.
 
     Args:
         task: name of a task, or path of a task file.
         out: the file to write.
         data: a file or folder of problems, or a table; None for the task's generator.
-        problem: write the space of this problem; None for the first one.
-        label: for labelled text, the column that holds the labels.
+        problem: id of the problem whose space to write; None for the first problem.
+        label: for labelled text, the column that contains the labels.
         skip_bad: leave out records of the data that cannot be read, and count them in a warning.
     """
     check_writable(out)
@@ -387,7 +392,15 @@ def tasks_space(
 
 
 def find_similar_task(dataset: str, file: str | Path) -> str:
-    """Return the task whose name is most similar to the name of a data set."""
+    """Return the task whose name is most similar to `dataset`, the name of a data set.
+
+    Args:
+        dataset: the name of a data set.
+        file: the file that contains the name, for the error message.
+
+    Raises:
+        UsageError: no task has a similar name.
+    """
     names = [row.task for row in tasks_list()]
     near = difflib.get_close_matches(dataset, names, 1, 0.8)
     if not near:

@@ -1,13 +1,13 @@
-"""Typed results of the public functions, which can also be read like the JSON that is printed.
+"""Typed results of the public functions, which can also be read like the printed JSON.
 
     scores = peirce.evaluate("last")
     scores.sessions[0].metrics["gamma"].mean         # typed
     scores["sessions"][0]["metrics"]["gamma"]["mean"]  # as in the JSON
     scores.to_dict()                                 # what `peirce eval last --json` prints
 
-A result class is a frozen dataclass whose fields are the keys of a JSON object, in their order. A
-field with a default may be absent from the object. A field made by `extra_keys` holds the keys that
-depend on the data; in the object they are at the same level as the other keys.
+A result class is a frozen dataclass. Its fields are the keys of a JSON object, in the same order. A
+field with a default may be absent from the JSON object. A field made by `extra_keys` contains the
+keys that depend on the data; in the JSON object these keys are at the same level as all other keys.
 """
 
 from __future__ import annotations
@@ -25,26 +25,29 @@ _REST, _UNPRINTED = {"rest": True}, {"unprinted": True}
 
 
 def extra_keys() -> Any:
-    """Return a field for the keys that belong to no other field."""
+    """Return a dataclass field for all keys of the JSON object that have no field of their own."""
     return field(default_factory=dict, metadata=_REST)
 
 
 def unprinted_field(*, default_factory: Callable[[], Any]) -> Any:
-    """Return a field that is left out of the JSON."""
+    """Return a dataclass field that is not part of the JSON object."""
     return field(default_factory=default_factory, metadata=_UNPRINTED)
 
 
 def json_key(name: str) -> Any:
-    """Return a field whose JSON key `name` cannot be the name of a Python attribute."""
+    """Return a dataclass field whose key in the JSON object is `name`.
+
+    Use it if the key cannot be the name of the Python attribute.
+    """
     return field(metadata={"key": name})
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True,
                      field_specifiers=(field, extra_keys, unprinted_field, json_key))  # fmt: skip
 class Result(Mapping[str, Any]):
-    """Base class of results: a read-only mapping with the keys of the corresponding JSON object.
+    """Base class of results: a read-only mapping with the keys of the printed JSON object.
 
-    A result equals every mapping with equal keys and values.
+    A result equals every mapping with the same keys and values.
     """
 
     _keys: tuple[str, ...] = ()  # the keys of the JSON object, in its order
@@ -60,7 +63,7 @@ class Result(Mapping[str, Any]):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build the result from its JSON object.
+        """Build a result from its JSON object.
 
         Raises:
             TypeError: a key belongs to no field, or the key of a field without default is missing.
@@ -83,7 +86,7 @@ class Result(Mapping[str, Any]):
         return made
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the JSON object as plain dicts, lists and values."""
+        """Return this result as a JSON object of ordinary dicts, lists and values."""
         return {key: _plain(value) for key, value in self.items()}
 
     @property
@@ -105,9 +108,9 @@ class Result(Mapping[str, Any]):
 
 
 class Metric(Result):
-    """A mean over `n` problems with the bounds of its 95% interval.
+    """A mean over `n` problems, with the lower and upper bound of its 95% confidence interval.
 
-    Mean and bounds are None if they cannot be computed.
+    The mean and the bounds are None if they cannot be computed.
     """
 
     mean: float | None

@@ -1,9 +1,10 @@
-"""Write option_types.py: the keywords of `peirce.run` and related functions, for type checkers.
+"""Write option_types.py, which declares the keywords of `peirce.run` and related functions for type
+checkers.
 
     python -m peirce.commands.write_option_types
 
-The keywords are the settings in config/ and of the methods in graphs/. A test fails if the file
-is out of date.
+The keywords are the settings in config/ and the settings of the methods in graphs/. A test fails if
+the file is out of date.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ Options = Mapping[str, FieldInfo]
 
 
 def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
-    """Return the options of a part of the configuration by name: all, or only `names`."""
+    """Return options of one part of the configuration, by name.
+
+    Args:
+        part: the settings class.
+        names: the options to return; without names, all options.
+    """
     found = {option: field for option, _, field in part.iter_options()}
     if part is RolesConfig:
         found["roles"] = part.model_fields["roles"]
@@ -57,7 +63,9 @@ def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
 
 
 def run_options() -> dict[str, FieldInfo]:
-    """Return every option of `run`: the options of all parts and of all methods."""
+    """Return every option of `run`: the options of all parts of the configuration and of all
+    methods.
+    """
     found: dict[str, FieldInfo] = {}
     for name, part in RunConfig.part_classes().items():
         found |= select_options(part)
@@ -68,7 +76,10 @@ def run_options() -> dict[str, FieldInfo]:
 
 
 def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
-    """Return the first method's settings class that has a method-only option, with its field."""
+    """Return the settings class and the field of an option that only methods have.
+
+    If several methods have the option, the first method counts.
+    """
     return next(
         (method.settings, field)
         for method in graphs.all_methods().values()
@@ -78,7 +89,9 @@ def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
 
 
 def typed_dicts() -> dict[str, tuple[str, Options]]:
-    """Return the classes to write: name -> (the functions that take them, their options)."""
+    """Return the classes to write, by name, each with the functions that take it and its
+    options.
+    """
     run = run_options()
     transport = select_options(ModelConfig, "timeout_s", "retries")
     judging = select_options(TextConfig, "tau", "judge", "repeats")
@@ -124,9 +137,9 @@ def generate_source() -> str:
 
 
 def annotation_source(field: FieldInfo) -> str:
-    """Return the annotation of a field as source code, with None added for "not set".
+    """Return the type annotation of a setting as source code, with None added for "not set".
 
-    `RowTable`, which settings make from a table, is left out.
+    `RowTable`, which exists only inside settings, is left out.
     """
     kinds = dict.fromkeys(_words(field.annotation))
     return " | ".join([*(kind for kind in kinds if kind not in ("None", "RowTable")), "None"])
@@ -147,7 +160,7 @@ def _words(kind: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the generated module option_types.py, which types the commands' keyword options."""
+    """Write the generated module option_types.py."""
     FILE.write_text(generate_source(), "utf-8")
 
 

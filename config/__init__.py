@@ -1,13 +1,15 @@
 """The settings of a session and of its method.
 
-Every setting is one field here or in its method's module. A setting has one name everywhere:
-`temperature` is the flag `--temperature`, the key in peirce.toml, the variable PEIRCE_TEMPERATURE,
-the keyword of `peirce.run` and a field of `RunConfig`. A new setting is one new field here, and a
-run of `python -m peirce.commands.write_option_types` for type checkers.
+Every setting is one field, declared either in this package or in the module of a method. A setting
+has one name everywhere: `temperature` is the flag `--temperature`, the key in peirce.toml, the
+variable PEIRCE_TEMPERATURE, the keyword argument of `peirce.run` and a field of `RunConfig`. To add
+a setting, add one field here, then run `python -m peirce.commands.write_option_types`, which
+updates the signatures that type checkers read.
 
-`RunConfig` consists of parts (session.py). One of them holds the settings of the method
-(methods.py). Each method's module in graphs/ may have its own `MethodSettings`; the registry that
-is passed to `RunConfig.from_options` selects the class.
+`RunConfig` (session.py) groups the settings by subject, such as data, model and budget. Its field
+`method` holds the settings of the method (methods.py). A method in graphs/ may have its own
+subclass of `MethodSettings`. `RunConfig.from_options` gets a registry of methods, and asks the
+registry for the settings class of the method.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The settings of methods: those that all methods share, and those of labelled text.
+"""The settings that all methods share, and the settings for labelled text.
 
-A method's module in graphs/methods/ has its own subclass of `MethodSettings` if it needs one.
+A method in graphs/methods/ that needs more settings has its own subclass of `MethodSettings`.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ TargetGap: TypeAlias = Annotated[
 class MethodSettings(Settings):
     """Settings that every method has.
 
-    A method's own class gives other defaults and adds its own settings. A field that it declares
-    without a `setting` is fixed.
+    A method may subclass this class to change defaults and to add settings. A field that is
+    declared without `setting(...)` is fixed: users cannot change its value.
     """
 
     panel = "Model and method"
@@ -86,7 +86,9 @@ class MethodSettings(Settings):
 
 
 class RepairSettings(MethodSettings):
-    """Settings of a method that reports oracle results in prompts and may repair answers."""
+    """Settings of a method that shows the evaluation of earlier answers in prompts and may repair
+    answers.
+    """
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
@@ -104,7 +106,10 @@ class RepairSettings(MethodSettings):
 
 
 class BankSettings(MethodSettings):
-    """Settings of a method that builds or reads a bank in one fixed way."""
+    """Settings of a method that builds or reads a bank of hypotheses.
+
+    The number of answers, the feedback and the prompt template are fixed.
+    """
 
     max_answers: int = 25
     feedback: bool | None = None
@@ -116,10 +121,11 @@ UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judg
 
 
 class TextSettings(Settings):
-    """Parameters of the HypoGeniC algorithm, of judging texts and of reading a bank.
+    """Settings for labelled text: the HypoGeniC algorithm, the judge of texts, and the use of a
+    bank.
 
-    Defaults are those of the published HypoBench runs where these have one; a method may set its
-    own.
+    A bank is a collection of hypotheses that predict labels together. Where the published HypoBench
+    runs set a parameter, its default here is the published value. A method may override a default.
     """
 
     panel = "Labelled text"

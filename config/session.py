@@ -1,7 +1,7 @@
-"""The settings of a session in parts, and `RunConfig`, which consists of them.
+"""The settings of a session: one class for each subject, and `RunConfig`, which combines them.
 
-Each part is frozen and refuses unknown names and values of another type in one sentence
-(`records.UsageError`). The settings of methods are in methods.py.
+Each settings object is immutable. An unknown name or a value of the wrong type raises
+`records.UsageError` with a message of one sentence. The settings of methods are in methods.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KeyValues: TypeAlias = Sequence[str] | Mapping[str, Json]
 
 
 class DataConfig(Settings):
-    """Which problems a session works on, and which of their observations are shown."""
+    """Settings that select the problems of a session and the observations that the model sees."""
 
     panel = "Data"
     data: PathLike | RowTable | TableLike | None = setting(
@@ -105,7 +105,7 @@ class DataConfig(Settings):
 
 
 class ModelConfig(Settings):
-    """The model that proposes hypotheses, and its settings."""
+    """Settings that select and configure the model that proposes hypotheses."""
 
     panel = "Model and method"
     model: str | Proposer = setting(
@@ -155,7 +155,10 @@ class ModelConfig(Settings):
 
 
 class RolesConfig(Settings):
-    """Models that play the other roles of a session, where the proposer does not."""
+    """Settings that give the judge and the literature reader their own models.
+
+    By default, the model that proposes hypotheses also plays these roles.
+    """
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
@@ -173,7 +176,10 @@ class RolesConfig(Settings):
 
 
 class RaterConfig(Settings):
-    """The model that rates stored hypotheses for `peirce rate`. No session uses it."""
+    """Settings of the model that rates stored hypotheses for `peirce rate`.
+
+    Sessions do not use this class.
+    """
 
     panel = "Model and method"
     scorer_model: str | None = setting(None, "Model that rates hypotheses.")
@@ -190,7 +196,10 @@ class RaterConfig(Settings):
 
 
 class TextConfig(TextSettings):
-    """Settings of labelled text, including the papers and stored banks that a session reads."""
+    """Settings for labelled text, including the papers and stored banks that a session reads.
+
+    A bank is a stored collection of hypotheses.
+    """
 
     examples: int | Literal["all"] | None = setting(  # type: ignore[assignment]
         10, "Number of rows in the first prompt, or all (10; with model search all).",
@@ -214,7 +223,9 @@ class TextConfig(TextSettings):
 
 
 class BudgetConfig(Settings):
-    """Limits on what a session may spend. Prices are US dollars per million tokens."""
+    """Limits on the tokens, money and failures of a session. Prices are US dollars per million
+    tokens.
+    """
 
     panel = "Running"
     budget_tokens: int | None = setting(
@@ -255,7 +266,7 @@ class BudgetConfig(Settings):
 
 
 class SandboxConfig(Settings):
-    """Where hypotheses run and which solver evaluates rules."""
+    """Settings of the sandbox that runs hypotheses and of the solver that evaluates rules."""
 
     panel = "Running"
     sandbox: str = setting(
@@ -270,7 +281,9 @@ class SandboxConfig(Settings):
 
 
 class ClusterConfig(Settings):
-    """How work is distributed on this machine."""
+    """Settings for parallel work on this machine: the numbers of processes and of concurrent
+    problems.
+    """
 
     panel = "Running"
     workers: int | None = setting(
@@ -285,7 +298,7 @@ class ClusterConfig(Settings):
 
 
 class StoreConfig(Settings):
-    """Where a session is stored, and whether it uses the stored calls of other sessions."""
+    """Settings for the store file and for the reuse of answers from other sessions."""
 
     panel = "Output"
     store: PathLike | None = setting(
@@ -301,7 +314,7 @@ class StoreConfig(Settings):
 
 
 class RunConfig(CompositeSettings):
-    """All settings of a session, in parts."""
+    """All settings of a session, grouped by subject."""
 
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
@@ -317,17 +330,17 @@ class RunConfig(CompositeSettings):
     def from_options(
         cls, options: Mapping[str, Any], methods: MethodRegistry, base: RunConfig | None = None
     ) -> RunConfig:
-        """Build a configuration from plain names.
+        """Build a configuration from a flat mapping of option names to values.
 
         Args:
             options: Values by option name; None counts as not set.
-            methods: Knows the settings of each method.
-            base: The configuration that the options override; None for the defaults. Settings of
-                its method are left out where the options name another one.
+            methods: The registry that returns the settings class of each method.
+            base: The configuration that the options override; None for the defaults. If the options
+                choose another method than `base`, the method settings of `base` are dropped.
 
         Raises:
-            UsageError: An unknown option, a value of another type or out of range, an option that
-                the method does not take, or a budget without the prices that it needs.
+            UsageError: An option is unknown, a value is invalid, the method does not take an
+                option, or a budget lacks the prices that it needs.
         """
         base = base or cls()
         method = options.get("method")
@@ -369,7 +382,15 @@ class RunConfig(CompositeSettings):
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], methods: MethodRegistry) -> RunConfig:
-        """Return the configuration that `to_record` stored. Raises UsageError."""
+        """Rebuild the configuration that `to_record` stored.
+
+        Args:
+            record: The JSON object that `to_record` returned.
+            methods: The registry that returns the settings class of each method.
+
+        Raises:
+            UsageError: The method is unknown, or a value is invalid.
+        """
         classes = dict(cls.part_classes())
         classes["method"] = methods.settings_of(record.get("method", {}).get("method", "abduce"))
         return cls.model_validate({key: classes[key](**values) for key, values in record.items()})

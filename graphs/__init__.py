@@ -1,9 +1,9 @@
-"""Methods as compiled LangGraph graphs, and the code that runs them.
+"""The methods, which are compiled LangGraph graphs, and the code that runs them.
 
-A method is a `Method` of the registry (records/registry.py). methods/ has a file for each method.
-runtime/ has the case of one problem, the nodes that all methods share, and the code that runs and
-replays a session. bank/ has the nodes of methods that keep a bank of rewarded hypotheses.
-inference/ has the strategies that predict labels from a bank.
+A method is a `Method` in the registry (records/registry.py). The package methods/ has one file for
+each method. runtime/ has the nodes that all methods share, and the code that runs and replays a
+session. bank/ has the nodes of methods that keep a bank of hypotheses with rewards. inference/ has
+the strategies that predict labels from a bank.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """A method: the LangGraph graph and the settings by which a session works on each problem.
+    """A method: the LangGraph graph and the settings with which a session works on each problem.
 
     Args:
-        name: value of `--method`.
-        about: a description of the method in one line.
-        families: the task families on which the method works; None for all.
-        build: returns the compiled graph of the method. The graph takes `steps.START_STATE`, with a
-            `case.Case` as context (`memory.make_case` makes one without a store).
-        settings: the class of its settings, with their defaults.
-        asks: whether it calls a model; False where recorded answers are read (imported).
-        aim: what the prompts ask for after the first answer, such as "better".
-        text: defaults of `config.TextSettings` that this method changes.
-        reads: what the method reads in addition to the problem: "literature" (papers), "bank" (a
-            stored bank), "judge" (a model that labels texts).
-        optional: those entries of `reads` that the method can do without.
-        forecast: counts the calls of each role for one problem (forecast.py); the default is for
-            methods that ask for one answer at a time.
-        first_prompt: returns the first prompt on labelled text for a case without a model, as far
-            as it is known (without summaries of papers); empty where it proposes nothing.
+        name: The value of `--method`.
+        about: A description of the method in one line.
+        families: The task families on which the method works; None for all families.
+        build: Function that returns the compiled graph of the method. The graph takes
+            `steps.START_STATE` as input and a `case.Case` as context. `memory.make_case` makes a
+            `Case` without a store.
+        settings: The class of the method's settings, with their defaults.
+        asks: Whether the method calls a model. False means that it reads recorded answers.
+        aim: What prompts request after the first answer: "another" hypothesis or a "better" one.
+        text: Defaults of `config.TextSettings` that this method changes.
+        reads: What the method reads in addition to the problem: "literature" (papers), "bank" (a
+            stored bank of hypotheses) and "judge" (a model that labels texts).
+        optional: The items of `reads` that the method does not require.
+        forecast: Function that counts the model calls for one problem, by role (forecast.py). The
+            default fits methods that request one answer at a time.
+        first_prompt: Function that returns the first prompt on labelled text, as far as it is known
+            before any model is called; empty if the method requests no hypotheses.
     """
 
     name: str
@@ -64,30 +65,30 @@ class Method:
     first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 
     def supports(self, family: str) -> bool:
-        """Return whether it works on tasks of this family."""
+        """Return whether this method works on tasks of a family."""
         return self.families is None or family in self.families
 
     @cached_property
     def graph(self) -> Any:
-        """The compiled graph, built on first access.
+        """The compiled graph of this method, built on first access.
 
-        Importing LangGraph takes most of a second. Draw the graph with
-        `METHOD.graph.get_graph().draw_mermaid()`.
+        The graph is built late because importing LangGraph takes most of a second. Draw the graph
+        with `METHOD.graph.get_graph().draw_mermaid()`.
         """
         return self.build()
 
 
 def all_methods() -> Mapping[str, Method]:
-    """Return every method by name."""
+    """Return all methods, by name."""
     return {method.name: method for method in registry.load_all("methods")}
 
 
 def find_method(name: str, family: str) -> Method:
-    """Return the method of this name, which must work on tasks of this family.
+    """Return the method with this name, after checking that it works on tasks of this family.
 
     Raises:
-        UsageError: there is no such method for the family. The message lists the family's methods
-            and names the nearest one.
+        UsageError: There is no such method for this family. The message lists the valid methods and
+            suggests the most similar name.
     """
     if registry.is_registered("methods", name):
         found: Method = registry.load("methods", name)
@@ -103,10 +104,10 @@ def find_method(name: str, family: str) -> Method:
 
 
 def get_method(name: str) -> Method:
-    """Return the method of this name.
+    """Return the method with this name.
 
     Raises:
-        UsageError: there is no such method.
+        UsageError: There is no such method.
     """
     if not registry.is_registered("methods", name):
         raise UsageError(
@@ -117,16 +118,18 @@ def get_method(name: str) -> Method:
 
 
 def settings_of(name: str) -> type[MethodSettings]:
-    """Return the class of a method's settings.
+    """Return the settings class of the method with this name.
 
     Raises:
-        UsageError: there is no such method.
+        UsageError: There is no such method.
     """
     return get_method(name).settings
 
 
 def methods_taking(option: str) -> Sequence[str]:
-    """Return the names of the methods that have an option."""
+    """Return the names of the methods that accept an option; empty if no method accepts the
+    option.
+    """
     return [
         one.name
         for one in all_methods().values()

@@ -1,13 +1,15 @@
-"""Count the calls that a method makes for one problem, by role, before it runs (`--dry-run`).
+"""Count the model calls of a method for one problem, by role, before the session runs
+(`--dry-run`).
 
-A method's `forecast` counts from `Sizes`; parts that several methods share are here. Retries are
-not included.
+The `forecast` function of a method counts the calls from a `Sizes` object. This module contains the
+functions that several methods share. Retries are not counted.
 
-On labelled text, a model is assumed to give as many hypotheses as requested, all different. The
-counts are bounds. The actual number depends on answers: on how often wrong rows lead to new
-hypotheses (`regenerations`), and under `--judge auto` on how many sentences are exact rules, which
-need no call. A session never asks a question twice, so rows with the same inputs count once where
-that is certain.
+On labelled text, the count assumes that a model gives as many hypotheses as requested, and that all
+are different. The results are bounds. The actual number of calls depends on the answers: on how
+often wrongly predicted rows lead to a request for new hypotheses (`regenerations`), and, with
+`--judge auto`, on how many sentences are exact rules, which need no call. A session never asks the
+same question twice. Therefore, rows with equal inputs are counted once if the repetition is
+certain.
 """
 
 from __future__ import annotations
@@ -40,13 +42,14 @@ CallsByRole = Mapping[str, Span]  # the calls of each role
 
 @dataclass(frozen=True)
 class Sizes:
-    """The figures that the calls of one problem are counted from.
+    """The figures of one problem from which model calls are counted.
 
     Args:
-        problem: the problem.
-        space: number of inputs in the sample space S.
-        settings: settings as the session records them.
-        may_end: whether the model may run out of hypotheses (a search, a record).
+        problem: The problem.
+        space: The number of inputs in the sample space S, on which hypotheses are compared.
+        settings: The settings of the session, as the session records them.
+        may_end: Whether the model can run out of hypotheses, as a search or a file of recorded
+            answers can.
     """
 
     problem: Problem
@@ -58,32 +61,34 @@ class Sizes:
 
     @property
     def labelled(self) -> bool:
-        """Whether the session is on labelled text."""
+        """Whether the problem consists of labelled text."""
         return "text" in self.settings
 
     @cached_property
     def text(self) -> TextSettings:
-        """The settings of a session on labelled text."""
+        """The settings for labelled text."""
         return TextSettings(**self.settings["text"])
 
     @property
     def first_rows(self) -> int:
-        """Number of rows in the first prompt."""
+        """The number of rows in the first prompt."""
         return len(self.problem.shown[: self.text.examples])
 
     @property
     def first_texts(self) -> int:
-        """Number of distinct texts in the first prompt."""
+        """The number of rows with different inputs in the first prompt."""
         return count_distinct(self.problem.shown[: self.first_rows])
 
     @property
     def judged_space(self) -> int:
-        """Number of inputs of the sample space that are judged."""
+        """The number of inputs in the sample space S that the judge labels; 0 unless `judge_space`
+        is set.
+        """
         return self.space if self.text.judge_space else 0
 
     @property
     def stored_bank_sizes(self) -> list[int]:
-        """Number of hypotheses in each stored bank."""
+        """The number of hypotheses in each stored bank that the session reads."""
         return [len(bank) for bank in self.problem.public.get("banks", ())]
 
     @property
@@ -93,7 +98,7 @@ class Sizes:
 
     @property
     def scoring_rows(self) -> int:
-        """Number of validation rows that score hypotheses."""
+        """The number of validation rows that are used to score hypotheses."""
         most = UNDER_A_MODEL if self.text.validation is None else self.text.validation
         return min(len(self._of_split("val")), most)
 
@@ -104,10 +109,10 @@ class Sizes:
 
     @property
     def regenerations(self) -> int:
-        """Maximum number of prompts for new hypotheses after the first, in a method that visits
-        rows.
+        """The maximum number of prompts for new hypotheses after the first prompt.
 
-        There is at most one such prompt for every `wrong` rows of a round.
+        A method that goes through the rows sends at most one such prompt for every `wrong` rows of
+        a pass.
         """
         if not self.text.rounds:
             return 0
@@ -116,12 +121,14 @@ class Sizes:
         return (rows - self.first_rows) // self.text.wrong + again
 
     def count_judgements(self, least: int, most: int, times: int | None = None) -> Span:
-        """Return the calls for questions about a sentence and a text, or about two sentences.
+        """Return the number of calls that answer a number of questions to the judge model.
+
+        A question asks what a sentence says about a text, or whether two sentences mean the same.
 
         Args:
-            least: fewest questions.
-            most: most questions.
-            times: answers to each question; None for `repeats`.
+            least: The smallest number of questions.
+            most: The largest number of questions.
+            times: How often each question is asked; None for the setting `repeats`.
         """
         if self.text.judge == "exact":
             return Span()
@@ -130,17 +137,19 @@ class Sizes:
 
     @property
     def first_judgements(self) -> Span:
-        """The calls that judge the hypotheses of one prompt on the first examples and on S."""
+        """The number of calls that judge the hypotheses from one prompt on the first rows and on
+        S.
+        """
         asked, space = self.text.hypotheses, self.judged_space
         return self.count_judgements(
             asked * (self.first_texts + space), asked * (self.first_rows + space)
         )
 
     def estimate_bank_size(self, prompts: int = 1) -> Span:
-        """Return the size of the bank when it is read.
+        """Return the smallest and largest number of hypotheses in the bank at the end.
 
         Args:
-            prompts: maximum number of prompts for hypotheses before.
+            prompts: The maximum number of prompts that request hypotheses.
         """
         text = self.text
         made = text.hypotheses * prompts
@@ -150,7 +159,9 @@ class Sizes:
 
     @property
     def summary_calls(self) -> Span:
-        """The calls that summarise the papers, in pieces."""
+        """The number of calls that summarise the papers. A long paper is summarised in several
+        pieces.
+        """
         from ..tasks.text.papers import MAX_PIECE_WORDS, split_text
 
         papers = self.problem.public.get("papers", ())
@@ -158,7 +169,11 @@ class Sizes:
         return Span(parts, parts)
 
     def count_reading_calls(self, bank: Span) -> Span:
-        """Return the judge's calls to read a bank of this size on every split."""
+        """Return the number of judge calls that label the rows of every split with a bank.
+
+        Args:
+            bank: The smallest and largest number of hypotheses in the bank.
+        """
         text = self.text
         if text.inference is None or text.judge == "exact":
             return Span()
@@ -202,7 +217,7 @@ _ROWS: Mapping[str, Callable[[int, int, int], tuple[int, int]]] = {
 
 
 def count_distinct(rows: Sequence[Observation]) -> int:
-    """Return the number of rows with different inputs."""
+    """Return the number of different inputs among the rows."""
     return len({canonical_json(one.input) for one in rows})
 
 
@@ -210,14 +225,16 @@ def count_distinct(rows: Sequence[Observation]) -> int:
 
 
 def forecast_one_by_one(sizes: Sizes, least: int | None = None) -> CallsByRole:
-    """Count the calls of a method that asks for one answer at a time, at most `max_answers`.
+    """Count the calls of a method that requests one answer at a time, up to `max_answers` answers.
 
-    Up to `tool_calls` turns of each answer may be spent on tool calls.
+    For each answer, up to `tool_calls` additional calls are counted, after which the model reads
+    the results of tools.
 
     Args:
-        sizes: the sizes.
-        least: fewest answers. The default is the number of bad answers allowed, because a method
-            without bad answers may reach its target with the first answer.
+        sizes: The figures of the problem.
+        least: The smallest number of answers. By default, this is 1 if the model can run out of
+            hypotheses or if the method has no limit on bad answers, otherwise the setting
+            `max_bad`.
     """
     most = sizes.settings["max_answers"]
     if least is None:
@@ -234,7 +251,9 @@ def forecast_one_by_one(sizes: Sizes, least: int | None = None) -> CallsByRole:
 
 
 def forecast_one_prompt(sizes: Sizes) -> CallsByRole:
-    """Count the calls of a method that asks for a full bank at once, maybe from papers."""
+    """Count the calls of a method that requests all hypotheses in one prompt, possibly from
+    papers.
+    """
     return {
         "proposer": Span(1, 1),
         "judge": sizes.first_judgements + sizes.count_reading_calls(sizes.estimate_bank_size()),
@@ -243,10 +262,11 @@ def forecast_one_prompt(sizes: Sizes) -> CallsByRole:
 
 
 def forecast_through_rows(sizes: Sizes) -> CallsByRole:
-    """Count the calls of HypoGeniC: a first prompt, then a pass over the rows with later prompts.
+    """Count the calls of HypoGeniC: a first prompt, then passes through the rows with further
+    prompts.
 
-    The best hypotheses of the bank are judged on each row, and the rows that they get wrong lead to
-    prompts for new hypotheses. A sentence is judged on a text only once.
+    The best hypotheses of the bank are judged on each row. The rows that they predict wrongly lead
+    to prompts for new hypotheses. A sentence is judged only once on each text.
     """
     text, asked, again = sizes.text, sizes.text.hypotheses, sizes.regenerations
     bank = sizes.estimate_bank_size(1 + again)
@@ -271,10 +291,10 @@ def forecast_through_rows(sizes: Sizes) -> CallsByRole:
 
 
 def propose_from_rows(case: Case) -> Sequence[Message]:
-    """Return the first prompt of a method that shows rows."""
+    """Return the first prompt of a method whose first prompt shows labelled rows."""
     return case.prompts.propose(case.make_view(), case.text.hypotheses)
 
 
 def propose_without_rows(case: Case) -> Sequence[Message]:
-    """Return the first prompt of a method that shows no rows."""
+    """Return the first prompt of a method whose first prompt shows no rows."""
     return case.prompts.propose(replace(case.make_view(), shown=()), case.text.hypotheses)

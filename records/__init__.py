@@ -1,10 +1,10 @@
-"""The data types of Peirce and the Protocols between its packages.
+"""The data types of Peirce and the protocols through which its packages communicate.
 
-A session consists of problems, and a method works on each problem in steps. A step makes calls; a
-call is one request to a model or a tool. A call to a model returns an answer, an answer contains
-zero or more hypotheses, and each hypothesis gets one verdict. Every type here is frozen, typed and
-serialisable, and this package imports no other package of Peirce. Import names from `records`,
-whichever module defines them.
+A session consists of problems, and a method works on each problem in steps. In a step, the method
+makes calls; each call is one request to a model or a tool. A model replies with an answer, an
+answer contains zero or more hypotheses, and each hypothesis gets one verdict. The data types are
+immutable, typed and serialisable. This package imports no other package of Peirce. Import names
+directly from `records`, not from its modules.
 """
 
 if "." not in __name__:  # imported from the folder of the repository, without its package

@@ -1,4 +1,4 @@
-"""Calls to models and tools, and the journal that records them."""
+"""Calls to models and tools, and the journal that records each call with its result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool that a model requested."""
+    """A request of a model to call a tool."""
 
     id: str
     name: str
@@ -42,7 +42,10 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens of one call, or a sum over calls. A count that a model does not report is 0."""
+    """The token counts of one call, or the sum over several calls.
+
+    A count that the model did not report is 0.
+    """
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -60,10 +63,13 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply of a proposer: text or tool calls.
+    """The reply of a model or another proposer: text or tool calls.
 
-    `finish` is "stop", "tool_calls", "length", "exhausted" (the proposer has no further answer, so
-    the problem ends) or "no_tools" (the model accepts no tools and is queried again without them).
+    Attributes:
+        finish: Why the reply ended: "stop", "tool_calls" or "length" (the reply was cut off).
+            "exhausted" means that the proposer has no further answer, so the problem ends.
+            "no_tools" means that the model accepts no tools and will be queried again without
+            tools.
     """
 
     text: str = ""
@@ -77,7 +83,12 @@ class Reply:
 
 @dataclass(frozen=True)
 class CallKey:
-    """The path of a call in its session, such as `step/3/propose/0`, independent of timing."""
+    """The identity of a call within a session.
+
+    Attributes:
+        path: The position of the call in the work on the problem, such as "step/3/propose/0". The
+            path does not depend on timing.
+    """
 
     session: str
     problem: str
@@ -86,10 +97,13 @@ class CallKey:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a call as the journal keeps it: JSON, and named arrays stored beside it.
+    """The result of a call as the journal stores it.
 
-    If a recorded call of another session answered this call, `repeats` is that session. The model
-    then used no tokens.
+    Attributes:
+        response: The result as JSON.
+        vectors: Arrays that belong to the result, by name.
+        repeats: The id of another session whose recorded result answered this call without a
+            request to the model; otherwise "".
     """
 
     response: Json
@@ -101,8 +115,10 @@ class Outcome:
 
 
 class Journal(Protocol):
-    """A record of the calls of a session, from which a resumed session takes answers instead of
-    calling again.
+    """A record of all calls of a session.
+
+    A resumed session takes the results of finished calls from the journal and does not repeat the
+    calls.
     """
 
     async def record_once(
@@ -112,9 +128,16 @@ class Journal(Protocol):
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """Return the recorded outcome of `key`, or call `make` and record its outcome.
+        """Return the recorded outcome of `key`. If there is none, call `make` and record its
+        outcome.
 
-        The outcome is durable before this returns.
+        The outcome is stored durably before this method returns.
+
+        Args:
+            key: The identity of the call.
+            kind: "model" or "tool".
+            request: The request, as JSON.
+            make: Function that makes the call.
         """
         ...
 
@@ -123,14 +146,14 @@ class Journal(Protocol):
 
 
 class Proposer(Protocol):
-    """A source of answers: a model, a search, or recorded and scripted answers."""
+    """A source of answers: a language model, a search program, or a file of recorded answers."""
 
     def settings(self) -> Json:
-        """Return the settings that the session records, without secrets.
+        """Return the settings of this proposer that the session records, without secrets.
 
-        "endpoint" (where the model is reached) and "transport" do not count as settings that shape
-        answers. Answers of a proposer with an "endpoint" are cached across sessions. "tools" is
-        False for a model that accepts no tools.
+        The setting "endpoint" is the address of the model. If "endpoint" is present, answers are
+        cached across sessions. The settings "endpoint" and "transport" are assumed not to affect
+        the content of answers. "tools" is False for a model that accepts no tools.
         """
         ...
 
@@ -142,15 +165,15 @@ class Proposer(Protocol):
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Return the proposer's reply to the messages.
+        """Return the reply to the messages.
 
         Args:
-            view: The part of the problem that an agent may see.
+            view: The data of the problem that a model may see.
             messages: The prompt.
             tools: The tools that the model may call.
-            seed: The seed of random choices.
+            seed: The seed for random choices.
             schema: The JSON schema of an answer, for models with constrained decoding. An answer
-                that does not fit the schema is parsed too.
+                that does not fit the schema is parsed nevertheless.
 
         Raises:
             Unavailable: No answer can be obtained.
@@ -158,37 +181,41 @@ class Proposer(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release connections, processes and memory."""
+        """Release the connections, processes and memory of this proposer."""
         ...
 
 
 @runtime_checkable
 class HoldsSecrets(Protocol):
-    """A proposer with a key that no session may store."""
+    """A proposer that holds a key or another secret, which no session may store."""
 
     def secrets(self) -> Mapping[str, str]:
-        """Return the secrets, by the name of the environment variable that holds each."""
+        """Return the values of the secrets, by the name of the environment variable that holds the
+        secret.
+        """
         ...
 
 
 @runtime_checkable
 class Repairer(Protocol):
-    """Repairs a hypothesis that the oracle found inconsistent or too costly."""
+    """A program that repairs hypotheses which are inconsistent or too costly."""
 
     def settings(self) -> Json:
-        """Return the settings that the session records, as for a `Proposer`."""
+        """Return the settings of this repairer that the session records, as `Proposer.settings`
+        does.
+        """
         ...
 
     async def repair(self, view: View, text: str) -> Reply:
-        """Return a better hypothesis as an answer in the session's format.
+        """Return a better hypothesis, written as an answer in the format of the session.
 
         Args:
-            view: The problem, with the answer to repair as the last earlier answer.
-            text: The hypothesis to repair, in the form that the oracle takes. For a malformed
-                hypothesis, the text as the model wrote it; "" if the answer had no hypothesis.
+            view: The problem. The last item of `view.past_answers` is the answer to repair.
+            text: The hypothesis to repair, in its executable form. For a malformed hypothesis, the
+                text as the model wrote it; "" if the answer contains no hypothesis.
 
         Returns:
-            The answer; `finish` is "exhausted" if there is no better hypothesis.
+            The answer. Its `finish` is "exhausted" if no better hypothesis was found.
 
         Raises:
             Unavailable: No answer can be obtained.
@@ -196,5 +223,5 @@ class Repairer(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release connections, processes and memory."""
+        """Release the connections, processes and memory of this repairer."""
         ...

@@ -1,4 +1,4 @@
-"""Exceptions for expected failures: each carries one sentence for the user."""
+"""Exceptions for expected failures. The message of each exception is one sentence for the user."""
 
 from __future__ import annotations
 
@@ -9,48 +9,61 @@ if TYPE_CHECKING:
 
 
 class PeirceError(Exception):
-    """Base class of expected failures: one sentence for the user, and the exit code."""
+    """Base class of expected failures. The message is one sentence for the user.
+
+    Attributes:
+        exit_code: The exit code of the command line after this failure.
+    """
 
     exit_code = 1
 
 
 class UsageError(PeirceError):
-    """Raised when a request is not valid; the message names the value and the valid choices."""
+    """Raised for an invalid request. The message names the value and the valid choices."""
 
     exit_code = 2
 
 
 class DataError(PeirceError):
-    """Raised when a file lacks the expected form; the message names file, line and field."""
+    """Raised when a file has the wrong format. The message names the file, line and field."""
 
 
 class StoreError(PeirceError):
-    """Raised when the store is locked, has another version, is not writable, or lacks an item."""
+    """Raised when the store cannot be used.
+
+    The store is locked, not writable or of another version, or the requested item does not exist.
+    """
 
 
 class Unavailable(PeirceError):
-    """Raised when a model or tool gives no answer. This is never a prediction and never a score.
+    """Raised when a model or tool gives no answer. An outage never counts as a prediction or a
+    score.
 
     Attributes:
-        usage: The tokens of requests without a usable answer, where the model reported them.
+        usage: The tokens spent on requests without a usable answer; None if the model did not
+            report them.
     """
 
     usage: Usage | None = None
 
 
 class SandboxUnavailable(Unavailable):
-    """Raised when a sandbox cannot be started or has died. The message says what to do."""
+    """Raised when the sandbox cannot be started or has crashed. The message says what to do."""
 
     exit_code = 4
 
 
 class BudgetSpent(PeirceError):
-    """Raised when a budget of tokens, dollars or failures is spent. The session can be resumed."""
+    """Raised when a session reaches its limit of tokens, dollars or failures. The session can be
+    resumed.
+    """
 
     exit_code = 3
 
 
 class Interrupted(PeirceError):
-    """Raised when the user stops at once. Work in progress is lost; stored results remain."""
+    """Raised when the user stops the program without waiting. Unfinished work is lost; stored
+    results remain.
+    """
 
     exit_code = 130

@@ -1,4 +1,6 @@
-"""Protocols of task families: what GEAR needs from a domain, and the wording of its prompts."""
+"""Protocols of task families: how a domain parses, applies and compares hypotheses, and its
+prompts.
+"""
 
 from __future__ import annotations
 
@@ -14,46 +16,51 @@ from .values import Json
 
 
 class FamilyWords(Protocol):
-    """The texts in prompts that depend on the family. They name no model."""
+    """The texts in prompts that depend on the family of tasks.
+
+    The texts are the same for all models.
+    """
 
     @property
     def instructions(self) -> str:
-        """Return a few lines for prompts that say what a hypothesis of this family is."""
+        """Return a few lines for a prompt that explain what a hypothesis of this family is."""
         ...
 
     def contract(self, answer_format: str) -> str:
-        """Return the answer contract: the rules for an answer in this format."""
+        """Return the answer contract: the rules that an answer in `answer_format` must follow."""
         ...
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
-        """Return the JSON schema of a complete answer, or None for a format other than JSON."""
+        """Return the JSON schema of a complete answer, or None if `answer_format` is not a JSON
+        format.
+        """
         ...
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return an observation with its number, as prompts show it."""
+        """Return the text that shows an observation and its number in a prompt."""
         ...
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return a hypothesis as prompts show it."""
+        """Return the text that shows a hypothesis in a prompt."""
         ...
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return the first failing observations with the expected and the actual output."""
+        """Return the first failing observations, each with its expected and its actual output."""
         ...
 
     def compact(self) -> FamilyWords:
         """Return shorter prompt texts for small models.
 
-        The answer format, an observation, a hypothesis and feedback take one line each. The
-        description of the problem says only what the observations do not show.
+        The answer contract, each observation, each hypothesis and the feedback take one line each.
+        The description of the problem contains only what the observations do not show.
         """
         ...
 
 
 class Family(Protocol):
-    """A kind of hypothesis: how answers are parsed, and how hypotheses are applied and compared.
+    """A kind of hypothesis, with the code that parses, applies and compares hypotheses.
 
-    S is the sample space: the inputs on which hypotheses are compared.
+    Hypotheses are compared by their predictions on the sample space S, a set of inputs.
     """
 
     name: str
@@ -63,21 +70,32 @@ class Family(Protocol):
     opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic).
 
     def with_strict_contract(self) -> Family:
-        """Return a copy in which a breach of the answer contract makes an answer malformed.
+        """Return a copy of this family that treats a breach of the answer contract as a malformed
+        answer.
 
-        The reason is `breach_` followed by the name of the breach, as in breach_import. By default,
-        `Hypothesis.breaches` lists the breaches, and the hypothesis is judged as usual.
+        The reason of the malformed answer is `breach_` followed by the name of the breach, for
+        example "breach_import". By default, breaches are only listed in `Hypothesis.breaches`, and
+        the hypothesis is judged as usual.
         """
         ...
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        """Return the hypotheses and malformed parts of an answer."""
+        """Parse an answer into hypotheses. Parts that cannot be parsed become `Malformed` objects.
+
+        Args:
+            view: The problem, as the model sees it.
+            answer: The answer of the model.
+            answer_format: The format of the answer, one of `answer_formats`.
+        """
         ...
 
     def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
-        """Parse a hypothesis that a user wrote without an answer around it (`check`)."""
+        """Parse a hypothesis that a user wrote, such as the input of `peirce check`.
+
+        The text contains only the hypothesis, without the surrounding text of a model's answer.
+        """
         ...
 
     async def measure_agreement(
@@ -87,17 +105,33 @@ class Family(Protocol):
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Apply a hypothesis to observations, and return on which observations it is right."""
+        """Apply a hypothesis to observations, and return which observations it predicts correctly.
+
+        Args:
+            hypothesis: The hypothesis to test.
+            observations: The observations to compare with.
+            view: The problem, as a model sees it.
+            oracles: The sandbox, solver and judge that can apply hypotheses.
+        """
         ...
 
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Return the predictions of each hypothesis over a set of inputs."""
+        """Return the predictions of each hypothesis for all `inputs`, in the order of `hypotheses`.
+
+        Args:
+            hypotheses: The hypotheses to apply.
+            inputs: The n inputs to predict.
+            view: The problem, as a model sees it.
+            oracles: The sandbox, solver and judge that can apply hypotheses.
+        """
         ...
 
     def is_consistent(self, agreement: Agreement) -> bool:
-        """Return whether a hypothesis with this agreement is consistent."""
+        """Return whether a hypothesis with this agreement counts as consistent with the
+        observations.
+        """
         ...
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
@@ -107,10 +141,15 @@ class Family(Protocol):
 
 @runtime_checkable
 class MeasuresHypotheses(Protocol):
-    """A family that measures the cost of a hypothesis in addition to its consistency."""
+    """A family that measures figures of a hypothesis, such as its cost, in addition to its
+    consistency.
+    """
 
     def with_evaluator(self, evaluator: str) -> Family:
-        """Return a copy of the family that reads hypotheses as this evaluator does.
+        """Return a copy of this family that parses hypotheses in the same way as the named
+        evaluator.
+
+        An evaluator is a published program that scores hypotheses.
 
         Raises:
             UsageError: The evaluator is unknown.
@@ -118,11 +157,11 @@ class MeasuresHypotheses(Protocol):
         ...
 
     def adapt_problem(self, problem: Problem, evaluator: str) -> Problem:
-        """Return the problem with the data that this evaluator uses."""
+        """Return the problem with the data that the named evaluator uses."""
         ...
 
     def extract_hypothesis(self, view: View, answer: str) -> str:
-        """Return the hypothesis in a raw answer, as the model wrote it, or "" if the answer has
+        """Return the hypothesis in `answer` exactly as the model wrote it, or "" if there is
         none.
         """
         ...
@@ -135,31 +174,31 @@ class MeasuresHypotheses(Protocol):
         hidden: Agreement | None,
         evaluator: str,
     ) -> dict[str, Json]:
-        """Return the measured figures of a hypothesis by name.
+        """Return the measured figures of a hypothesis, by the name of the figure.
 
         Args:
-            problem: The problem.
-            text: The hypothesis as it was written.
+            problem: The problem that the hypothesis explains.
+            text: The hypothesis as the model wrote it.
             shown, hidden: The agreement with the shown and the hidden observations; None if the
                 hypothesis could not be parsed.
-            evaluator: Name of the evaluator.
+            evaluator: The name of the evaluator.
         """
         ...
 
 
 @dataclass(frozen=True)
 class SearchStyle:
-    """How the embedded search writes answers to problems of a family.
+    """How the built-in search (`--model search`) interacts with a family of tasks.
 
     Attributes:
-        answer: Returns the text of an answer from a description and a hypothesis in the form that
-            the oracle takes.
-        tool, argument: Name and argument of the tool that tests a hypothesis; "" if the search
-            calls no tool.
-        repairs: Whether the search also repairs hypotheses of other proposers.
-        facts: Returns what the search engine needs in addition to the shown pairs, such as the
-            theory; None if it needs nothing. The arguments are `View.public` and the name of the
-            trade-off that the user chose, such as tight.
+        answer: Function (description, hypothesis) that returns the text of an answer. The
+            hypothesis is in its executable form.
+        tool, argument: The name of the tool that tests a hypothesis, and the name of the argument
+            that takes the hypothesis; "" if the search calls no tool.
+        repairs: Whether the search also repairs hypotheses of other models.
+        facts: Function (`View.public`, trade-off) that returns data which the search needs in
+            addition to the shown observations, such as the theory, or None. The trade-off is a name
+            that the user chose, such as "tight".
     """
 
     answer: Callable[[str, str], str]
@@ -173,48 +212,55 @@ class SearchStyle:
 
 @runtime_checkable
 class HasSearch(Protocol):
-    """A family for which the embedded search proposes hypotheses."""
+    """A family for which the built-in search (`--model search`) can propose hypotheses."""
 
     @property
     def search_style(self) -> SearchStyle:
-        """Return how the embedded search writes answers for this family."""
+        """Return how the built-in search writes answers for this family."""
         ...
 
 
 @runtime_checkable
 class HasTaskWording(Protocol):
-    """A family whose wording depends on the problem: a theory, the labels, or a user's own task."""
+    """A family whose prompts depend on the problem: on its theory, its labels, or a user's own
+    task.
+    """
 
     def with_task_wording(self, public: Mapping[str, Json]) -> Family:
-        """Return the family with the wording of a problem, from its `View.public`."""
+        """Return a copy of this family with the prompt texts of one problem.
+
+        Args:
+            public: The public data of the problem (`View.public`).
+        """
         ...
 
 
 @runtime_checkable
 class ToleratesErrors(Protocol):
-    """A family in which a hypothesis may be consistent although it is wrong on some inputs.
+    """A family in which a consistent hypothesis may be wrong on a limited share of the
+    observations.
 
-    It may be wrong on a limited share of the inputs to which it applies.
+    The share is measured among the observations to which the hypothesis applies.
     """
 
     def with_tau(self, tau: float) -> Family:
-        """Return a copy with another threshold of consistency.
+        """Return a copy of this family with another threshold of consistency.
 
         Args:
-            tau: Least share of right observations, among the observations to which a consistent
-                hypothesis applies.
+            tau: The smallest share of correct predictions that makes a hypothesis consistent, among
+                the observations to which the hypothesis applies.
         """
         ...
 
 
 @runtime_checkable
 class FindsContradictions(Protocol):
-    """A family in which shown observations may contradict each other."""
+    """A family in which two shown observations can contradict each other."""
 
     def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
         """Return two shown observations that contradict each other, or an empty sequence.
 
-        No hypothesis can be right on both.
+        No hypothesis can be right on both observations.
         """
         ...
 
@@ -223,110 +269,126 @@ class FindsContradictions(Protocol):
 class LabelsRows(Protocol):
     """A family whose observations are labelled rows of a data set.
 
-    The hidden rows belong to splits. Sessions have the settings `text`, a judge, and a bank that is
-    evaluated on the splits.
+    The hidden rows are divided into splits. A session on such a family uses the `text` settings, a
+    judge, and a bank of hypotheses that is evaluated on the splits.
     """
 
     def get_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
-        """Return the hidden rows of "val", "ind" or "ood"; empty where the split is missing."""
+        """Return the hidden rows of one split: "val", "ind" or "ood".
+
+        The result is empty if the problem has no such split.
+        """
         ...
 
     def data_set_name(self, problem: Problem) -> str:
-        """Return the name of the data set that the problem is a sample of."""
+        """Return the name of the data set from which the problem was sampled."""
         ...
 
 
 @runtime_checkable
 class NamesCodes(Protocol):
-    """A family whose prediction codes (`Predictions.codes`) have names, such as labels."""
+    """A family whose integer prediction codes (`Predictions.codes`) have names, such as labels."""
 
     def code_names(self, problem: Problem) -> Sequence[str]:
-        """Return the name of each prediction code."""
+        """Return the names of the prediction codes; the name of code i is the item at index i."""
         ...
 
 
 @runtime_checkable
 class SplitsObservations(Protocol):
-    """A family whose observations consist of several inputs, as a world consists of elements."""
+    """A family in which one observation consists of several inputs, as a world consists of
+    elements.
+    """
 
     def read_observations(self, path: Path, problem: Problem) -> Problem:
-        """Read a file of observations to which hypotheses of `problem` are to be applied.
+        """Read a file of observations on which to test hypotheses about `problem`.
 
         Returns:
-            A problem with these observations.
+            A copy of `problem` with the observations from the file.
 
         Raises:
-            DataError: The file cannot be read, or its observations are of another kind.
+            DataError: The file cannot be read, or its observations do not fit `problem`.
         """
         ...
 
     def split_observation(
         self, observation: Observation
     ) -> Sequence[tuple[Mapping[str, Json], Json]]:
-        """Return (columns, input) for each input of an observation.
+        """Return one pair (columns, input) for each input in an observation.
 
-        The columns describe the input in a table of predictions, such as world and element.
+        The columns describe the input in a table of predictions, for example by world and element.
         """
         ...
 
     def summarize_agreement(self, result: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return the table columns about one observation, such as the cost of the rule there.
+        """Return the table columns for one observation, such as the cost of the rule on this
+        observation.
 
         Args:
-            result: The entry of the observation in `Agreement.got`.
+            result: The item of `Agreement.got` that belongs to the observation.
         """
         ...
 
 
 @runtime_checkable
 class SetsMethodDefaults(Protocol):
-    """A family with its own defaults for the settings of methods."""
+    """A family that changes the default settings of methods."""
 
     @property
     def method_settings(self) -> Mapping[str, Mapping[str, Json]]:
-        """Return the defaults of settings by method."""
+        """Return the changed defaults as {method: {setting: value}}."""
         ...
 
 
 @runtime_checkable
 class RanksFindings(Protocol):
-    """A family that measures how much a hypothesis explains and how simple it is."""
+    """A family that can rank hypotheses by how much they explain and how simple they are."""
 
     def description_bits(self, text: str, problem: Problem) -> float:
         """Return the description length of a hypothesis in bits (tools/description_length.py)."""
         ...
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
-        """Return how many of the shown facts a hypothesis explains, and how many facts there are.
+        """Return (number of shown facts that a hypothesis explains, number of shown facts).
 
         Args:
             agreement: The agreement of the hypothesis with the shown observations.
+            problem: The problem that the hypothesis explains.
         """
         ...
 
 
 @runtime_checkable
 class HasRecordedFormat(Protocol):
-    """A family whose published records hold answers in another format than its default."""
+    """A family whose published answers use another answer format than the default of the family.
+
+    Attributes:
+        recorded_format: The answer format of the published answers.
+    """
 
     recorded_format: str
 
 
 @runtime_checkable
 class HasEvaluation(Protocol):
-    """A family with its own evaluation, the default for its sessions (otherwise `gear`)."""
+    """A family whose sessions are evaluated by default with the evaluation named here instead of
+    `gear`.
+
+    Attributes:
+        evaluation: The name of the evaluation.
+    """
 
     evaluation: str
 
 
 @runtime_checkable
 class OpensOracle(Protocol):
-    """A family that opens an oracle for a session, such as a sandbox.
+    """A family whose hypotheses are applied by an external program, such as a sandbox or solver.
 
     In other families, a model or code in this process applies the hypotheses.
     """
 
     @property
     def oracle_kind(self) -> OracleKind:
-        """Return how the oracle is opened and recorded."""
+        """Return how to open the sandbox or solver, and how the journal records its calls."""
         ...

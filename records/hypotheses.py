@@ -1,4 +1,6 @@
-"""Hypotheses and their evaluation: predictions, agreement with observations, and verdicts."""
+"""Hypotheses and the results of evaluating them: predictions, agreement with observations,
+verdicts.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,11 @@ if TYPE_CHECKING:  # The command line shows its help without numpy.
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis. `text` is the form that the oracle executes: source code, a formula or a
-    sentence.
+    """A hypothesis about the observations of a problem.
+
+    Attributes:
+        text: The executable form: source code, a formula or a sentence.
+        description: A description in natural language.
     """
 
     text: str
@@ -29,16 +34,16 @@ class Hypothesis:
 
     @cached_property
     def digest(self) -> Digest:
-        """Return the SHA-256 digest of the text and the metadata."""
+        """Return the SHA-256 digest of `text` and `meta`."""
         return digest_of([self.text, dict(self.meta)])
 
 
 @dataclass(frozen=True)
 class Malformed:
-    """An answer, or a part of an answer, without a usable hypothesis.
+    """A model answer, or part of an answer, from which no hypothesis could be parsed.
 
     Attributes:
-        reason: A short stable name, such as syntax.
+        reason: A short stable identifier of the error, such as "syntax".
         detail: A sentence about the error, or "".
     """
 
@@ -51,15 +56,16 @@ NOT_REQUESTED = "not_asked"  # The verdict of predictions that were never reques
 
 @dataclass(frozen=True)
 class Predictions:
-    """The predictions of one hypothesis over an `InputSet` of n inputs.
+    """The predictions of one hypothesis for the n inputs of an `InputSet`.
 
     Attributes:
-        codes: int64 of shape (n,), a number for each prediction. Equal predictions have equal
-            codes; the code is 0 if the prediction is undefined.
-        reasons: uint8 of shape (n,): 0 if the prediction is defined, otherwise 1 + an index into
-            `reason_names`, which says why it is undefined.
-        verdict: "ok", or the reason why the whole batch of inputs has no result ("too_slow",
-            "memory", "crashed", …). Every prediction is then undefined for that reason.
+        codes: int64 array of shape (n,). Equal predictions have equal codes; the code is 0 if the
+            prediction is undefined.
+        reasons: uint8 array of shape (n,). The value is 0 if the prediction is defined, otherwise 1
+            plus the index of the reason in `reason_names`.
+        reason_names: Names of the reasons why predictions are undefined.
+        verdict: "ok", or the reason why the run on all inputs failed ("too_slow", "memory",
+            "crashed", …). After such a failure, every prediction is undefined for that reason.
         limited: Whether a limit affected the result.
     """
 
@@ -71,20 +77,22 @@ class Predictions:
 
     @property
     def defined(self) -> NDArray[np.bool_]:
-        """Return a boolean mask (n,) of the inputs that have a prediction."""
+        """Return a boolean array of shape (n,) that is True where the prediction is defined."""
         found: NDArray[np.bool_] = self.reasons == 0
         return found
 
     @staticmethod
     def unevaluated(count: int) -> Predictions:
-        """Return `count` undefined predictions, for a hypothesis that was not applied."""
+        """Return `count` undefined predictions, for a hypothesis that was never applied to the
+        inputs.
+        """
         import numpy as np
 
         zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
         return Predictions(zeros, ones, (NOT_REQUESTED,), NOT_REQUESTED)
 
     def count_undefined(self) -> dict[str, int]:
-        """Return the number of undefined predictions by reason, most frequent first."""
+        """Return the number of undefined predictions for each reason, most frequent first."""
         import numpy as np
 
         counts = np.bincount(self.reasons, minlength=len(self.reason_names) + 1)[1:]
@@ -94,13 +102,13 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The result of comparing a hypothesis with m observations.
+    """The result of comparing the predictions of a hypothesis with m observations.
 
     Attributes:
-        marks: m entries: True if the prediction is right, False if it is wrong, None if it is
-            undefined.
-        got: the m predictions: {"value": Json} or {"undefined": reason}.
-        verdict: "ok", or the reason why the whole batch has no result, as in `Predictions`.
+        marks: m values, one per observation: True if the prediction is right, False if it is wrong,
+            None if it is undefined.
+        got: The m predictions, each {"value": Json} or {"undefined": reason}.
+        verdict: "ok", or the reason why the run on all inputs failed, as in `Predictions`.
     """
 
     marks: tuple[bool | None, ...]
@@ -111,12 +119,15 @@ class Agreement:
 
     @property
     def right(self) -> int:
-        """Return the number of observations that the hypothesis is right on."""
+        """Return the number of observations that the hypothesis predicts correctly."""
         return sum(mark is True for mark in self.marks)
 
     @property
     def gap(self) -> float | None:
-        """Return the cost above the lower bound per observation; None where either is not known."""
+        """Return (cost - lower bound) / number of observations, for rules about worlds.
+
+        The result is None if the cost or the bound is unknown, or if there are no observations.
+        """
         cost, bound = self.detail.get("cost"), self.detail.get("bound")
         if cost is None or bound is None or not self.marks:
             return None
@@ -127,8 +138,9 @@ class Verdict(StrEnum):
     """The verdict on a hypothesis: accepted, redundant, inconsistent or malformed.
 
     An accepted hypothesis is consistent with the shown observations and novel. A redundant
-    hypothesis is consistent, but on at least 80% of the sample space, an earlier answer predicts
-    the same (tools/gear/novelty.py).
+    hypothesis is consistent, but earlier answers already make the same predictions on at least 80%
+    of the sample space, which is the set of inputs on which hypotheses are compared
+    (tools/gear/novelty.py).
     """
 
     MALFORMED = "malformed"
@@ -138,7 +150,5 @@ class Verdict(StrEnum):
 
     @property
     def consistent(self) -> bool:
-        """Return whether the verdict means that the hypothesis is consistent: accepted or
-        redundant.
-        """
+        """Return whether the hypothesis is consistent, which means accepted or redundant."""
         return self in (Verdict.REDUNDANT, Verdict.ACCEPTED)

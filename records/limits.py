@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Resource limits of the sandbox.
+    """Resource limits for running one hypothesis in the sandbox.
 
-    If the run on one input reaches a limit, its prediction is undefined, with a reason. If the run
-    on all inputs reaches a limit, every prediction of the hypothesis is undefined. Iterations of
-    `while` loops are counted, so that results do not depend on a clock. Limits on CPU time stop
-    code without such loops.
+    If the run on one input reaches a limit, the prediction for this input is undefined, and a
+    reason is recorded. If the run on all inputs reaches a limit, every prediction of the hypothesis
+    is undefined. Loops with `while` are limited by counting their iterations, so that results do
+    not depend on the speed of the machine. Limits on CPU time stop code that is slow without such
+    loops.
     """
 
     loop_steps: int = 50_000  # for one input

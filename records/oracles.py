@@ -1,4 +1,4 @@
-"""Oracles that apply hypotheses to inputs: sandbox, solver and judge, with limits and results."""
+"""Oracles, which apply hypotheses to inputs: the sandbox, the solver and the judge model."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ Apply: TypeAlias = Callable[..., Awaitable[Any]]  # applies a hypothesis to inpu
 
 @dataclass(frozen=True)
 class Batch:
-    """The result of running one hypothesis over one input set of n inputs.
+    """The result of running one program on a set of n inputs.
 
     Attributes:
-        verdict: "ok" or the reason why there is no result: "syntax", "too_slow", "memory",
-            "output_too_large", "protocol", "crashed", "no_function".
-        codes, reasons, reason_names: As in `Predictions` (keep="codes").
-        values: n entries, {"value": Json} or {"undefined": reason} (keep="values").
+        verdict: "ok", or the reason why there is no result: "syntax", "too_slow", "memory",
+            "output_too_large", "protocol", "crashed" or "no_function".
+        codes, reasons, reason_names: As in `Predictions`, if the run was requested with
+            keep="codes".
+        values: n results, each {"value": Json} or {"undefined": reason}, if the run was requested
+            with keep="values"; otherwise None.
         detail: A message about the failure, at most 500 characters.
-        limited: Whether a limit affected the result.
-        cpu_s: The processor time, in seconds.
+        limited: Whether a resource limit affected the result.
+        cpu_s: The processor time in seconds.
     """
 
     verdict: str
@@ -46,7 +48,13 @@ class Batch:
     cpu_s: float = 0.0
 
     def check_size(self, count: int) -> None:
-        """Raise ValueError unless a result with the verdict "ok" belongs to `count` inputs."""
+        """Check that this result has one entry for each of `count` inputs.
+
+        Nothing is checked if the verdict is not "ok".
+
+        Raises:
+            ValueError: The number of entries is wrong.
+        """
         if self.verdict != "ok":
             return
         if self.values is None:
@@ -57,15 +65,18 @@ class Batch:
 
 @dataclass(frozen=True)
 class Solution:
-    """The solver's results for one rule over n inputs.
+    """The result of evaluating one rule about worlds on n inputs.
+
+    Which attributes are set depends on the mode (`SolveMode`) of the call.
 
     Attributes:
-        worlds: For the modes "worth" and "explained", n entries {"valid", "cost", "bound",
-            "reason"}; for "explained" also with "breaches" and "needless"
+        worlds: For the modes "worth" and "explained", n mappings with the keys "valid", "cost",
+            "bound" and "reason". The mode "explained" adds "breaches" and "needless"
             (tools/logic/explanations.py).
-        codes: For the mode "extension", which asks for the elements that the rule marks, int64 of
-            shape (n,). The code is 1 if the rule marks the element for every choice of truth values
-            of the unknown atoms, 2 if only for some choices, and 0 if for none.
+        codes: For the mode "extension", int64 array of shape (n,). Each input is an element of a
+            world, whose unknown atoms may be true or false. The code is 1 if the rule marks the
+            element for every choice of their truth values, 2 if only for some choices, and 0 if for
+            none.
         reasons, reason_names: For the mode "extension", as in `Predictions`.
     """
 
@@ -75,7 +86,11 @@ class Solution:
     reason_names: tuple[str, ...] = ()
 
     def check_size(self, count: int) -> None:
-        """Raise ValueError unless the results belong to `count` inputs."""
+        """Check that this result has one entry for each of `count` inputs.
+
+        Raises:
+            ValueError: The number of entries is wrong.
+        """
         if not self.worlds:
             _check_codes(self.codes, self.reasons, self.reason_names, count)
         elif len(self.worlds) != count:
@@ -99,7 +114,7 @@ def _none(kind: str) -> NDArray[Any]:
 
 
 class Execute(Protocol):
-    """The oracle of the family `programs`: runs a program on a set of inputs."""
+    """A function that runs a program on a set of inputs, for the family `programs`."""
 
     async def __call__(
         self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
@@ -107,15 +122,16 @@ class Execute(Protocol):
         """Run a program on a set of inputs.
 
         Args:
-            source: The source of the program.
+            source: The source code of the program.
             entry: The name of the function to call.
-            inputs: The inputs.
-            keep: "values" for the outputs, or "codes" for numbers that are equal for equal outputs.
-            equality: The task's rule that says which outputs are equal, if it has one
-                (sandbox/inside/tolerance.py).
+            inputs: The inputs, one call of the function for each.
+            keep: "values" to return the outputs, or "codes" to return numbers that are equal for
+                equal outputs.
+            equality: The rule of the task that says which outputs are equal; None for the usual
+                rule (sandbox/inside/tolerance.py).
 
         Raises:
-            Unavailable: The sandbox failed. An outage is never a prediction.
+            Unavailable: The sandbox failed. An outage never counts as a prediction.
         """
         ...
 
@@ -124,20 +140,23 @@ SolveMode: TypeAlias = Literal["worth", "explained", "extension"]
 
 
 class Solve(Protocol):
-    """The oracle that judges first-order rules about worlds."""
+    """A function that evaluates first-order rules about worlds."""
 
     async def __call__(
         self, theory: Json, rule: str, inputs: InputSet, mode: SolveMode
     ) -> Solution:
         """Evaluate a rule on worlds.
 
+        If the solver reaches a limit on an input, the result for this input has a reason instead of
+        a value.
+
         Args:
-            theory: The theory's JSON form with the regime.
-            rule: A formula with allowed predicates only, as an S-expression.
-            inputs: Worlds, or pairs [world, element] for the mode "extension".
-            mode: The result to compute: "worth" (validity and cost), "explained" (also where the
-                rule fails) or "extension" (the marked elements). If the solver reaches a limit, the
-                result has a reason instead.
+            theory: The JSON form of the theory, including how unknown atoms are treated (the
+                regime).
+            rule: The rule, a formula with allowed predicates only, as an S-expression.
+            inputs: The worlds, or pairs [world, element] for the mode "extension".
+            mode: The result to compute: "worth" (validity and cost), "explained" (validity, cost
+                and where the rule fails) or "extension" (whether the rule marks each element).
 
         Raises:
             Unavailable: The solver failed.
@@ -146,30 +165,36 @@ class Solve(Protocol):
 
 
 class Judge(Protocol):
-    """The oracle that applies sentences to labelled texts."""
+    """A function that labels texts by a hypothesis that is written as a sentence."""
 
     async def __call__(
         self, sentence: str, texts: InputSet, public: Mapping[str, Json]
     ) -> Predictions:
-        """Return the labels that the sentence gives to the texts, as indices of public["labels"].
+        """Return the label that the sentence gives to each text, as an index of `public["labels"]`.
 
-        A prediction is undefined for the reason "does_not_apply", "unreadable" (the judge's answer
-        names no label) or "needs_model" (there is no exact rule, and no model is available).
+        A prediction is undefined for one of the reasons "does_not_apply", "unreadable" (the judge
+        model's answer names no label) and "needs_model" (no exact rule can be parsed from the
+        sentence, and no model is available).
 
         Args:
-            public: `View.public` of the problem.
+            sentence: The hypothesis.
+            texts: The texts to label.
+            public: The public data of the problem (`View.public`).
 
         Raises:
-            Unavailable: The judge gave no answer.
+            Unavailable: The judge model gave no answer.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Oracles:
-    """The oracles that a session uses: sandbox, solver and judge; None for an oracle that it lacks.
+    """The functions with which a session applies hypotheses: sandbox, solver and judge.
 
-    `custom` contains the oracles of families from other packages, by name.
+    An attribute is None if the session does not use this oracle.
+
+    Attributes:
+        custom: The oracles of families from other packages, by name.
     """
 
     execute: Execute | None = None
@@ -178,7 +203,12 @@ class Oracles:
     custom: Mapping[str, Apply] = field(default_factory=dict)
 
     def with_oracle(self, name: str, apply: Apply) -> Oracles:
-        """Return a copy with one more oracle, stored under the name of its kind."""
+        """Return a copy with the function `apply` stored as the oracle `name`.
+
+        Args:
+            name: "execute", "solve", "judge", or the name of a custom oracle.
+            apply: The function that applies a hypothesis to inputs.
+        """
         if name in ("execute", "solve", "judge"):
             known: dict[str, Any] = {name: apply}
             return replace(self, **known)
@@ -187,12 +217,13 @@ class Oracles:
 
 @dataclass(frozen=True)
 class OracleSettings:
-    """The settings with which an oracle is opened.
+    """The settings for opening a sandbox or solver.
 
     Attributes:
-        sandbox: The backend of the sandbox.
-        workers: The number of processes; None for one per core (for the solver: one).
-        strict: Whether to refuse to run if a layer of the sandbox is missing.
+        sandbox: The name of the sandbox backend.
+        workers: The number of processes; None for one per core, or for one process if it is the
+            solver.
+        strict: Whether to refuse to run if an isolation layer of the sandbox is missing.
         solver: "fast" or "z3".
     """
 
@@ -203,37 +234,40 @@ class OracleSettings:
 
 
 class OpenOracle(Protocol):
-    """An opened oracle: a sandbox or a solver."""
+    """A running sandbox or solver."""
 
     def with_limits(self, limits: Limits) -> Apply:
-        """Return the function that applies one hypothesis to inputs under these limits.
+        """Return an async function that applies one hypothesis to inputs under these resource
+        limits.
 
-        If the oracle fails, that function raises Unavailable; an outage is never a prediction.
+        The returned function raises Unavailable if the sandbox or solver fails. An outage never
+        counts as a prediction.
         """
         ...
 
     def layers(self) -> Mapping[str, bool]:
-        """Return the layers of a sandbox and whether each is active."""
+        """Return the isolation layers of the sandbox: whether each layer is active, by name."""
         ...
 
     async def close(self) -> None:
-        """Stop the oracle's processes and release its resources."""
+        """Stop the processes of this sandbox or solver and release its resources."""
         ...
 
 
 @dataclass(frozen=True)
 class OracleKind:
-    """How the hypotheses of a family are applied, and which parts of a call the journal records.
+    """How a family opens its sandbox or solver, and how the journal records the calls.
 
     Attributes:
-        name: The name in call paths and in `Oracles`.
+        name: The name of the oracle in call paths and in `Oracles`.
         open: Function that opens the oracle. It raises SandboxUnavailable or UsageError.
-        request: Function that returns what identifies a call in the journal, from the limits and
-            the call's arguments.
-        outcome: Function that returns what the journal keeps of a result, from the result and the
-            arguments.
-        result: Function that rebuilds the result from an outcome.
-        missing: The exception to raise if a session has only its journal, and a call is not in it.
+        request: Function (limits, call arguments) that returns the JSON value which identifies a
+            call in the journal.
+        outcome: Function (result, call arguments) that returns the `Outcome` which the journal
+            stores.
+        result: Function that rebuilds the result from a stored `Outcome`.
+        missing: The exception to raise if a session can only read its journal, and a call is not in
+            the journal.
     """
 
     name: str
@@ -245,10 +279,15 @@ class OracleKind:
 
 
 class Sandbox(Protocol):
-    """Runs untrusted Python on a set of inputs, under limits. All backends give equal results."""
+    """A sandbox that runs untrusted Python code under resource limits.
+
+    All sandbox backends return equal results.
+    """
 
     async def put(self, inputs: InputSet) -> Digest:
-        """Store an input set in the workers and return its digest."""
+        """Send an input set to the worker processes, and return its digest for later calls of
+        `run`.
+        """
         ...
 
     async def run(
@@ -260,13 +299,24 @@ class Sandbox(Protocol):
         limits: Limits,
         equality: Json = None,
     ) -> Batch:
-        """Run the function `entry` of `source` on a stored input set."""
+        """Run a function on every input of an input set that `put` stored.
+
+        Args:
+            source: The source code of the program.
+            entry: The name of the function to call.
+            inputs: The digest that `put` returned.
+            keep: "values" to return the outputs, or "codes" to return numbers that are equal for
+                equal outputs.
+            limits: The resource limits.
+            equality: The rule of the task that says which outputs are equal; None for the usual
+                rule.
+        """
         ...
 
     def layers(self) -> Mapping[str, bool]:
-        """Return the isolation layers and whether each is active."""
+        """Return the isolation layers of this sandbox: whether each layer is active, by name."""
         ...
 
     async def close(self) -> None:
-        """Stop all processes of the sandbox."""
+        """Stop all processes of this sandbox."""
         ...

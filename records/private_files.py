@@ -1,7 +1,7 @@
-"""Create files and folders that only the user can read, and write them completely or not at all.
+"""Write files and folders that only the user can read, either completely or not at all.
 
-Stores, pages, exports and folders of trainings contain answers of models and data of the user, so
-their files have mode 0600 and their folders mode 0700, independent of the umask.
+Stores, pages, exports and training folders contain model answers and data of the user. Therefore,
+their files have mode 0600 and their folders have mode 0700, regardless of the umask.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ DRAFT = ".peirce-"  # how names of files and folders that are being written begi
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file for `open(..., opener=private_opener)`, and create it with mode 0600."""
+    """Open a file with mode 0600 if it is created. Pass this function to `open(...,
+    opener=...)`.
+    """
     return os.open(path, flags, FILE_MODE)
 
 
 def open_lines(path: Path) -> IO[str]:
-    """Open a text file for appending, and create it with mode 0600."""
+    """Open a text file for appending. A missing file is created with mode 0600."""
     return open(path, "a", encoding="utf-8", opener=private_opener)
 
 
 def open_lock(path: Path) -> IO[str]:
-    """Open a lock file, and create it with mode 0600.
+    """Open a lock file. A missing file is created with mode 0600.
 
     Raises:
         OSError: The path is a symbolic link, or cannot be opened.
@@ -48,9 +50,10 @@ def open_lock(path: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def name_in_errors(path: Path) -> Iterator[None]:
-    """Return a context manager that makes each OSError in its block name this path.
+    """Return a context manager that makes each OSError raised in its block name `path`.
 
-    Otherwise the error would name a temporary file or, for a full disk, no file.
+    Without this context manager, the error might name a temporary file, or, if the disk is full, no
+    file at all.
     """
     try:
         yield
@@ -61,7 +64,10 @@ def name_in_errors(path: Path) -> Iterator[None]:
 
 
 def make_private(path: Path) -> None:
-    """Remove the permissions of other users on a file, if the file exists and this user owns it."""
+    """Remove the permissions of other users from a file.
+
+    Nothing happens if the file does not exist or belongs to another user.
+    """
     with contextlib.suppress(OSError):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
@@ -69,21 +75,24 @@ def make_private(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder and its missing parents with mode 0700; an existing folder is left as it is."""
+    """Create a folder and its missing parents with mode 0700. An existing folder is not changed."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(FOLDER_MODE, exist_ok=True)
 
 
 def write_atomically(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Write several files atomically. The content of a file is bytes or an iterable of bytes.
+    """Write several files so that no file is ever incomplete.
 
-    All files are written under temporary names and synced before the first file is renamed. Then
-    the files are renamed in order.
+    All files are first written under temporary names and synced to the disk. Then each file is
+    renamed to its final name, in the order of `contents`.
+
+    Args:
+        contents: The content of each file, as bytes or as an iterable of bytes, by final path.
 
     Raises:
-        UsageError: A file to write is a store of sessions, which is never overwritten.
-        OSError: A file cannot be written; the error names its final path.
+        UsageError: A path is a store of sessions, which is never overwritten.
+        OSError: A file cannot be written. The error names its final path.
     """
     for target in contents:
         _refuse_store(target)
@@ -128,21 +137,21 @@ def _refuse_store(target: Path) -> None:
 
 
 def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:
-    """Write a file or folder in a private temporary folder, then rename it to `out`.
+    """Write a file or folder under a temporary name, then rename it to `out`.
 
-    So `out` appears only when it is complete. Only the owner can read it.
+    Therefore `out` exists only when it is complete. Only the owner can read it.
 
     Args:
-        out: Path of the file or folder to create.
-        write: Function that writes a file or folder to the temporary path that it gets.
-        replace: Whether to replace a folder that exists at `out`.
+        out: The path of the file or folder to create.
+        write: Function that writes the file or folder to the temporary path that it receives.
+        replace: Whether to replace an existing file or folder at `out`.
 
     Returns:
         The result of `write`.
 
     Raises:
         UsageError: `out` exists and `replace` is False, or `out` is a symbolic link or a store.
-        OSError: The file system cannot be written; the error names `out`.
+        OSError: The file or folder cannot be written. The error names `out`.
     """
 
     _refuse_link(out)  # before anything that takes long is written
@@ -174,7 +183,7 @@ def _refuse_link(out: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file or folder to the disk."""
+    """Flush the file or folder at `path` to the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

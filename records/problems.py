@@ -1,4 +1,4 @@
-"""Problems, and the view of a problem that an agent receives."""
+"""Problems to explain, and the view of a problem that a model may see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from .values import Digest, Json, digest_of
 
 @dataclass(frozen=True)
 class Observation:
-    """An input with its output (programs), a world (logic), or a text with its label (text)."""
+    """One observation to explain.
+
+    For programs, an observation is an input with its output. For logic, `input` is a world, a
+    finite structure with facts. For text, an observation is a text with its label.
+    """
 
     input: Json
     output: Json
@@ -20,7 +24,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class InputSet:
-    """A named list of inputs. Lists with equal inputs and weights have the same digest."""
+    """A named list of inputs, with optional weights."""
 
     name: str
     inputs: tuple[Json, ...]
@@ -31,13 +35,17 @@ class InputSet:
 
     @cached_property
     def digest(self) -> Digest:
-        """Return the SHA-256 digest of the inputs and weights."""
+        """Return the SHA-256 digest of the inputs and weights, regardless of the name."""
         return digest_of([self.inputs, self.weights])
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything known about a problem. Agents receive only a `View`, which has no hidden part."""
+    """A set of observations to explain, with everything known about them.
+
+    Models and other agents receive only a `View` of the problem, which contains no hidden
+    observations and no reference solution.
+    """
 
     id: str
     task: str
@@ -52,11 +60,11 @@ class Problem:
 
     @cached_property
     def digest(self) -> Digest:
-        """Return the SHA-256 digest of the problem's JSON form."""
+        """Return the SHA-256 digest of this problem's JSON form."""
         return digest_of(self.as_json())
 
     def as_json(self) -> Json:
-        """Return the problem as a JSON object."""
+        """Return this problem as a JSON object."""
 
         def pairs(some: Sequence[Observation]) -> list[list[Json]]:
             return [[o.input, o.output] for o in some]
@@ -91,9 +99,14 @@ class Problem:
         )
 
     def make_view(self, space: InputSet, past_answers: Sequence[PastAnswer] = ()) -> View:
-        """Return the part of the problem that agents may see.
+        """Return the view of this problem that a model or another agent may see.
 
-        It contains the shown observations, the public facts, the sample space and earlier answers.
+        The view contains the shown observations, the public data of the problem, the sample space
+        and the earlier answers.
+
+        Args:
+            space: The sample space: the inputs on which hypotheses are compared.
+            past_answers: The earlier answers to this problem, oldest first.
         """
         return View(
             self.id, self.task, self.family, self.shown, self.public, space, tuple(past_answers)
@@ -102,7 +115,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class View:
-    """The part of a problem that an agent may see at one step."""
+    """The data of a problem that a model or another agent may see at one step."""
 
     problem: str
     task: str
@@ -114,13 +127,15 @@ class View:
 
     @property
     def own_answer_count(self) -> int:
-        """Return the number of earlier answers that come from the proposer itself."""
+        """Return the number of earlier answers that the proposer itself gave, excluding repairs by
+        others.
+        """
         return sum(not one.author for one in self.past_answers)
 
 
 @dataclass(frozen=True)
 class PastAnswer:
-    """An earlier answer to the problem, in the form that later prompts may show."""
+    """An earlier answer to the same problem, with the data that later prompts may show."""
 
     answer: str
     hypotheses: tuple[Hypothesis, ...]  # Empty if the answer was malformed.
@@ -131,7 +146,11 @@ class PastAnswer:
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of a paper for prompts; `source` is the name of its file."""
+    """The summary of a paper, as prompts show it.
+
+    Attributes:
+        source: The file name of the paper.
+    """
 
     source: str
     title: str

@@ -1,7 +1,7 @@
 """The providers of language models that a model string can name, as in `anthropic:NAME`.
 
-All of them speak OpenAI's chat protocol. The names, URLs and variables are those of each provider's
-own documentation. To add a provider, add a row.
+All providers support OpenAI's chat protocol. Names, URLs and environment variables follow the
+documentation of each provider. To add a provider, add a row to `PROVIDERS`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 
 class Provider(NamedTuple):
-    """A provider of language models: its address, the names of its keys, and its deviations.
+    """The address, the key variables and the peculiarities of a provider of language models.
 
     Attributes:
         url: The base URL of the OpenAI-compatible endpoint.
-        keys: The environment variables that may hold the key, in order of precedence.
+        keys: Names of environment variables that may hold the key, in order of precedence.
         local: Whether the provider is a server on the user's machine, which needs no key.
-        url_variable: The environment variable that overrides the URL; "" if there is none.
-        read_url: Function that converts the value of this variable to a base URL.
-        ignored: Fields of a request that the provider accepts and ignores without a message.
-        max_temperature: The provider reduces a higher temperature to this value without a message;
-            None if there is no such value.
+        url_variable: Name of the environment variable that overrides the URL; "" if there is none.
+        read_url: Function that converts the value of `url_variable` to a base URL.
+        ignored: Fields of a request that the provider silently ignores.
+        max_temperature: The provider silently lowers a higher temperature to this value; None if
+            there is no such limit.
     """
 
     url: str
@@ -35,21 +35,30 @@ class Provider(NamedTuple):
     max_temperature: float | None = None
 
     def base_url(self) -> tuple[str, str]:
-        """Return the base URL, and its source: the environment variable, or "the provider"."""
+        """Return (base URL, source of the URL).
+
+        The source is the name of the environment variable that sets the URL, or "the provider" for
+        the default URL.
+        """
         value = os.environ.get(self.url_variable, "").strip() if self.url_variable else ""
         return (self.read_url(value), self.url_variable) if value else (self.url, "the provider")
 
     def key_variable(self) -> str:
-        """Return the environment variable that holds the key, or the one to set; "" for no key."""
+        """Return the name of the environment variable that holds the key.
+
+        If no variable is set, return the variable that the user should set. Return "" if the
+        provider needs no key.
+        """
         filled = (name for name in self.keys if os.environ.get(name, "").strip())
         return next(filled, self.keys[0] if self.keys else "")
 
 
 def read_ollama_host(host: str) -> str:
-    """Return the base URL for a value of the environment variable OLLAMA_HOST.
+    """Return the base URL that a value of the environment variable OLLAMA_HOST stands for.
 
-    Ollama accepts HOST, HOST:PORT, :PORT or a URL. A server with the host 0.0.0.0 listens at all
-    addresses of its machine; a client cannot connect to 0.0.0.0, so it becomes localhost.
+    Ollama accepts HOST, HOST:PORT, :PORT or a URL. The host 0.0.0.0 means that a server listens at
+    all addresses of its machine. A client cannot connect to 0.0.0.0, so this function replaces it
+    with localhost.
     """
     scheme, mark, rest = host.strip("\"' ").partition("://")
     if not mark:

@@ -1,8 +1,8 @@
-"""The registry: every component that is found by name, as `name -> "module:object"`.
+"""The registry of components that can be found by name: tasks, methods, models and others.
 
-Each kind of component has built-in names. Installed packages add names by Python entry points in
-the group `peirce.KIND`, such as `peirce.tasks`. A component's module is imported only when that
-component is requested; listing names imports nothing.
+Each kind of component has built-in names, each of which maps to "module:object". Installed packages
+add names through Python entry points in the group `peirce.KIND`, such as `peirce.tasks`. The module
+of a component is imported only when the component is loaded; listing names imports nothing.
 
 | kind | object |
 |---|---|
@@ -115,7 +115,14 @@ ATTRIBUTES: Mapping[Kind, tuple[str, ...]] = {
 
 
 class Component(NamedTuple):
-    """The location of a component; `package` is its distribution and version, "" if built in."""
+    """The location of a component.
+
+    Attributes:
+        module: The name of the module that defines the component.
+        object: The name of the object in the module.
+        package: The name and version of the installed package that provides the component; "" if
+            the component is built in.
+    """
 
     module: str
     object: str
@@ -127,7 +134,7 @@ def components(kind: Kind) -> Mapping[str, Component]:
     """Return the components of a kind by name, built-in components first.
 
     Raises:
-        UsageError: A package adds a name that exists already.
+        UsageError: An installed package adds a name that already exists.
     """
     found = {
         name: Component(f"{PACKAGE}.{module}", attribute)
@@ -147,21 +154,21 @@ def components(kind: Kind) -> Mapping[str, Component]:
 
 
 def component_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of a kind in alphabetical order."""
+    """Return the names of all components of a kind, in alphabetical order."""
     return tuple(sorted(components(kind)))
 
 
 def is_registered(kind: Kind, name: str) -> bool:
-    """Return whether the component exists, built in or in an installed package."""
+    """Return whether a component with this name is built in or provided by an installed package."""
     return name in BUILT_IN.get(kind, {}) or name in components(kind)
 
 
 def load(kind: Kind, name: str) -> Any:
-    """Import the module of a component and return its object.
+    """Import the module of a component and return the component.
 
     Raises:
         KeyError: There is no component with this name.
-        UsageError: The component of another package cannot be imported.
+        UsageError: A component of another package cannot be imported or lacks a required attribute.
     """
     own = BUILT_IN.get(kind, {}).get(name)
     if own is not None:
@@ -187,7 +194,7 @@ def load(kind: Kind, name: str) -> Any:
 
 
 def load_all(kind: Kind) -> list[Any]:
-    """Return all objects of a kind, sorted by name.
+    """Load all components of a kind and return them, sorted by name.
 
     If a component of another package cannot be loaded, the function warns and leaves the component
     out, so that the other components still work.

@@ -1,10 +1,11 @@
-"""The base class of all settings: typed fields that carry their `--help` text.
+"""The base class of all settings: typed fields with a text for `--help`.
 
-`setting` declares one setting as a field of a class. Such a class refuses unknown names and values
-of another type, with an error of one sentence. `CompositeSettings` combines several classes as its
-parts, and `place_option` finds the part to which an option belongs. Import this module by its own
-name and not from `records`: pydantic takes time to load, and most users of `records` need only the
-data types.
+`setting` declares one setting as a field of a `Settings` class. A `Settings` class rejects unknown
+names and values of the wrong type with an error of one sentence. `CompositeSettings` groups several
+`Settings` objects as its fields, and `place_option` finds the field to which an option belongs.
+
+Import this module by its full name instead of through `records`: pydantic takes time to load, and
+most users of `records` need only the data types.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ def setting(
     """Declare a field of a settings class.
 
     Args:
-        default: The value if nobody sets one. None usually means that the component that runs
-            chooses a value.
-        text: The meaning of the setting, for the reader of `--help`.
-        metavar: The placeholder of its value in `--help`.
-        option: The name as an option, if it differs from the name of the field.
-        flag: False for settings that only Python, stored sessions and `--method-arg` can set.
-        bounds: ge, gt, le and similar, as for pydantic's `Field`.
+        default: The value if the user sets none. None usually means that the program chooses a
+            value when it needs the setting.
+        text: The description of the setting in `--help`.
+        metavar: The placeholder of the value in `--help`.
+        option: The name of the option, if it differs from the name of the field.
+        flag: False for a setting without a command-line flag, which only Python, stored sessions
+            and `--method-arg` can set.
+        bounds: Limits of the value, such as ge, gt and le, as for pydantic's `Field`.
     """
     return shared_setting(
         text, default=default, metavar=metavar, option=option, flag=flag, **bounds
@@ -61,13 +63,16 @@ def shared_setting(
     flag: bool = True,
     **bounds: Any,
 ) -> Any:
-    """Return a `setting` without a default, for annotations that several classes share."""
+    """Declare a setting without a default, as an annotation that several classes can share.
+
+    The arguments are those of `setting`.
+    """
     extra: dict[str, Any] = {"metavar": metavar, "option": option, "flag": flag}
     return Field(description=text, json_schema_extra=extra, **bounds)
 
 
 class Settings(BaseModel):
-    """Base class of all settings: frozen, without unknown names or values of another type."""
+    """Base class of all settings: immutable, and strict about names and types."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False,
@@ -95,7 +100,13 @@ class Settings(BaseModel):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about an error of pydantic: name, value and valid values."""
+        """Return one sentence for the user about a pydantic error: the setting, its value and valid
+        values.
+
+        Args:
+            error: The error details from pydantic.
+            data: The values that were validated.
+        """
         name = str(error["loc"][0]) if error["loc"] else cls.__name__
         if error["type"] in ("extra_forbidden", "invalid_key"):
             return f"unknown setting {name!r}{suggest_name(name, cls.model_fields)}"
@@ -109,14 +120,24 @@ class Settings(BaseModel):
 
     @classmethod
     def iter_options(cls) -> Iterator[tuple[str, str, FieldInfo]]:
-        """Yield (option, field name, field) for each setting of this class that has a flag."""
+        """Yield (option, field name, field) for each setting of this class that has a command-line
+        flag.
+        """
         for name, field in cls.model_fields.items():
             if is_option(field):
                 yield option_name(name, field), name, field
 
     @classmethod
     def check_field(cls, name: str, value: Any) -> None:
-        """Check the value of one setting without the other settings. Raises UsageError."""
+        """Check the value of one setting, independent of all other settings.
+
+        Args:
+            name: The name of the field.
+            value: The value to check.
+
+        Raises:
+            UsageError: The value is invalid.
+        """
         cls._refuse_large(name, value)
         field = cls.model_fields[name]
         kind = typing.Annotated[field.annotation, field]  # type: ignore[name-defined]
@@ -128,11 +149,11 @@ class Settings(BaseModel):
             raise UsageError(words) from None
 
     def explicit_values(self) -> dict[str, Any]:
-        """Return the fields that were set explicitly, by name."""
+        """Return the values of the fields that were set explicitly, by field name."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
     def to_dict(self) -> dict[str, Json]:
-        """Return all fields as JSON values."""
+        """Return the values of all fields as JSON values, by field name."""
         return self.model_dump(mode="json")
 
 
@@ -140,38 +161,50 @@ class Settings(BaseModel):
 
 
 class MethodRegistry(Protocol):
-    """Knows the settings of each method. `graphs` implements this protocol."""
+    """A registry that knows which settings each method has. `graphs` implements this protocol."""
 
     def settings_of(self, method: str) -> type[Any]:
-        """Return the settings class of a method. Raises UsageError for an unknown name."""
+        """Return the settings class of a method.
+
+        Raises:
+            UsageError: The method is unknown.
+        """
         ...
 
     def methods_taking(self, option: str) -> Sequence[str]:
-        """Return the names of the methods that have an option; empty if no method has it."""
+        """Return the names of the methods that accept an option; empty if no method accepts the
+        option.
+        """
         ...
 
 
 class CompositeSettings(Settings):
-    """Settings that consist of parts. Each field is a part, which is a `Settings` object itself.
+    """Settings in groups: each field of this object is itself a `Settings` object.
 
-    The class of the part `method` depends on the method.
+    The class of the field `method` depends on the chosen method.
     """
 
     @classmethod
     def part_classes(cls) -> dict[str, type[Settings]]:
-        """Return the classes of the parts by name; for `method`, the class all methods share."""
+        """Return the settings class of each field, by field name.
+
+        The class returned for `method` is the class that all methods share.
+        """
         return {name: cast(type[Settings], field.annotation)
                 for name, field in cls.model_fields.items()}  # fmt: skip
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the explicitly set values; `RunConfig(**config.to_dict())` rebuilds the object."""
+        """Return the explicitly set values. `RunConfig(**config.to_dict())` rebuilds the
+        configuration.
+        """
         return self.to_record()
 
     def to_record(self) -> dict[str, Json]:
-        """Return the explicitly set values by part, as JSON that a session stores.
+        """Return the explicitly set values of each group, as the JSON object that a session stores.
 
-        A model or repairer that is an object is left out. To resume the session, the caller passes
-        the object again. A table in memory is left out too, because the session stores its problems.
+        A model or repairer that was passed as a Python object is left out. To resume the session,
+        the caller passes the object again. A table in memory is also left out, because the session
+        stores the problems from the table.
         """
         record: dict[str, Json] = {}
         for name in type(self).model_fields:
@@ -192,12 +225,19 @@ PartClasses: TypeAlias = Mapping[str, type[Settings]]
 def place_option(
     option: str, value: Any, method: str, classes: PartClasses, methods: MethodRegistry
 ) -> tuple[str, str]:
-    """Return the part and the field to which an option belongs.
+    """Return (name of the settings group, field name) for an option.
 
-    If two parts have the option, the part `method` takes precedence.
+    If two groups have the option, the group `method` takes precedence.
+
+    Args:
+        option: The name of the option.
+        value: The value that the user set.
+        method: The name of the chosen method.
+        classes: The settings class of each group, by name.
+        methods: The registry of methods.
 
     Raises:
-        UsageError: No part has the option, or the method does not take it.
+        UsageError: No group has the option, or the method does not take it.
     """
     for part in ("method", *classes):
         for name, field in classes[part].model_fields.items():
@@ -216,7 +256,7 @@ def place_option(
 
 
 def is_known_option(option: str, classes: PartClasses, methods: MethodRegistry) -> bool:
-    """Return whether any part or any method has this option."""
+    """Return whether any settings group or any method has this option."""
     names = (
         option_name(name, field)
         for part in classes.values()
@@ -226,7 +266,9 @@ def is_known_option(option: str, classes: PartClasses, methods: MethodRegistry) 
 
 
 def describe_unknown_setting(option: str, classes: PartClasses) -> str:
-    """Return one sentence about an option that no part has, with the nearest known name."""
+    """Return an error message of one sentence for an unknown option, with the most similar known
+    name.
+    """
     known = [name for part in classes.values() for name, _, _ in part.iter_options()]
     return f"unknown setting {option!r}{suggest_name(option, known)}"
 
@@ -235,12 +277,20 @@ def describe_unknown_setting(option: str, classes: PartClasses) -> str:
 
 
 def is_object(value: Any) -> bool:
-    """Return whether a value is a table, proposer or repairer of the user, and not a name."""
+    """Return whether a value is a Python object (a table, proposer or repairer) instead of a
+    name.
+    """
     return isinstance(value, RowTable) or hasattr(value, "propose") or hasattr(value, "repair")
 
 
 def option_name(name: str, field: FieldInfo) -> str:
-    """Return the name of a field as an option."""
+    """Return the option name of a settings field.
+
+    Args:
+        name: The name of the field, which is also the option name unless the field declares
+            another.
+        field: The field.
+    """
     return str(_extra(field).get("option") or name)
 
 
@@ -255,7 +305,10 @@ def _extra(field: FieldInfo) -> Mapping[str, Any]:
 
 
 def format_value(value: Any) -> str:
-    """Return a value for an error message: at most one line; objects are shown by their type."""
+    """Return a value as text for an error message: one line of at most 80 characters.
+
+    A Python object, such as a model, is shown by the name of its type.
+    """
     try:
         text = type(value).__name__ if is_object(value) else repr(value)
     except ValueError:  # Python does not write integers of more than 4,300 digits.
@@ -264,7 +317,14 @@ def format_value(value: Any) -> str:
 
 
 def describe_value(name: str, value: Any, field: FieldInfo, error: ErrorDetails) -> str:
-    """Return, for example, "problems is 'three': it must be a whole number or None"."""
+    """Return an error message such as "problems is 'three': it must be a whole number or None".
+
+    Args:
+        name: The name of the option.
+        value: The invalid value.
+        field: The settings field.
+        error: The error details from pydantic.
+    """
     return f"{name} is {format_value(value)}: it must be {describe_valid(field, error)}"
 
 
@@ -276,13 +336,15 @@ _BOUNDS: Mapping[str, str] = {
 
 
 def describe_valid(field: FieldInfo, error: ErrorDetails) -> str:
-    """Return the condition that `error` reports as violated: "at least 1", "a whole number"."""
+    """Return what a valid value must be, for example "at least 1" or "a whole number"."""
     words = _BOUNDS.get(error["type"])
     return words.format(**error.get("ctx", {})) if words else describe_type(field.annotation)
 
 
 def describe_type(annotation: Any) -> str:
-    """Return the values that an annotation allows, in words."""
+    """Return a description of the values that a type annotation allows, such as "a number or
+    None".
+    """
     kinds = list(union_members(annotation))
     words = [_word_of(one) for one in kinds if one is not int or float not in kinds]
     *most, last = dict.fromkeys(words)
@@ -290,7 +352,7 @@ def describe_type(annotation: Any) -> str:
 
 
 def union_members(annotation: Any) -> Iterator[Any]:
-    """Yield the members of a union, or the annotation itself."""
+    """Yield the members of a union type. For any other annotation, yield the annotation itself."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         for one in typing.get_args(annotation):
             yield from union_members(one)
@@ -325,23 +387,27 @@ def _word_of(kind: Any) -> str:
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean NAME?" for a close match in `known`, otherwise a list of `known`."""
+    """Return a hint for an unknown name.
+
+    The hint is "; did you mean NAME?" if a name in `known` is similar, otherwise a list of all
+    names in `known`.
+    """
     names = sorted(set(known))
     near = get_close_matches(name, names, 1)
     return f"; did you mean {near[0]}?" if near else f"; it must be one of {', '.join(names)}"
 
 
 def check_text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
-    """Return `value` if it is a text or an object with the method `method`.
+    """Return `value` if it is a text or an object with the required method.
 
     Args:
-        name: The name of the setting, for the message.
-        value: The value.
+        name: The name of the setting, for the error message.
+        value: The value to check.
         method: The name of the method that an object must have.
-        kinds: The valid types as an annotation, for the message.
+        kinds: The valid types as an annotation, for the error message.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: `value` is neither a text nor an object with this method.
     """
     if isinstance(value, str) or callable(getattr(value, method, None)):
         return value

@@ -1,4 +1,4 @@
-"""The records of a finished step, as the store keeps them."""
+"""The records of a finished step of a method, as the store keeps them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ EventKind: TypeAlias = Literal["visit", "enter", "drop", "cut"]
 
 @dataclass(frozen=True)
 class BankEvent:
-    """One entry in the log of a bank of hypotheses, at time t.
+    """One change of a bank of hypotheses, or one use of a hypothesis in the bank, at time `t`.
 
     Attributes:
-        hypothesis: The `Hypothesis.digest`; empty for "cut".
+        hypothesis: The digest of the hypothesis (`Hypothesis.digest`); "" for "cut".
         observation: For "visit", the index of the observation. For "cut", the number of hypotheses
-            that were kept; -1 if all were kept, and hypotheses that enter later count as newer.
-        right: Whether the hypothesis was right on the observation; None if it did not apply.
-        kind: "visit": the hypothesis was tried on an observation. "enter": it was added without a
-            visit. "drop": it was removed as a duplicate of another. "cut": the bank was reduced to
-            its best hypotheses.
+            that were kept. For "cut", -1 means that all hypotheses were kept, and that hypotheses
+            added later count as newer.
+        right: Whether the hypothesis was right on the observation; None if the hypothesis did not
+            apply.
+        kind: "visit": the hypothesis was tried on an observation. "enter": the hypothesis was added
+            without being tried. "drop": the hypothesis was removed as a duplicate. "cut": the bank
+            was reduced to its best hypotheses.
     """
 
     hypothesis: Digest
@@ -37,15 +39,16 @@ class BankEvent:
 
 @dataclass(frozen=True)
 class JudgedHypothesis:
-    """A hypothesis, or a malformed answer, with its verdict and all its predictions.
+    """A hypothesis, or a malformed answer, with its verdict and its predictions.
 
     Attributes:
-        reason: Why the hypothesis is not accepted; "" if it is accepted.
-        coverage: The share of the sample space S on which an earlier answer predicts the same (GEAR
-            4.1); None if malformed.
-        shown: Agreement with the shown observations.
-        hidden: Agreement with the hidden observations.
-        space: The predictions over the sample space S.
+        reason: Why the hypothesis was not accepted; "" if it was accepted.
+        coverage: The share of the sample space S (the inputs on which hypotheses are compared) on
+            which an earlier answer predicts the same (GEAR, section 4.1); None if the answer is
+            malformed.
+        shown: The agreement with the observations that the model saw.
+        hidden: The agreement with the observations that the model did not see.
+        space: The predictions for the inputs in the sample space S.
     """
 
     verdict: Verdict
@@ -60,7 +63,7 @@ class JudgedHypothesis:
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """One answer of a model with the verdicts on its hypotheses."""
+    """One answer of a model with the verdicts on the hypotheses in the answer."""
 
     path: str  # The path of the call that gave the answer.
     text: str
@@ -69,7 +72,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True)
 class StepRecord:
-    """A finished step of a problem, as the store keeps it."""
+    """The record of one finished step of a problem, as the store keeps it."""
 
     problem: str
     step: int
@@ -80,12 +83,21 @@ class StepRecord:
 
 
 class Ledger(Protocol):
-    """Receives finished steps. The store records them; a replay compares them with the store."""
+    """A receiver of finished steps.
+
+    The store records the steps it receives. A replay compares the steps with the stored steps.
+    """
 
     async def record_step(self, record: StepRecord) -> None:
         """Record a finished step."""
         ...
 
     async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
-        """Record that a problem ended, with its status and the cause."""
+        """Record that a problem ended.
+
+        Args:
+            problem: The id of the problem.
+            status: "done" or "failed".
+            cause: Why the problem ended.
+        """
         ...

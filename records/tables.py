@@ -1,12 +1,12 @@
-"""Read a table in memory as rows of JSON: a list of dicts, or any table with the Arrow interface.
+"""Read a table in memory as JSON rows: a list of dicts, or a table with the Arrow interface.
 
-Tables of pandas, Polars and DuckDB have methods that return their rows. DuckDB, a core dependency,
-reads any other object with `__arrow_c_stream__` or `__arrow_c_array__`, such as a table of pyarrow,
-so no table needs another package. A data frame of pandas may have columns that mix types, which the
-Arrow interface cannot express.
+The rows of pandas, Polars and DuckDB tables are read through methods of these libraries. Any other
+object with `__arrow_c_stream__` or `__arrow_c_array__`, such as a pyarrow table, is read by DuckDB.
+DuckDB is always installed, so reading a table needs no further package. pandas tables are not read
+through Arrow, because Arrow cannot express a column that mixes types.
 
-None, NaN and NaT are missing values. In a table, a missing cell is left out of its row, as in
-JSONL; in a list of dicts, None stays null. Dates become ISO strings, scalars of numpy become Python
+None, NaN and NaT are missing values. A missing cell of a table is left out of its row, as in JSON
+Lines. In a list of dicts, None stays null. Dates become ISO strings, numpy scalars become Python
 values, arrays become lists, and categories become strings.
 """
 
@@ -28,10 +28,10 @@ from .values import Json
 
 @runtime_checkable
 class ArrowTable(Protocol):
-    """A table with the Arrow interface: of pandas 2.2 or later, Polars, DuckDB or pyarrow."""
+    """A table with the Arrow interface, from pandas 2.2 or later, Polars, DuckDB or pyarrow."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the table as a capsule with an Arrow stream."""
+        """Return the table as a capsule (a C pointer object) that contains an Arrow stream."""
         ...
 
 
@@ -40,7 +40,9 @@ class ArrowBatch(Protocol):
     """A batch of rows with the Arrow interface."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> object:
-        """Return the rows as capsules with an Arrow schema and array."""
+        """Return the rows as a pair of capsules (C pointer objects): an Arrow schema and an Arrow
+        array.
+        """
         ...
 
 
@@ -60,9 +62,9 @@ class RowTable:
     """A table whose cells are JSON values.
 
     Attributes:
-        content: the rows as JSON Lines in UTF-8, one JSON object per line.
-        rows: number of rows.
-        columns: number of columns.
+        content: The rows as JSON Lines in UTF-8, one JSON object per line.
+        rows: The number of rows.
+        columns: The number of columns.
     """
 
     content: bytes
@@ -76,17 +78,20 @@ class RowTable:
     __repr__ = __str__
 
     def identify(self) -> dict[str, Json]:
-        """Return {"name", "sha256"}, as for a file: the size of the table in words, and a hash."""
+        """Return {"name", "sha256"} of this table, in the form that is used for data files.
+
+        The name is the size of the table in words. The hash covers the content.
+        """
         return {"name": str(self), "sha256": hashlib.sha256(self.content).hexdigest()}
 
 
 def read_table(table: object) -> RowTable:
-    """Read a list of dicts, or a table with the Arrow interface.
+    """Read a list of dicts, or a table with the Arrow interface, as JSON rows.
 
     Raises:
-        UsageError: `table` is something else.
-        DataError: it has no rows, a column name that occurs twice or is no string, or a value that
-            is not JSON.
+        UsageError: `table` has an unsupported type.
+        DataError: The table has no rows or no columns, a column name is repeated or is not a
+            string, or a value cannot be expressed in JSON.
     """
     if isinstance(table, RowTable):
         return table

@@ -1,6 +1,6 @@
-"""Tasks, which are the sources of problems, and the optional abilities of a task.
+"""Tasks, which load or generate problems, and protocols for the optional abilities of a task.
 
-Each optional ability is a separate Protocol; code that needs the ability checks `isinstance(task,
+Each optional ability is a separate protocol. Code that needs an ability checks `isinstance(task,
 …)`.
 """
 
@@ -19,8 +19,9 @@ DEFAULT_WRITTEN = 100  # the number of problems that `tasks generate` writes by 
 
 
 class Task(Protocol):
-    """A source of problems: loads published or user files, generates problems, and makes sample
-    spaces.
+    """A source of problems: loads or generates problems, and builds their sample spaces.
+
+    The sample space S of a problem is the set of inputs on which hypotheses are compared.
     """
 
     name: str
@@ -28,21 +29,33 @@ class Task(Protocol):
     about: str  # one line
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read published files or the user's own files, plain or gzip. Raises DataError."""
+        """Read problems from published files or from the user's own files, uncompressed or gzip.
+
+        Args:
+            path: The file or folder to read.
+            observations: Which observations to show: a number to draw at random, or a file that
+                lists them; None for the original choice.
+            seed: The seed for drawing observations.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
         ...
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Generate new problems from a seed."""
+        """Generate `count` new problems from a random seed."""
         ...
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space S of a problem."""
+        """Return the sample space S of a problem: the inputs on which hypotheses are compared."""
         ...
 
 
 @dataclass(frozen=True)
 class ProblemQuery:
-    """The options that select problems, as in `tasks.load_problems`."""
+    """The options that select problems and their observations, as `tasks.load_problems` takes
+    them.
+    """
 
     observations: str | None = None
     problems: int | None = None
@@ -55,78 +68,99 @@ class ProblemQuery:
 
 @runtime_checkable
 class SharesSpaces(Protocol):
-    """A task whose sample space is drawn from the inputs of all its problems (grids, a user's
-    examples).
+    """A task that draws a sample space from the inputs of all its problems.
+
+    Grid tasks and a user's own examples have this ability.
     """
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return the sample space of each problem, in order."""
+        """Return the sample space of each problem, in the order of `problems`."""
         ...
 
 
 @runtime_checkable
 class DrawsObservations(Protocol):
-    """A task that draws its shown observations itself, not by `tasks/io/observations.py`."""
+    """A task that selects the shown observations with its own code.
+
+    Other tasks use `tasks/io/observations.py`.
+    """
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Return the problems with the selected observations as shown, and all other observations
-        as hidden.
+        """Return the problems with the selected observations shown and all other observations
+        hidden.
+
+        Args:
+            problems: The problems.
+            observations: Which observations to show: a number to draw at random, or a file that
+                lists them.
+            seed: The seed for drawing observations.
         """
         ...
 
 
 @runtime_checkable
 class ChoosesProblems(Protocol):
-    """A task that makes problems by drawing samples of the rows of data sets."""
+    """A task whose problems are random samples of the rows of data sets."""
 
     def choose(self, path: str | None, query: ProblemQuery) -> list[Problem]:
-        """Return the selected problems; this replaces `load`, `generate` and `observe`."""
+        """Return the selected problems. This method replaces `load`, `generate` and `observe`."""
         ...
 
 
 @runtime_checkable
 class HasGenerators(Protocol):
-    """A task with variants that are named `TASK:GENERATOR`."""
+    """A task with several generators of problems, each of which is selected as `TASK:GENERATOR`."""
 
     def with_generator(self, generator: str) -> Task:
-        """Return the variant of the task that uses this generator."""
+        """Return a variant of this task that uses the named generator."""
         ...
 
 
 @runtime_checkable
 class JudgesPairs(Protocol):
-    """A task with hidden pairs on which no hypothesis can be right (ACRE's undetermined scenes)."""
+    """A task with hidden observations on which no hypothesis can be right.
+
+    An example is a scene in ACRE whose outcome cannot be determined.
+    """
 
     def judgeable(self, observation: Observation) -> bool:
-        """Return whether a hypothesis can be right on this observation."""
+        """Return whether a hypothesis can be right on `observation`."""
         ...
 
 
 @runtime_checkable
 class DrawsProblems(Protocol):
-    """A task that shows a problem to people as a drawing, not as a list of pairs."""
+    """A task that shows a problem to people as a drawing instead of a list of observations."""
 
     def draw_problem(self, problem: Problem) -> str:
-        """Return the drawing as text, in lines of at most 98 characters."""
+        """Return a drawing of the problem as text, in lines of at most 98 characters."""
         ...
 
 
 @runtime_checkable
 class ReadsInputs(Protocol):
-    """A task that checks the inputs of `--space FILE`."""
+    """A task that checks the inputs in a file of the option `--space`."""
 
     def read_input(self, value: Json, where: str) -> Json:
-        """Return the checked input. Raises DataError, which names `where`."""
+        """Return the checked input.
+
+        Args:
+            value: The input from the file.
+            where: The location of the input, such as file and line, for error messages.
+
+        Raises:
+            DataError: The input is invalid. The message names `where`.
+        """
         ...
 
 
 @runtime_checkable
 class DocumentsUsage(Protocol):
-    """A task that documents its use for `peirce TASK`.
+    """A task that provides the text for the help page `peirce TASK`.
 
     Attributes:
-        takes: The files that `--data` accepts.
-        commands: Example commands to copy.
+        takes: A description of the files that `--data` accepts.
+        commands: Example commands that the user can copy.
     """
 
     takes: str
@@ -135,59 +169,69 @@ class DocumentsUsage(Protocol):
 
 @runtime_checkable
 class NamesFiles(Protocol):
-    """A task whose data has usual file names, by which it is found in a folder."""
+    """A task whose data files have fixed names, so that the task can find them in a folder.
+
+    Attributes:
+        files: The names of the data files.
+    """
 
     files: tuple[str, ...]
 
 
 @runtime_checkable
 class IdentifiesData(Protocol):
-    """A task whose data may consist of several files."""
+    """A task whose data can consist of several files."""
 
     def identify_data(self, path: str | Path) -> Mapping[str, Json]:
-        """Return {"name", "sha256"} of the data, with one hash over all its files."""
+        """Return {"name", "sha256"} of the data at `path`, with one hash over all files."""
         ...
 
 
 @runtime_checkable
 class IncludesProblems(Protocol):
-    """A task that includes its own problems, for runs without data."""
+    """A task that contains problems, which are used if the user names no data."""
 
     def problems(self) -> list[Problem] | None:
-        """Return the problems that the task includes, or None if it includes none."""
+        """Return the problems that this task contains, or None if it contains none."""
         ...
 
 
 @runtime_checkable
 class OffersKinds(Protocol):
-    """A task with its own options of `tasks generate`, named in `kinds` (`regime`, `level`, …)."""
+    """A task with additional options for `peirce tasks generate`, such as `regime` or `level`.
+
+    Attributes:
+        kinds: The names of the options.
+    """
 
     kinds: tuple[str, ...]
 
 
 @runtime_checkable
 class WritesProblems(Protocol):
-    """A task that writes its generated problems in a file format of its own."""
+    """A task that writes generated problems in its own file format."""
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> Mapping[str, Json]:
-        """Write new problems, completely or not at all, and return {"problems", "files", …}.
+        """Generate new problems, write them to files, and return {"problems", "files", …}.
+
+        Either all files are written or none.
 
         Args:
             out: The file or folder to write.
             count: The number of problems; None lets the task choose.
             seed: The seed of the problems.
-            kinds: The values of the task's own options (`OffersKinds`), by name.
+            kinds: The values of the task's additional options (`OffersKinds`), by name.
         """
         ...
 
 
 @runtime_checkable
 class DefinedByFile(Protocol):
-    """A task that is defined by a user's file."""
+    """A task that a user defines in a file."""
 
     @property
     def task_file(self) -> Mapping[str, Json]:
-        """Return {"name", "sha256"} of the file, as a session records it."""
+        """Return {"name", "sha256"} of the file that defines this task, as a session records it."""
         ...

@@ -12,24 +12,27 @@ Digest: TypeAlias = str
 
 
 def canonical_json(value: Json) -> str:
-    """Return the canonical text of a JSON value: sorted keys, no whitespace, UTF-8 not escaped."""
+    """Return `value` as JSON text with sorted keys and no whitespace; non-ASCII text is not
+    escaped.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def digest_of(value: Json) -> Digest:
-    """Return the SHA-256 (hex) of `canonical_json(value)`, which identifies requests and inputs."""
+    """Return the SHA-256 digest (hex) of the canonical JSON of `value`."""
     return digest_of_text(canonical_json(value))
 
 
 def digest_of_text(text: str) -> Digest:
-    """Return the digest of a value from its canonical JSON text (`canonical_json`)."""
+    """Return the SHA-256 digest (hex) of a text, usually the result of `canonical_json`."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_finite_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number, or a truth value, that a float can hold.
+    """Return whether `value` is a number or boolean that a float can hold and that is finite.
 
-    JSON allows integers that are too large for a float, for which `math.isfinite` raises an error.
+    JSON allows integers that are too large for a float. `math.isfinite` raises an error for such an
+    integer, whereas this function returns False.
     """
     try:
         return isinstance(value, int | float) and math.isfinite(value)
@@ -38,7 +41,9 @@ def is_finite_number(value: object) -> TypeGuard[float]:
 
 
 class TooLarge(ValueError):
-    """Raised for a JSON number that is too large for a float; the message is the number."""
+    """Raised for a JSON number that is too large for a float. The message is the text of the
+    number.
+    """
 
 
 class RepeatedKey(ValueError):
@@ -46,12 +51,12 @@ class RepeatedKey(ValueError):
 
 
 def parse_strictly(text: str | bytes) -> Json:
-    """Parse JSON from an untrusted source, and reject text with more than one possible meaning.
+    """Parse JSON from an untrusted source, and reject text that JSON parsers read differently.
 
     Raises:
-        TooLarge: A number is not finite as a float.
-        RepeatedKey: An object has a key twice.
-        ValueError: The text is not JSON, holds NaN or Infinity, or is nested too deeply.
+        TooLarge: A number is too large for a float.
+        RepeatedKey: A key occurs twice in an object.
+        ValueError: The text is not JSON, contains NaN or Infinity, or is nested too deeply.
     """
     try:
         return _STRICT.decode(

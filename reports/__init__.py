@@ -1,6 +1,6 @@
 """Evaluations, tables, figures and pages that are computed from a store.
 
-Reports read stored sessions only. They do not depend on the code that ran a session.
+Reports only read stored sessions. They do not depend on the code that ran a session.
 """
 
 if "." not in __name__:  # imported from the folder of the repository, without its package

@@ -1,18 +1,19 @@
 """The findings of a session: the hypotheses of each problem, best first.
 
-A running session ranks its bank by a reward that favours hypotheses which were tried rarely
-(HypoGeniC). Once the session has ended, nothing is left to explore. Findings are ranked by
+A running session ranks its hypotheses by a reward that favours hypotheses which were rarely tried
+(HypoGeniC). After the session there is nothing left to explore. Therefore findings are ranked by
+these criteria:
 
-1. consistency with the shown observations;
-2. evidence: how many of the shown facts they explain. Where consistent hypotheses may be wrong on some
-   observations (`ToleratesErrors`), numbers within one standard error of the best count as equal,
-   because a small advantage may be chance (the one-standard-error rule: Breiman, Friedman, Olshen and
-   Stone, 1984, section 3.4.3);
-3. simplicity: their description length in bits (tools/description_length.py);
-4. likelihood on the sample space S: how well their predictions agree with those of the other
-   hypotheses (`consensus`).
+1. consistency with the shown observations; 2. evidence: the number of shown facts that a hypothesis
+explains. In families whose consistent hypotheses
+   may be wrong on some observations (`ToleratesErrors`), numbers within one standard error of the best
+   number count as equal, because a small advantage may be chance (the one-standard-error rule: Breiman,
+   Friedman, Olshen and Stone, 1984, section 3.4.3);
+3. simplicity: a short description length in bits (tools/description_length.py); 4. likelihood on
+the sample space S (the inputs on which hypotheses are compared): how well the
+   predictions agree with the predictions of the other hypotheses (`consensus`).
 
-Held-out observations are reported with a finding but never rank it.
+Held-out observations are reported with a finding but never affect its rank.
 """
 
 from __future__ import annotations
@@ -52,15 +53,15 @@ SMALLEST_SHARE = 1e-6  # of the weight of the hypotheses; keeps logarithms finit
 
 @dataclass(frozen=True)
 class RankedHypothesis:
-    """A hypothesis of a problem with what it is ranked by.
+    """A hypothesis of a problem, with the values by which it is ranked.
 
     Attributes:
-        judged: The hypothesis with its agreements and predictions.
-        explained: The number of shown facts that it explains.
-        facts: The number of shown facts.
-        bits: Its description length, in bits.
-        consensus: The likelihood of its predictions on S, in bits for each input (at most 0); 0
-            where there are no predictions.
+        judged: The hypothesis with its results on the observations and its predictions.
+        explained: The number of shown facts that the hypothesis explains.
+        facts: The number of all shown facts.
+        bits: The description length of the hypothesis in bits.
+        consensus: The likelihood of its predictions on the sample space S, in bits per input (at
+            most 0); 0 without predictions.
     """
 
     judged: JudgedHypothesis
@@ -71,18 +72,21 @@ class RankedHypothesis:
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """The hypothesis."""
+        """The hypothesis that is ranked."""
         assert self.judged.hypothesis is not None
         return self.judged.hypothesis
 
 
 @dataclass(frozen=True)
 class CheckedFindings:
-    """What an oracle adds to the findings of a problem after its session (commands/findings.py).
+    """Results for the findings of a problem that only a sandbox or solver can compute.
+
+    They are computed after the session (commands/findings.py).
 
     Attributes:
-        held_out: The agreement with `held_out_observations`, by text of the hypothesis.
-        values: What the best hypotheses predict for inputs of S on which they disagree.
+        held_out: The agreement of hypotheses with `held_out_observations`, by text of the
+            hypothesis.
+        values: Predictions of the best hypotheses for inputs on which they disagree.
     """
 
     held_out: Mapping[str, Agreement] = field(default_factory=dict)
@@ -90,7 +94,10 @@ class CheckedFindings:
 
 
 def held_out_observations(problem: Problem) -> Sequence[Observation]:
-    """Return the hidden observations; of labelled rows, those of the test split where there is one."""
+    """Return the hidden observations of a problem.
+
+    For labelled text, these are the rows of the test split if the problem has a test split.
+    """
     family = load_family(problem.family)
     if isinstance(family, LabelsRows):
         return family.get_split(problem, "ind") or problem.hidden
@@ -100,9 +107,13 @@ def held_out_observations(problem: Problem) -> Sequence[Observation]:
 def rank_problems(
     store: Store, session: str, rows: Sequence[ProblemRow], *, distinct: bool = True
 ) -> Iterator[tuple[ProblemRow, list[RankedHypothesis]]]:
-    """Yield the problems of `rows`, in the session's order, each with its ranked hypotheses.
+    """Yield each problem with its hypotheses, best first.
 
-    `distinct` is explained in `rank_hypotheses`.
+    Args:
+        store: The open store.
+        session: Id of the session.
+        rows: Problems of the session, in the session's order.
+        distinct: As in `rank_hypotheses`.
     """
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
     for row, steps in pair_with_steps(rows, records):
@@ -110,9 +121,15 @@ def rank_problems(
 
 
 def rank_bank(store: Store, session: str, bank: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a session's bank (`Store.bank`) in the order of findings, with new ranks.
+    """Return the rows of a session's bank in the order of the findings, with new ranks.
 
-    Hypotheses that the session never judged on all shown observations come last, in their order.
+    Hypotheses that the session never judged on all shown observations come last, in their old
+    order.
+
+    Args:
+        store: The open store.
+        session: Id of the session.
+        bank: The rows of the bank (`Store.bank`).
     """
     ids = {row["problem"] for row in bank}
     rows = [row for row in store.problems(session) if row.problem.id in ids]
@@ -130,13 +147,13 @@ def rank_hypotheses(
 ) -> list[RankedHypothesis]:
     """Return the hypotheses of a problem, best first.
 
-    Malformed answers are left out. Of hypotheses with the same text, the first is kept.
+    Malformed answers are left out. If several hypotheses have the same text, the first is kept.
 
     Args:
         problem: The problem.
-        judged: Its hypotheses.
-        distinct: Whether to keep only the best of consistent hypotheses whose predictions are equal
-            on all of S.
+        judged: The judged hypotheses of the problem.
+        distinct: Whether to keep only the best of several consistent hypotheses that make the same
+            predictions on the whole sample space S.
     """
     first: dict[str, JudgedHypothesis] = {}
     for one in judged:
@@ -182,14 +199,14 @@ def _with_most_evidence(left: Sequence[RankedHypothesis], tolerant: bool) -> lis
 
 
 def consensus(judged: Sequence[JudgedHypothesis], bits: Sequence[float]) -> list[float]:
-    """Return the likelihood of each hypothesis's predictions on S, in bits for each input.
+    """Return the likelihood of each hypothesis's predictions on S, in bits per input.
 
-    An input's prediction is as likely as the share of the hypotheses that predict the same, each
-    weighted by 2 ** -bits. Inconsistent hypotheses do not vote, and have 0.
+    The probability of a prediction is the share of the consistent hypotheses that make the same
+    prediction, each weighted by 2 ** -bits. The result is 0 for inconsistent hypotheses.
 
     Args:
         judged: The hypotheses.
-        bits: Their description lengths.
+        bits: The description length of each hypothesis in bits.
     """
     found = [0.0] * len(judged)
     voters = [i for i, one in enumerate(judged) if one.verdict.consistent and one.space is not None]
@@ -226,10 +243,16 @@ def _without_equivalents(ranked: Sequence[RankedHypothesis]) -> list[RankedHypot
 def find_disagreement(
     first: RankedHypothesis, second: RankedHypothesis, space: InputSet
 ) -> int | None:
-    """Return the index of the shortest input of S on which two hypotheses disagree, or None.
+    """Return the index of the shortest input on which two hypotheses disagree, or None.
 
-    Inputs on which both predict something come before those on which only one does. Predictions of
-    inconsistent hypotheses are not compared: `Store.steps` does not read their codes.
+    Inputs on which both hypotheses predict something are preferred to inputs on which only one of
+    them does. The result is None if a hypothesis is inconsistent, because its predictions are not
+    read from the store.
+
+    Args:
+        first: One hypothesis.
+        second: The other hypothesis.
+        space: The sample space S, which contains the inputs.
     """
     one, other = first.judged.space, second.judged.space
     consistent = first.judged.verdict.consistent and second.judged.verdict.consistent

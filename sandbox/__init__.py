@@ -1,7 +1,8 @@
-"""Run untrusted Python on a set of inputs, under limits.
+"""Sandboxes that run untrusted Python code on a set of inputs under limits.
 
-A backend is a function `open_backend(workers, strict)` of the registry (records/registry.py).
-`process` is the default everywhere, so that results do not depend on other software on a machine.
+A backend is a function `open_backend(workers, strict)` in the registry (records/registry.py). The
+default backend is `process` on every machine, so that results do not depend on other installed
+software.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ __all__ = [
 
 
 def backend_names() -> tuple[str, ...]:
-    """Return the names that `open_sandbox` accepts."""
+    """Return the names of sandbox backends that `open_sandbox` accepts."""
     return registry.component_names("sandboxes")
 
 
 def check_backend(backend: str) -> None:
-    """Raise UsageError for an unknown backend."""
+    """Raise UsageError if there is no sandbox backend with this name."""
     if not registry.is_registered("sandboxes", backend):
         known = backend_names()
         near = get_close_matches(backend, known, 1)
@@ -46,15 +47,16 @@ def check_backend(backend: str) -> None:
 async def open_sandbox(
     backend: str = "process", workers: int | None = None, strict: bool = False
 ) -> Sandbox:
-    """Start a sandbox; call `await sandbox.close()` when done.
+    """Start a sandbox. Call `await sandbox.close()` when you no longer need it.
 
     Args:
-        workers: The number of processes; by default one per core.
-        strict: Whether to refuse where an optional layer is missing.
+        backend: Name of the backend, such as "process" or "docker".
+        workers: The number of processes; None for one process per core.
+        strict: Whether to raise SandboxUnavailable if an optional isolation layer is not available.
 
     Raises:
         UsageError: The backend is unknown.
-        SandboxUnavailable: The sandbox cannot be built.
+        SandboxUnavailable: The sandbox cannot be started.
     """
     check_backend(backend)
     opened: Sandbox = await registry.load("sandboxes", backend)(workers, strict)

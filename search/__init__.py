@@ -1,6 +1,7 @@
 """Search for hypotheses without a language model.
 
-There is one engine for each kind of input (engines.py). Engines run in worker processes.
+Each kind of input, such as lists or grids, has its own search engine. engines.py chooses the
+engine. Engines run in worker processes.
 """
 
 if "." not in __name__:  # imported from the folder of the repository, without its package

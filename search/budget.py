@@ -1,4 +1,6 @@
-"""Search budgets, counted in expansions so that they mean the same work on any machine."""
+"""Budgets that limit a search by its amount of work, so that results do not depend on the
+machine.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,18 @@ from typing import NamedTuple
 
 
 class Budget:
-    """Count the expansions that a search spends, up to a limit.
+    """A limit on the work of a search, counted in expansions.
 
-    An expansion is the unit of work: one list program evaluated on all shown inputs. Three other
-    pieces of work cost one expansion each: `VECTOR` element programs evaluated in one numpy
-    operation, `RULES` rules about scenes, and one step of a grid program on `CELLS` shown cells. An
-    expansion takes at most about 20 microseconds on one core.
+    An expansion is the unit of work: the evaluation of one list program on all example inputs. One
+    expansion also pays for `VECTOR` element programs evaluated in one numpy operation, for `RULES`
+    rules about scenes, or for one operation of a grid program on `CELLS` grid cells. An expansion
+    takes at most about 20 microseconds on one core.
 
-    A search checks `left` before each piece of work and charges the cost of that piece. It
-    therefore stops at an equal point on any machine, and exceeds its limit by at most one piece.
+    A search checks `left` before each piece of work and charges the cost of that piece. The search
+    therefore stops at the same point on any machine, and exceeds its limit by at most one piece.
+
+    Args:
+        limit: Number of expansions that the search may spend.
     """
 
     VECTOR = 64
@@ -26,7 +31,7 @@ class Budget:
         self.spent = 0.0
 
     def charge(self, amount: float) -> bool:
-        """Spend `amount` and return whether any budget is left."""
+        """Spend `amount` expansions and return whether any budget is left."""
         self.spent += amount
         return self.spent < self.limit
 
@@ -40,9 +45,10 @@ class Preset(NamedTuple):
     """Settings of a named search mode.
 
     Args:
-        expansions: Number of candidates to examine.
-        trade_off: Name of a trade-off for rules about worlds (logic/ranking.py); "" selects the
-            default. Engines that search programs ignore it.
+        expansions: Budget of the search, in expansions (see `Budget`).
+        trade_off: Name of a trade-off between the cost, size and validity of rules about worlds
+            (`TRADE_OFFS` in logic/ranking.py); "" selects the default. Engines that search programs
+            ignore this setting.
     """
 
     expansions: int

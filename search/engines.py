@@ -1,10 +1,9 @@
 """Search engines: choose the engine for a problem, and keep the state of one worker process.
 
 An engine is a `SearchEngine` in the registry (records/registry.py). The first engine that supports
-the shown pairs is used; the engines after it are not imported. A problem may raise
-`following.UnsupportedProblem`. `earlier` lists the texts of all earlier answers in order, and `skip` holds
-the texts that must not be proposed again. A problem's answers are a pure function of its arguments:
-cached state only saves time.
+the example pairs is used, and later engines are not imported. A search may raise
+`novelty.UnsupportedProblem`. The answers of a search depend only on its arguments: cached state
+saves time but does not change any answer.
 """
 
 from __future__ import annotations
@@ -26,11 +25,15 @@ _KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 
 
 class SearchedProblem(Protocol):
-    """A problem that a search engine works on."""
+    """A search for hypotheses about one problem."""
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next answer to the problem, or None if the budget of expansions has no further
-        answer.
+        """Return the next hypothesis, or None if the search finds no further hypothesis within its
+        budget.
+
+        Args:
+            earlier: Texts of all earlier answers to the problem, in order.
+            skip: Texts that must not be proposed again.
         """
         ...
 
@@ -40,53 +43,62 @@ class HypothesisRepairer(Protocol):
     """A search on one problem that can also improve hypotheses from other sources."""
 
     def repair(self, text: str) -> Answer | None:
-        """Return an answer better than the hypothesis `text`, or None if there is none."""
+        """Return a better hypothesis than `text`, or None if the search finds none."""
         ...
 
 
 class ProblemFactory(Protocol):
-    """Factory that starts the search of one problem."""
+    """A function that creates the search for one problem."""
 
     def __call__(
         self, shown: list[list[Any]], space: Any, expansions: float, public: Any, /
     ) -> SearchedProblem:
-        """Create the problem from its shown pairs.
+        """Create the search for one problem.
 
         Args:
-            shown: Pairs [input, output].
-            space: The sample space, as the engine's `prepare_space` returned it.
-            expansions: Budget of the search.
-            public: Public information about the problem besides its pairs (`View.public`), and the
-                name of the requested "trade_off".
+            shown: The example pairs [input, output], which every hypothesis must reproduce.
+            space: The sample space (the inputs on which hypotheses are compared), in the form that
+                the engine's `prepare_space` returned.
+            expansions: Budget of the search, in expansions (`budget.Budget`).
+            public: Public information about the problem besides its pairs (`View.public`). The key
+                "trade_off" may hold the name of the requested trade-off.
         """
         ...
 
 
 class SupportCheck(Protocol):
-    """Predicate that decides whether an engine supports a problem."""
+    """A function that decides whether an engine supports a problem."""
 
     def __call__(self, shown: list[list[Any]], /) -> bool:
-        """Return whether the engine supports problems with such pairs [input, output]."""
+        """Return whether the engine supports problems with example pairs [input, output] like
+        `shown`.
+        """
         ...
 
 
 class SpacePreparer(Protocol):
-    """Function that converts a sample space into the form its engine needs."""
+    """A function that converts a sample space into the form that an engine needs."""
 
     def __call__(self, inputs: list[Any], /) -> Any:
-        """Return the sample space in the engine's own form."""
+        """Return the sample space in the form that the engine needs.
+
+        Args:
+            inputs: The sample space: the inputs on which hypotheses are compared.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class SearchEngine:
-    """An engine that searches problems with one kind of input.
+    """A search engine for problems with one kind of input.
 
     Args:
-        name: Name in the registry.
-        supports: Returns whether the engine supports problems with such pairs [input, output].
-        prepare_space: Converts the sample space into the engine's form; called once per space.
-        create_problem: Creates a problem under search.
+        name: Name of the engine in the registry.
+        supports: Function that takes the example pairs [input, output] of a problem and returns
+            whether the engine supports the problem.
+        prepare_space: Function that converts a sample space into the form that the engine needs. A
+            worker process calls this function once per sample space.
+        create_problem: Function that creates the search for one problem.
     """
 
     name: str
@@ -96,7 +108,7 @@ class SearchEngine:
 
 
 def find_engine(shown: list[list[Any]]) -> SearchEngine | None:
-    """Return the first engine that supports pairs of this form, or None."""
+    """Return the first engine that supports the pairs `shown`, or None if no engine does."""
     for engine in _engines():
         if engine.supports(shown):
             return engine
@@ -114,7 +126,11 @@ def _engines() -> Iterator[SearchEngine]:
 
 
 class SearchService:
-    """The state of a worker process: its sample spaces and the most recent problems."""
+    """A service that answers search requests in a worker process.
+
+    The service keeps the sample spaces and the most recent problems, so that later requests need
+    less work.
+    """
 
     def __init__(self) -> None:
         self.inputs: dict[str, list[Any]] = {}
@@ -122,17 +138,21 @@ class SearchService:
         self.problems: OrderedDict[str, SearchedProblem] = OrderedDict()
 
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Search for the next answer to a problem, or repair a hypothesis, as a request says.
+        """Return the next hypothesis for a problem, or improve a hypothesis.
 
         Args:
-            request: A mapping with "shown", "told", "space" (a digest), "inputs" (the inputs of the
-                space, or None if the worker already has them) and "expansions"; and either
-                "earlier" and "skip", or the text to "mend".
+            request: A mapping with the keys "shown" (the example pairs), "told" (public information
+                about the problem), "space" (the digest of the sample space), "inputs" (the inputs
+                of the sample space, or None if the worker already has the inputs) and "expansions"
+                (the budget). To get the next hypothesis, add the keys "earlier" and "skip" of
+                `SearchedProblem.propose`. To improve a hypothesis, add the key "mend" with the text
+                of the hypothesis.
 
         Returns:
-            A mapping with "source", "description" and "meta"; or {"exhausted": True}; or the
-            "reason" why such problems are not searched; or {"need": "inputs"} if the worker does
-            not have the inputs of this space.
+            A mapping. A hypothesis has the keys "source", "description" and "meta". Without a
+            hypothesis, the mapping is {"exhausted": True}, or has the key "reason" with the reason
+            why such problems cannot be searched. The mapping is {"need": "inputs"} if the worker
+            does not have the inputs of the sample space.
         """
         shown, digest = request["shown"], request["space"]
         try:

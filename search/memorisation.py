@@ -1,10 +1,11 @@
-"""Detect programs that memorise: a branch that serves a single case among all shown ones.
+"""Detect programs that memorise examples: programs with a branch that only one case reaches.
 
-Such a branch was made for that case, and its predictions for others are arbitrary, so a rule with a
-patch is no discovery. A case is one evaluation of a test: for a test on the whole input this is one
-pair, for a test on an element or a cell it is one element or cell. Branches that no shown case
-reaches are guards (for an empty list, say) and are allowed, and so are tests of a bare name. Only
-the function's own lines count, not helpers defined inside it.
+Such a branch was written for one case, and its predictions for other inputs are arbitrary. A rule
+with such a branch is therefore no discovery. A case is one evaluation of a condition. For a
+condition on the input, a case is one example pair. For a condition on an element or a grid cell, a
+case is one element or one cell. A branch that no case reaches is allowed, because such a branch
+guards against inputs like an empty list. A condition that is only a variable name is not checked.
+Helper functions inside the program are not checked.
 """
 
 from __future__ import annotations
@@ -58,12 +59,13 @@ class _Counting(ast.NodeTransformer):
 
 
 def memorises_case(text: str, inputs: Sequence[Any]) -> bool:
-    """Return whether some branch of a function serves a single case.
+    """Return whether a program has a branch that only one case reaches (see the module docstring).
 
     Args:
-        text: Source of one function that is right on the inputs and does not modify them.
-        inputs: The shown inputs. With fewer than two the result is False, since all evaluations
-            then belong to one case.
+        text: Source of one Python function. The function must give the right output for each of
+            `inputs` and must not modify the inputs.
+        inputs: The example inputs. With fewer than two inputs the result is False, since all
+            evaluations then belong to one case.
     """
     if len(inputs) < 2 or "if " not in text:
         return False

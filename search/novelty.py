@@ -1,17 +1,22 @@
-"""Choose the next candidate: novel by GEAR's protocol, then likely, then far from earlier answers.
+"""Choose the next hypothesis: novel by GEAR's protocol, then likely, then far from earlier answers.
 
-GEAR 4.1 calls an answer redundant if its coverage is 0.8 or more. Coverage is the share of the
-sample space on which some earlier well-formed answer gave the same prediction. The first answers
-are chosen by cost alone, because the likeliest rules come first. After that, if many novel
-candidates cost little more than the cheapest one, the one that adds the most new predictions and
-lies farthest from the earlier answers is chosen. If only a few candidates are left, such a choice
-would use up the room of the others, so they are still chosen by cost. Diversity is therefore never
-bought with a far-fetched rule while a plain one is left, nor with a partial one: undefined
-predictions do not count as new here, although the protocol never counts them as covered.
+GEAR, section 4.1, calls an answer redundant if its coverage is 0.8 or more. Coverage is the share
+of the sample space (the inputs on which hypotheses are compared) on which some earlier well-formed
+answer gave the same prediction.
 
-Earlier answers from this process are recognised by their text and evaluated here. Answers from
-elsewhere, such as a model's, are never executed. Their predictions are unknown and count as
-covering nothing, so such an answer may be proposed again and be judged redundant.
+The first answers are chosen by cost alone, because the likeliest rules have the lowest cost. Later,
+if many novel candidates cost little more than the cheapest novel candidate, the ranker chooses the
+candidate that adds the most new predictions and lies farthest from the earlier answers. If only a
+few novel candidates are left, the ranker still chooses by cost, because a distant candidate would
+make more of the remaining candidates redundant. The ranker therefore never buys diversity with a
+far-fetched rule while a plausible rule is left. Partial rules gain no diversity either: an
+undefined prediction does not count as new here, although GEAR's protocol never counts an undefined
+prediction as covered.
+
+The engines recognise their own earlier answers by text and evaluate these answers. Programs from
+elsewhere, such as a language model's, are never executed. The predictions of such programs are
+unknown and count as covering nothing, so an engine may propose an equivalent program, which is then
+judged redundant.
 """
 
 from __future__ import annotations
@@ -41,7 +46,13 @@ Predictions = tuple[Codes, Defined]
 
 
 class Answer(NamedTuple):
-    """An answer of a search engine. `meta` holds the fields of the reply other than its text."""
+    """A hypothesis that a search engine proposes.
+
+    Args:
+        source: Text of the hypothesis, such as the source of a Python function.
+        description: One English sentence that describes the hypothesis.
+        meta: Further fields of the reply, besides its text.
+    """
 
     source: str
     description: str
@@ -49,14 +60,14 @@ class Answer(NamedTuple):
 
 
 class UnsupportedProblem(Exception):
-    """Raised for a problem of a supported kind that the engine cannot search.
+    """Raised if an engine supports the kind of input but cannot search this problem.
 
     The message gives the reason.
     """
 
 
 class Candidate(Protocol):
-    """A candidate hypothesis with its text, that is consistent with the shown pairs."""
+    """A hypothesis that reproduces the example pairs and may be proposed."""
 
     @property
     def text(self) -> str:
@@ -70,20 +81,26 @@ class Candidate(Protocol):
 
     @property
     def cost(self) -> float:
-        """Return the cost of the candidate; lower is likelier."""
+        """Return the cost of this candidate. A lower cost means a likelier hypothesis."""
         ...
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
-        """Return codes of the predictions on `inputs`, and on which inputs they are defined."""
+        """Return the predictions of this candidate on `inputs`.
+
+        Returns:
+            Two arrays of shape (inputs,): an integer code of each prediction, where equal codes
+            mean equal predictions, and whether each prediction is defined.
+        """
         ...
 
 
 class NoveltyRanker:
-    """Ranker that chooses among candidates on one sample space and caches their predictions.
+    """A ranker that chooses which candidate to propose next, and that caches predictions.
 
     Args:
-        inputs: The sample space, or a fair sample of it if predictions are expensive.
-        sample_size: Number of inputs on which a candidate is evaluated first.
+        inputs: The sample space (the inputs on which hypotheses are compared), or a representative
+            sample of the space if predictions are expensive.
+        sample_size: Approximate number of inputs on which a candidate is evaluated first.
     """
 
     def __init__(self, inputs: Sequence[Any], sample_size: int) -> None:
@@ -98,8 +115,8 @@ class NoveltyRanker:
         """Return the next candidate to propose, or None if no candidate is novel.
 
         Args:
-            ranked: Candidates, cheapest first.
-            known: Earlier answers.
+            ranked: Candidates, sorted by ascending cost.
+            known: Earlier answers with known predictions.
             skip: Texts that must not be proposed.
         """
         if not known:
@@ -131,8 +148,12 @@ class NoveltyRanker:
         return new_share(self.get_predictions(candidate, on_all_inputs=True), every) > MIN_NEW_SHARE
 
     def get_predictions(self, candidate: Candidate, on_all_inputs: bool) -> Predictions:
-        """Return the cached predictions of a candidate, on all inputs or on a sample of the
-        inputs.
+        """Return the predictions of a candidate, from the cache if possible.
+
+        Args:
+            candidate: The candidate.
+            on_all_inputs: Whether to predict on all inputs. If False, predict on the sample of the
+                inputs.
         """
         kept = self.predictions_on_all if on_all_inputs else self.predictions_on_sample
         if candidate.text not in kept:
@@ -145,19 +166,25 @@ class NoveltyRanker:
 
 
 def agreement_mask(here: Predictions, other: Predictions) -> Defined:
-    """Return on which inputs two hypotheses make equal predictions, shape (inputs,).
+    """Return on which inputs two hypotheses make equal predictions.
 
-    An undefined prediction equals no other prediction.
+    The result is a bool array of shape (inputs,). An undefined prediction equals no prediction, not
+    even another undefined prediction.
     """
     same: Defined = here[1] & other[1] & (here[0] == other[0])
     return same
 
 
 def new_share(here: Predictions, earlier: Sequence[Predictions]) -> float:
-    """Return the share of the inputs with a prediction that no earlier hypothesis gives.
+    """Return the share of the inputs on which a hypothesis makes a new prediction.
 
-    It exceeds `MIN_NEW_SHARE` only where the coverage of GEAR 4.1, which undefined predictions lower, is
-    below 0.8.
+    A prediction is new if it is defined and no earlier hypothesis makes the same prediction for the
+    input. If the result exceeds `MIN_NEW_SHARE`, then the coverage of GEAR, section 4.1, is below
+    0.8.
+
+    Args:
+        here: Predictions of the hypothesis.
+        earlier: Predictions of each earlier hypothesis.
     """
     fresh = here[1].copy()
     for other in earlier:
@@ -166,11 +193,16 @@ def new_share(here: Predictions, earlier: Sequence[Predictions]) -> float:
 
 
 def diversity_gain(here: Predictions, earlier: Sequence[Predictions]) -> float:
-    """Return how much diversity a candidate adds to the earlier answers.
+    """Return how much diversity a hypothesis adds to the earlier hypotheses.
 
-    The value is the sum of two terms: the share of the inputs with a new prediction (the amount by
-    which gamma rises) and the mean distance to the earlier answers (GEAR 4.2 defines beta as the
-    mean over all pairs).
+    The result is the sum of two terms. The first term is the share of the inputs with a new
+    prediction; GEAR's gamma, the number of different predictions per input, rises by this share.
+    The second term is the mean distance to the earlier hypotheses; GEAR, section 4.2, defines beta
+    as the mean distance over all pairs of hypotheses.
+
+    Args:
+        here: Predictions of the hypothesis.
+        earlier: Predictions of each earlier hypothesis; at least one.
     """
     distances = []
     for other in earlier:

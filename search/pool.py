@@ -1,8 +1,8 @@
 """Pool of worker processes for the embedded search.
 
-A problem always goes to the same worker, chosen by the hash of its key, so that it finds its cached
-state there. A worker that dies is replaced. A worker is started as a separate program, not as a
-spawned copy of the user's script, which would need a guard around its main part.
+A problem always goes to the same worker, which has the cached state of the problem. The hash of the
+problem's key selects the worker. A worker that dies is replaced. A worker runs as a separate
+program. A spawned copy of the user's script would need a guard around the main part of the script.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MODULE = "peirce.search.worker"
 
 
 class Worker:
-    """A search process that answers one request at a time and is restarted if it dies."""
+    """A search process that answers one request at a time. A process that dies is started again."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -26,6 +26,11 @@ class Worker:
 
     async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
         """Send a request to the process and return its reply.
+
+        Args:
+            request: A request of `SearchService.propose` without the key "inputs".
+            space: The sample space of the problem. The inputs of the space are sent only if the
+                process does not have the inputs yet.
 
         Raises:
             Unavailable: If the process died twice on this request.
@@ -58,13 +63,23 @@ class Worker:
 
 
 class Pool:
-    """A fixed number of workers, chosen by the hash of a problem's key."""
+    """A fixed number of worker processes. Each problem always goes to the same worker.
+
+    Args:
+        workers: Number of worker processes.
+    """
 
     def __init__(self, workers: int) -> None:
         self.workers = [Worker() for _ in range(workers)]
 
     async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
-        """Send a request to the worker of this key (a hexadecimal hash), and return its reply."""
+        """Send a request to the worker that is responsible for a problem, and return its reply.
+
+        Args:
+            key: Hexadecimal hash of the problem. Requests with equal keys go to the same worker.
+            request: A request of `SearchService.propose` without the key "inputs".
+            space: The sample space of the problem.
+        """
         return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
 
     async def close(self) -> None:

@@ -1,6 +1,7 @@
-"""Worker process of the embedded search: `python -m peirce.search.worker`.
+"""Worker process of the embedded search, started as `python -m peirce.search.worker`.
 
-It reads and writes one JSON object per line (tools/line_process.py).
+The process reads one JSON request per line and writes one JSON reply per line
+(tools/line_process.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The store: sessions with their journal, steps, bank and predictions in one DuckDB file.
 
-One process writes the file at a time. Any number of processes read it: from the file, or through
-the owner's socket while a run owns it. `connection.py` documents the tables, and `digest.py`
-defines when two sessions are equal.
+Only one process can write the file at a time. Any number of processes can read it. While a run owns
+the file, other processes read it through a socket of the run. `connection.py` documents the tables,
+and `digest.py` defines when two sessions are equal.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def _named(path: str | Path) -> Path:
 class Store:
     """A store that is open for reading, or for writing if this process owns the file.
 
-    Use it as a context manager, or call `close`. Every method raises StoreError if the file cannot
-    be read or written, or if it lacks the requested data.
+    Use the store as a context manager, or call `close`. Every method raises StoreError if the file
+    cannot be read or written, or if the file lacks the requested data.
     """
 
     def __init__(
@@ -121,11 +121,12 @@ class Store:
 
         Args:
             path: The DuckDB file.
-            write: Take the file, create it where it does not exist, and serve readers over a
-                socket. Sessions that a killed run left as running become interrupted.
+            write: Whether to open the store for writing. The file is then created if it does not
+                exist, and other processes can read the store through a socket. Sessions that a
+                killed run left as "running" become "interrupted".
 
         Raises:
-            StoreError: Another process writes the store (the message has its pid), or the file
+            StoreError: Another process is writing the store (the message has its pid), or the file
                 cannot be opened.
         """
         open_standard_descriptors()
@@ -152,7 +153,7 @@ class Store:
 
     @cached_property
     def trainings(self) -> Trainings:
-        """The trainings of proposers on sets of pairs, with their logs."""
+        """The trainings of models on sets of preference pairs, with their logs."""
         return Trainings(self._reading, self._writer, self.path)
 
     def __enter__(self) -> Store:
@@ -162,9 +163,10 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store after all pending writes; closing it twice is allowed.
+        """Write all pending changes and close the store. Closing a store twice is allowed.
 
-        In a forked child it does nothing, because the store belongs to the parent.
+        In a forked child process this method does nothing, because the store belongs to the parent
+        process.
         """
         atexit.unregister(self.close)
         if os.getpid() != self._process:
@@ -176,36 +178,45 @@ class Store:
         self._reading.close()
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT, read from the file or through its owner."""
+        """Return the rows of one SELECT statement.
+
+        The rows are read from the file, or through the process that is writing the file.
+        """
         return self._reading.query(sql, params)
 
     # --- sessions
 
     def create_session(self, settings: Json, problems: Sequence[tuple[Problem, InputSet]]) -> str:
-        """Create a session with status running and return its id."""
+        """Create a session with the status "running", and return its id.
+
+        Args:
+            settings: The settings of the session.
+            problems: The problems of the session, each with its sample space (the inputs on which
+                predictions are compared).
+        """
         session = _sessions.new_id()
         self._write(_sessions.creation_change(self._reading, session, settings, problems))
         return session
 
     def update_session(self, session: str, *, status: str, **fields: Json) -> None:
-        """Set the status of a session and store further fields with it.
+        """Set the status of a session, and store additional fields.
 
         Args:
             session: The session's id.
-            status: running, done, interrupted, budget or failed.
-            fields: Values such as seconds and metrics. They are added to the fields that the
-                session has, and `session()` returns them.
+            status: "running", "done", "interrupted", "budget" or "failed".
+            fields: Values such as seconds and metrics. They are added to the stored fields of the
+                session, and `session()` returns them.
         """
         self._write(_sessions.status_change(self._reading, session, status, fields))
 
     def find_session(self, name: str) -> str:
-        """Return the id of the session that an id, a unique prefix or `last` names."""
+        """Return the id of a session. `name` is the id, a unique prefix of the id, or "last"."""
         return _sessions.find_session(self._reading, name)
 
     def session(self, session: str) -> dict[str, Any]:
-        """Return one session as a dict.
+        """Return a description of one session as a dict.
 
-        Its keys are session, created, status, settings, versions, problems, problems_done,
+        The keys are session, created, status, settings, versions, problems, problems_done,
         problems_failed, and the fields passed to `update_session`.
         """
         return _sessions.sessions(self._reading, self._is_owned, session)[0]
@@ -213,82 +224,94 @@ class Store:
     def settings(self, session: str) -> Mapping[str, Json]:
         """Return the settings of a session.
 
-        Settings never change after a session has begun, so they are read once and cached.
+        The settings of a session never change, so they are read only once and cached.
         """
         if session not in self._settings:
             self._settings[session] = self.session(session)["settings"]
         return self._settings[session]
 
     def progress(self, session: str) -> list[Json]:
-        """Return the status, the number of ended problems and the number of steps.
+        """Return the status, the number of ended problems and the number of steps of a session.
 
-        Two equal results mean that nothing happened in between.
+        If two calls return equal results, the session made no progress between the calls.
         """
         return _sessions.progress(self._reading, self._is_owned, session)
 
     def find_problems(self, session: str, words: Sequence[str]) -> list[str]:
-        """Return the ids of the problems that contain every word, ignoring case.
+        """Return the ids of the problems in a session that contain every word of `words`.
 
-        A word may occur in the id, the data, the answers or the hypotheses of a problem.
+        A word may occur in the id, the data, the answers or the hypotheses of a problem. Upper and
+        lower case are not distinguished.
         """
         return _sessions.find_problems(self._reading, session, words)
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Return all sessions in order of creation, each as `session` returns it."""
+        """Return a description of each session, in order of creation.
+
+        Each description has the form that `session` returns.
+        """
         return _sessions.sessions(self._reading, self._is_owned)
 
     def problems(self, session: str) -> list[ProblemRow]:
-        """Return the problems of a session in its order."""
+        """Return the problems of a session, in the order of the session."""
         return _sessions.problems(self._reading, session)
 
     def input_set(self, digest: Digest) -> InputSet:
-        """Return the input set that has this digest."""
+        """Return the input set with this digest."""
         return _sessions.input_set(self._reading, digest)
 
     def input_set_size(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-        """Return the size of an input set, and its inputs' weights (None for equal weights)."""
+        """Return the number of inputs in an input set, and the weight of each input.
+
+        The weights are None if all inputs have the same weight.
+        """
         return _sessions.input_set_size(self._reading, digest)
 
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
-        """Return the journal of a session. Repeated calls return one object.
+        """Return the journal of a session, which records model and tool calls.
 
-        In a store that is open for reading, the journal can only look up calls.
+        Repeated calls return the same object. If the store is open for reading, the journal can
+        only look up recorded calls.
         """
         if session not in self._journals:
             self._journals[session] = SessionJournal(session, self._reading, self._writer)
         return self._journals[session]
 
     def answer_cache(self, session: str) -> AnswerCache:
-        """Return a cache of the answers that other sessions of this store recorded."""
+        """Return a cache of the model answers that sessions other than `session` recorded."""
         return AnswerCache(self._reading, session)
 
     def set_commit_size(self, changes: int) -> None:
-        """Set how many changes a commit waits for.
+        """Set the number of changes that the writing thread waits for before it commits.
 
-        A commit waits for a tenth of a second at most. The default of 1 is best, except when many
+        The thread waits for at most a tenth of a second. The default of 1 is best, unless many
         problems run concurrently and their answers arrive quickly.
         """
         self._writing().commit_size = changes
 
     def ledger(self, session: str) -> SessionLedger:
-        """Return the ledger that writes the finished steps of a session."""
+        """Return the ledger of a session, which writes its finished steps."""
         return SessionLedger(session, self._reading, self._writing(), self.journal(session))
 
     def calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """Return the calls of a session, or of one of its problems, with requests and responses."""
+        """Return the model and tool calls of a session, with requests and responses.
+
+        `problem` selects the calls of one problem; None selects all problems.
+        """
         return _journal.calls(self._reading, session, problem)
 
     def list_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
         """Return the model and tool calls of a session, without requests and responses.
 
-        Only the calls of tools that a proposer used keep theirs, cut to a maximum length.
+        Calls of tools by a proposer (a model that proposes hypotheses) are an exception. Their
+        requests and responses are included, cut to a maximum length.
         """
         return _journal.list_calls(self._reading, session, problem)
 
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
-        """Return the response of the last call of a kind, by problem."""
+        """Return the response of the last call of a kind ("model" or "tool"), for each problem."""
         return _journal.last_responses(self._reading, session, kind)
 
     def steps(
@@ -298,11 +321,11 @@ class Store:
         *,
         spaces: _ledger.Spaces = True,
     ) -> Iterator[StepRecord]:
-        """Yield the steps of a session by problem and step.
+        """Yield the steps of a session, ordered by problem and step number.
 
         Args:
             session: The session's id.
-            problem: One problem, several problems of the session, or None for all of them.
+            problem: The id of one problem, the ids of several problems, or None for all problems.
             spaces: Which predictions over the sample space S to read. With False, they are None.
                 With "consistent", the codes of hypotheses that are not consistent are 0.
         """
@@ -315,30 +338,37 @@ class Store:
     def consistent_hypotheses(
         self, session: str, problems: Sequence[str]
     ) -> dict[str, list[ConsistentHypothesis]]:
-        """Return the consistent hypotheses of each problem in the order of its steps."""
+        """Return the consistent hypotheses of each problem, in the order of the problem's steps.
+
+        A hypothesis is consistent if it fits all shown observations.
+        """
         return _answers.consistent_hypotheses(self._reading, session, problems)
 
     def answer_summaries(
         self, session: str, problems: Sequence[str]
     ) -> dict[str, list[AnswerSummary]]:
-        """Return a summary of each answer, by problem and in the order of its steps."""
+        """Return summaries of the answers to each problem, in the order of the problem's steps."""
         return _answers.answer_summaries(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-        """Return stored arrays by digest. `ConsistentHypothesis` and `AnswerSummary` hold such
-        digests.
+        """Return stored arrays by their digests.
+
+        `ConsistentHypothesis` and `AnswerSummary` contain such digests.
         """
         return _journal.read_vectors(self._reading, digests)
 
     def bank(
         self, session: str, problem: str | None = None, alpha: float | None = None
     ) -> list[dict[str, Any]]:
-        """Return the rows of the bank: the problem, and the columns that `bank.Bank.rows` lists.
+        """Return the hypotheses in the bank of each problem, one dict for each hypothesis.
+
+        A bank is the collection of hypotheses that a method keeps, with the rewards of the
+        hypotheses. The keys are problem, and the keys that `bank.Bank.rows` documents.
 
         Args:
             session: The session's id.
-            problem: One problem, or None for all of them.
-            alpha: The exploration weight to rank by; None for the weight of the session.
+            problem: The id of one problem, or None for all problems.
+            alpha: The weight of exploration in the reward; None for the weight of the session.
         """
         rows = []
         for name, own, chance, log in self._bank_logs(session, problem):
@@ -347,7 +377,10 @@ class Store:
         return rows
 
     def bank_growth(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """Return one row per step: the problem, and the columns of `bank.growth`."""
+        """Return how the bank of each problem changed, one dict for each step that changed it.
+
+        The keys are problem, and the keys that `bank.growth` documents.
+        """
         return [
             {"problem": name, **step}
             for name, own, chance, log in self._bank_logs(session, problem)
@@ -372,41 +405,44 @@ class Store:
             yield name, own, chance, [(step, event) for _, step, event in happened]
 
     def usage(self, session: str) -> dict[str, Any]:
-        """Return calls, tokens, retries and seconds in total, by kind and by role."""
+        """Return the usage of a session: numbers of calls, tokens and retries, and seconds.
+
+        The result contains totals, and sums by kind of call and by role of the called model.
+        """
         return _journal.usage(self._reading, session)
 
     # --- the session as a whole
 
     def digest(self, session: str) -> Digest:
-        """Return the SHA-256 of a session's results, which excludes clocks, retries and usage."""
+        """Return the SHA-256 of a session's results, without clock times, retries and usage."""
         return _digest.digest(self._reading, session)
 
     def findings_digest(self, session: str) -> Digest:
         """Return the SHA-256 of the findings of a session.
 
-        It covers hypotheses, kinds of verdicts, predictions, bank events, and the paths and
-        responses of calls. Settings, requests and texts of messages do not count.
+        The digest covers hypotheses, kinds of verdicts, predictions, bank events, and the paths and
+        responses of calls. It does not cover settings, requests and texts of messages.
         `digest.findings_digest` has the full list.
         """
         return _digest.findings_digest(self._reading, session)
 
     def find_changes(self, session: str) -> list[dict[str, Any]]:
-        """Return the rows whose content does not match their stored digest.
+        """Return the places in a session where stored content does not match its digest.
 
-        Each row is a dict with the keys problem, step, path and field.
+        Each place is a dict with the keys problem, step, path and field.
         """
         return _digest.find_changes(self._reading, session)
 
     def export(self, session: str, out: str | Path, format: str) -> dict[str, Any]:
-        """Export a session to files and return a summary.
+        """Export a session to files, and return a summary.
 
         Args:
             session: The session's id.
             out: The file or folder to create. It must not exist.
-            format: parquet (a folder), jsonl (a file) or huggingface (a data set folder).
+            format: "parquet" (a folder), "jsonl" (a file) or "huggingface" (a data set folder).
 
         Returns:
-            A dict with session, format, out, files, and the number of rows by table.
+            A dict with the keys session, format, out, files, and the number of rows by table.
 
         Raises:
             UsageError: The format is unknown, or `out` exists.

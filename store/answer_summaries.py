@@ -1,9 +1,9 @@
 """Summaries of the answers and consistent hypotheses of many problems of a session.
 
-`consistent_hypotheses` reads what a study needs of each consistent hypothesis: its text, its marks on hidden
-pairs, and the digests of its predictions over the sample space S. `answer_summaries` reads what preference
-pairs need of each answer: its text, its first hypothesis with the verdict, and the digests of that
-hypothesis's predictions over S.
+`consistent_hypotheses` reads the data that studies need of each consistent hypothesis: its text,
+whether it is right on hidden pairs, and digests of its predictions over the sample space S.
+`answer_summaries` reads the data from which preference pairs are built: the text of each answer,
+its first hypothesis with the verdict, and digests of the predictions of this hypothesis over S.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ class ConsistentHypothesis:
     """A stored hypothesis that fits all shown observations, with digests of its predictions.
 
     Attributes:
-        hypothesis: `Hypothesis.digest`.
+        hypothesis: The digest that identifies the hypothesis (`Hypothesis.digest`).
         text: The text of the hypothesis.
-        hidden: For each hidden pair, whether the hypothesis is right; None if it was not compared.
-        codes: Digest of the vector of predictions over S; None if there are no predictions.
-        reasons: Digest of the vector that says why predictions over S are undefined; None if there
+        hidden: For each hidden pair, whether the hypothesis is right, or None if it was not
+            compared with this pair. The attribute is None if no comparison is stored.
+        codes: Digest of the array of predictions over S; None if there are no predictions.
+        reasons: Digest of the array that says why predictions over S are undefined; None if there
             are no predictions.
     """
 
@@ -41,7 +42,10 @@ class ConsistentHypothesis:
 def consistent_hypotheses(
     reader: RowReader, session: str, problems: Sequence[str]
 ) -> dict[str, list[ConsistentHypothesis]]:
-    """Return the consistent hypotheses by problem, in step order; the list may be empty."""
+    """Return the consistent hypotheses of each problem, in the order of the problem's steps.
+
+    The list of a problem may be empty.
+    """
     names = [encode_text(problem) for problem in problems]
     verdicts = ", ".join(f"'{v.value}'" for v in Verdict if v.consistent)
     judged = rows_by_problem(
@@ -78,16 +82,19 @@ class AnswerSummary:
     """A stored answer of a model, with the verdict on its first hypothesis.
 
     Attributes:
-        path: The path of the call that gave it.
+        path: Path of the model call that returned the answer.
         text: The text of the answer.
-        hypothesis: Its first hypothesis, or None where it has none.
-        verdict: The verdict on that hypothesis.
-        reason: The reason of the verdict, or why there is no hypothesis.
+        hypothesis: The first hypothesis in the answer, or None if the answer contains no
+            hypothesis.
+        verdict: The verdict on the first hypothesis.
+        reason: The reason for the verdict, or why the answer contains no hypothesis.
         hypothesis_count: The number of hypotheses in the answer.
-        codes: Digest of the vector of that hypothesis's predictions over S; None where there is
-            none or the predictions were never requested.
-        reasons: Digest of the vector of reasons over S; None as for codes.
-        detail: The detail of its agreement with the observations; its cost in the logic families.
+        codes: Digest of the array of the first hypothesis's predictions over S; None if there are
+            no predictions.
+        reasons: Digest of the array that says why predictions over S are undefined; None if there
+            are no predictions.
+        detail: Additional facts about how the first hypothesis fits the shown observations, such as
+            its cost in the logic families.
     """
 
     path: str
@@ -104,7 +111,7 @@ class AnswerSummary:
 def answer_summaries(
     reader: RowReader, session: str, problems: Sequence[str]
 ) -> dict[str, list[AnswerSummary]]:
-    """Return a summary of each answer by problem, in the order of its steps and answers."""
+    """Return a summary of each answer to each problem, ordered by step and answer."""
     names = [encode_text(problem) for problem in problems]
 
     def rows(table: str, columns: str, place: str = _PLACE, where: str = "") -> RowsByProblem:

@@ -1,9 +1,9 @@
-"""The bank of hypotheses and their hits, rebuilt by applying its log of events.
+"""The bank of hypotheses with their rewards, which is rebuilt from a log of events.
 
-A run and the store apply the same events to the same class, so what a method decides by (the best
-entries, the removed ones) and what `peirce bank` shows cannot differ. The arithmetic is HypoGeniC's
-(notes on the reference: reward, replacement), with one addition: a visit on which a hypothesis does
-not apply counts as an average guess among the labels.
+A run and the store apply the same events to the same class. Therefore the state on which a method
+bases its decisions (the best hypotheses, the removed hypotheses) always equals the state that
+`peirce bank` shows. The arithmetic is that of HypoGeniC (reward and replacement), with one
+addition: a visit on which a hypothesis does not apply counts as an average guess among the labels.
 """
 
 from __future__ import annotations
@@ -19,17 +19,21 @@ from ..records import BankEvent, Digest
 
 @dataclass
 class Entry:
-    """A hypothesis of the bank, with the counts from which its reward is computed.
+    """A hypothesis in the bank, with the counts from which its reward is computed.
+
+    A visit is an observation on which the hypothesis was tested.
 
     Attributes:
-        hypothesis: `Hypothesis.digest`.
-        hits: Visits on which it was right.
-        misses: Visits on which it was wrong.
-        inapplicable: Visits on which it did not apply.
-        t: The time of the last visit.
-        right: The observations that it was right on.
-        reward: The reward as of the last visit.
-        is_newcomer: Whether it entered since the last cut.
+        hypothesis: The digest that identifies the hypothesis (`Hypothesis.digest`).
+        text: The text of the hypothesis.
+        description: A description of the hypothesis in words.
+        hits: Number of visits on which the hypothesis was right.
+        misses: Number of visits on which the hypothesis was wrong.
+        inapplicable: Number of visits on which the hypothesis did not apply.
+        t: The time of the last visit, on the clock of the bank's log.
+        right: The observations on which the hypothesis was right.
+        reward: The reward at the last visit.
+        is_newcomer: Whether the hypothesis entered the bank after the last cut.
     """
 
     hypothesis: Digest
@@ -45,18 +49,22 @@ class Entry:
 
     @property
     def visits(self) -> int:
-        """The number of observations on which the hypothesis was judged."""
+        """The number of observations on which the hypothesis was tested."""
         return self.hits + self.misses + self.inapplicable
 
     def accuracy(self, chance: float) -> float | None:
-        """Return the share of visits that were right, or None before the first visit."""
+        """Return the share of visits on which the hypothesis was right; None without visits.
+
+        A visit on which the hypothesis did not apply counts as `chance` of a right visit.
+        """
         return (self.hits + chance * self.inapplicable) / self.visits if self.visits else None
 
     def compute_reward(self, alpha: float, chance: float) -> float:
         """Return accuracy + alpha * sqrt(ln t / visits), or 0 before the first visit.
 
-        t is the time of the last visit, because the bonus is renewed only at a visit (HypoGeniC's
-        rule).
+        t is the time of the last visit, because HypoGeniC updates this bonus only at a visit.
+        `alpha` is the weight of exploration, and `chance` is what a visit counts on which the
+        hypothesis does not apply.
         """
         accuracy = self.accuracy(chance)
         if accuracy is None:
@@ -65,11 +73,12 @@ class Entry:
 
 
 class Bank:
-    """The bank of one problem: its hypotheses, rewarded by their visits.
+    """The hypotheses that a method keeps for one problem, with their rewards.
 
     Args:
         alpha: The weight of exploration in the reward.
-        chance: What a visit counts on which a hypothesis does not apply, 1 / number of labels.
+        chance: What a visit counts on which a hypothesis does not apply; usually 1 / number of
+            labels.
     """
 
     def __init__(self, alpha: float = 0.5, chance: float = 0.0) -> None:
@@ -80,11 +89,11 @@ class Bank:
         return len(self._held)
 
     def contains_text(self, text: str) -> bool:
-        """Return whether the bank has a hypothesis with this text, which identifies hypotheses."""
+        """Return whether the bank contains a hypothesis with this text."""
         return any(entry.text == text for entry in self._held.values())
 
     def apply(self, event: BankEvent) -> None:
-        """Apply one event of the bank's log: enter, visit, drop or cut."""
+        """Apply one event of the bank's log: "enter", "visit", "drop" or "cut"."""
         if event.kind == "cut":
             self._cut(event.observation)
             return
@@ -108,7 +117,7 @@ class Bank:
         entry.reward = entry.compute_reward(self.alpha, self.chance)
 
     def top(self, count: int | None = None) -> list[Entry]:
-        """Return the `count` hypotheses with the highest reward, or all of them for None.
+        """Return the `count` hypotheses with the highest reward; all if `count` is None.
 
         Hypotheses with equal rewards are in the order in which they entered the bank.
         """
@@ -132,14 +141,14 @@ class Bank:
         self._held = {entry.hypothesis: entry for entry in kept}
 
     def rows(self, alpha: float | None = None) -> list[dict[str, Any]]:
-        """Return one row per hypothesis, best reward first.
+        """Return one dict for each hypothesis, with the highest reward first.
 
-        Its keys are rank, hypothesis, text, description, accuracy (None before the first visit),
-        visits, reward, t, covered (the number of visits on which it applied) and right (the
-        observations that it was right on, ascending).
+        The keys are rank, hypothesis, text, description, accuracy (None before the first visit),
+        visits, reward, t, covered (the number of visits on which the hypothesis applied) and right
+        (the observations on which it was right, in ascending order).
 
         Args:
-            alpha: The exploration weight to rank by; None for the weight of the bank.
+            alpha: The weight of exploration in the reward; None for the weight of the bank.
         """
         weight = self.alpha if alpha is None else alpha
         entries = [
@@ -164,7 +173,7 @@ class Bank:
 
 
 def build_bank(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0) -> Bank:
-    """Return the bank after these events, applied in order."""
+    """Return the bank that results from applying the events in order."""
     bank = Bank(alpha, chance)
     for event in events:
         bank.apply(event)
@@ -174,21 +183,19 @@ def build_bank(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 
 def growth(
     events: Iterable[tuple[int, BankEvent]], alpha: float, chance: float
 ) -> list[dict[str, Any]]:
-    """Return how a bank grew, one row for each step that has events.
+    """Return how a bank changed, one dict for each step that has events.
 
     Args:
-        events: The events in order, each with its step.
+        events: The events in order, each with the number of its step.
         alpha: The weight of exploration in the reward.
         chance: What a visit counts on which a hypothesis does not apply.
 
     Returns:
-        Rows with these keys. step; t: the last time in the step; size: the size of the bank after
-            the
-        step; entered and left: texts that the bank holds after the step and did not hold before,
-            and
-        the other way round, so a hypothesis that entered and left within a step is in neither;
-            reward
-        and accuracy: the highest after the step, None where there is none.
+        Dicts with the keys step, t (the last time in the step), size (the number of hypotheses
+        after the step), entered, left, reward and accuracy. "entered" lists the texts that the bank
+        contains after the step but did not contain before; "left" lists the opposite. A hypothesis
+        that entered and left within one step is in neither list. "reward" and "accuracy" are the
+        highest values after the step, or None if there is no value.
     """
     bank = Bank(alpha, chance)
     before: dict[Digest, str] = {}

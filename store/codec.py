@@ -1,19 +1,20 @@
-"""How arrays, text and JSON are encoded in the cells of a store.
+"""The encoding of arrays, text and JSON in the columns of a store.
 
-Arrays are blobs, named by their content. A vector's digest is the SHA-256 of its dtype, shape and
-little-endian bytes, so one copy serves every call and prediction that holds it. The blob describes
-itself:
+An array of numbers is stored as a blob under the digest of its content. The digest is the SHA-256
+of the array's dtype, shape and little-endian bytes, so equal arrays of several calls and
+predictions are stored once. A blob has this format:
 
     "PV1"  form (1 byte)  packed (1 byte)  dtype (8 bytes, ASCII)  ndim (1 byte)
     shape (8 bytes each)  body
 
-Form 0, raw: the items. Form 1, constant: one item. Form 2 or 3, palette: the number of distinct
-items (4 bytes), the distinct items, then an index of 1 or 2 bytes per item. If packed is 1, the
-body is compressed by zlib at level 1, which is done only where it saves enough.
+Form 0 is raw: the body holds all items. Form 1 is constant: the body holds one item. Forms 2 and 3
+have a palette: the body holds the number of distinct items (4 bytes), the distinct items, and an
+index of 1 or 2 bytes for each item. If packed is 1, the body is compressed by zlib at level 1. It
+is compressed only if this saves enough space.
 
-JSON is stored as text in Python's dialect, so NaN and Infinity are kept. DuckDB accepts only
-UTF-8, but the output of a model may contain lone surrogates. A text with lone surrogates is stored
-as `ESCAPE_MARK` followed by its ASCII JSON form, so that it is restored exactly.
+JSON is stored as text in Python's dialect, so NaN and Infinity are kept. DuckDB accepts only UTF-8,
+but the output of a model may contain lone surrogates. A text with lone surrogates is stored as
+`ESCAPE_MARK` followed by its ASCII JSON form, so that the exact text can be restored.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _plain(array: Vector) -> Vector:
 
 
 def vector_digest(array: Vector) -> Digest:
-    """Return the SHA-256 (hex) of an array's dtype, shape and items."""
+    """Return the SHA-256 of an array's dtype, shape and items as hexadecimal text."""
     plain = _plain(array)
     seen = hashlib.sha256(f"{plain.dtype.str}{plain.shape}".encode())
     seen.update(plain.data if plain.size else b"")
@@ -89,7 +90,7 @@ def _packed(body: bytes) -> tuple[int, bytes]:
 
 
 def encode_vector(array: Vector) -> bytes:
-    """Return the blob of an array of numbers.
+    """Return the bytes under which an array of numbers is stored; `decode_vector` restores it.
 
     Raises:
         TypeError: The array does not hold numbers.
@@ -111,9 +112,10 @@ def encode_vector(array: Vector) -> bytes:
 
 
 def inflate(data: bytes, most: int = MOST) -> bytes:
-    """Decompress data from the store, and return it.
+    """Decompress zlib data from the store, and return the result.
 
-    Raises zlib.error if the data are damaged or longer than `most` bytes.
+    Raises:
+        zlib.error: The data are damaged, or the result is longer than `most` bytes.
     """
     stream = zlib.decompressobj()
     found = stream.decompress(data, most + 1)
@@ -125,14 +127,14 @@ def inflate(data: bytes, most: int = MOST) -> bytes:
 
 
 def decode_vector(blob: bytes, items: int | None = None) -> Vector:
-    """Decode a stored array, and return it as a read-only array.
+    """Return the array that `encode_vector` stored as `blob`, as a read-only array.
 
     Args:
-        blob: The bytes of the array in the store.
-        items: The largest number of items that the array may have, or None for any.
+        blob: The stored bytes.
+        items: The largest number of items that the array may have; None for no limit.
 
     Raises:
-        StoreError: The blob is invalid, or its array is larger than `items` or `MOST` bytes.
+        StoreError: The blob is invalid, or its array has more than `items` items or `MOST` bytes.
     """
     try:
         return _decode(blob, items)
@@ -176,7 +178,7 @@ def _decode(blob: bytes, items: int | None) -> Vector:
 
 
 def is_intact(digest: Digest, blob: bytes) -> bool:
-    """Return whether the content of a blob matches its digest."""
+    """Return whether the array that is stored as `blob` has the digest `digest`."""
     try:
         return vector_digest(decode_vector(blob)) == digest
     except StoreError:
@@ -187,7 +189,7 @@ ESCAPE_MARK = "\ufdd0"  # a noncharacter; a text that begins with it is escaped 
 
 
 def is_utf8(text: str) -> bool:
-    """Return whether a text has no lone surrogates."""
+    """Return whether a text can be encoded as UTF-8, which means that it has no lone surrogates."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -196,41 +198,41 @@ def is_utf8(text: str) -> bool:
 
 
 def encode_text(text: str) -> str:
-    """Return the cell that holds a text; `decode_text` restores it."""
+    """Return a text in the form in which the store holds it; `decode_text` restores it."""
     if is_utf8(text) and not text.startswith(ESCAPE_MARK):
         return text
     return ESCAPE_MARK + json.dumps(text)
 
 
 def decode_text(cell: str) -> str:
-    """Return the text that a cell of the store holds."""
+    """Return the text that the store holds in a column; this is the inverse of `encode_text`."""
     if not cell.startswith(ESCAPE_MARK):
         return cell
     return str(decode_json(cell[len(ESCAPE_MARK) :], "an escaped text", str))
 
 
 def encode_json(value: Json) -> str:
-    """Return the cell that holds a JSON value, as canonical JSON; `decode_json` restores it."""
+    """Return a JSON value in the form in which the store holds it; `decode_json` restores it."""
     return encode_canonical_json(canonical_json(value))
 
 
 def encode_canonical_json(text: str) -> str:
-    """Return the cell for text that is canonical JSON already."""
+    """Return text that is already canonical JSON in the form in which the store holds it."""
     if is_utf8(text):
         return text
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 
 
 def decode_json(cell: str, column: str, kind: type = object) -> Json:
-    """Return the JSON value that a cell holds.
+    """Return the JSON value that the store holds in a column.
 
     Args:
-        cell: The text of the cell.
-        column: The name of its table and column, for the error.
-        kind: The type that the value must have.
+        cell: The stored text.
+        column: The table and column, such as "call.response", for error messages.
+        kind: The Python type that the value must have.
 
     Raises:
-        StoreError: The text is not JSON, or its value is not of this type.
+        StoreError: The text is not JSON, or its value does not have this type.
     """
     try:
         value = json.loads(cell)
@@ -245,10 +247,10 @@ def decode_json(cell: str, column: str, kind: type = object) -> Json:
 
 
 class StoredSettings(dict[str, Any]):
-    """Settings of a stored session, pair set or training, and the objects within them.
+    """The settings of a stored session, pair set or training.
 
-    Reading a missing key by `settings[key]` raises StoreError instead of KeyError, because only a
-    damaged store lacks it.
+    `settings[key]` raises StoreError instead of KeyError if the key is missing, because only a
+    damaged store lacks a key. Objects inside the settings behave in the same way.
     """
 
     def __init__(self, held: Mapping[str, Any], column: str) -> None:
@@ -298,16 +300,17 @@ NULLABLE = frozenset(
 
 
 def settings_of(cell: str, column: str, kinds: Mapping[str, type] = {}) -> StoredSettings:
-    """Parse the settings in a cell of a table of the store.
+    """Parse settings that the store holds in a column, and check their types.
 
     Args:
-        cell: The text of the cell.
-        column: The name of its table and column, for errors.
-        kinds: The types of settings, by key, with a dot before the key of an inner object, which
-            comes after its object; those of `NULLABLE` may be null.
+        cell: The stored text.
+        column: The table and column, such as "pair_set.settings", for error messages.
+        kinds: The required type of some settings, by key. The key of a setting in an inner object
+            is written "outer.inner" and comes after the key of this object. Settings in `NULLABLE`
+            may be null.
 
     Raises:
-        StoreError: The text is no JSON object, or a value has another type.
+        StoreError: The text is not a JSON object, or a value has a different type.
     """
     held = decode_json(cell, column, dict)
     for key, kind in kinds.items():
@@ -329,7 +332,11 @@ _KINDS: dict[type, str] = {int: "integer", dict: "object", list: "array", str: "
 
 
 def verdict_of(cell: str) -> Verdict:
-    """Return the verdict that a cell holds; raises StoreError for an unknown one."""
+    """Return the verdict that the store holds as `cell`.
+
+    Raises:
+        StoreError: The text is not a verdict.
+    """
     try:
         return Verdict(cell)
     except ValueError as error:
@@ -337,7 +344,11 @@ def verdict_of(cell: str) -> Verdict:
 
 
 def problem_of(cell: str) -> Problem:
-    """Return the problem that a cell holds. Raises StoreError if the problem is incomplete."""
+    """Return the problem that the store holds as `cell`.
+
+    Raises:
+        StoreError: The text is not JSON, or the problem is incomplete.
+    """
     data = decode_json(cell, "problem.data", dict)
     try:
         return Problem.from_json(data)

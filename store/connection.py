@@ -1,8 +1,9 @@
-"""The DuckDB file of a store: its tables, its version, and connections to it.
+"""The DuckDB file of a store: its tables, its schema version, and connections to the file.
 
-One process writes the file, or many read it. POSIX locks belong to a process: if a process that
-holds the file open also opens and closes it by other means, DuckDB's lock is dropped. Therefore no
-other code of this package opens the file.
+Either one process has the file open for writing, or several processes have it open for reading.
+POSIX locks belong to a process. If a process that has the file open in DuckDB also opens and closes
+the file by other means, DuckDB's lock is lost. Therefore no other code of this package opens the
+file.
 """
 
 from __future__ import annotations
@@ -164,17 +165,17 @@ INDEXES = ("CREATE INDEX call_request ON call (request_digest)",)
 def creation_statements() -> list[str]:
     """Return the SQL statements that turn an empty database into a store.
 
-    Run them in one transaction.
+    Run the statements in one transaction.
     """
     made = [f"CREATE TABLE {name} ({columns})" for name, columns in TABLES.items()]
     return [*made, *INDEXES, f"INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}')"]
 
 
 def upgrade_statements(query: Query) -> list[str]:
-    """Return the SQL statements that upgrade a store of an earlier version to the current version.
+    """Return the SQL statements that upgrade an older store to the current schema version.
 
-    Run the statements in one transaction. The list is empty if nothing has to be added, or if there
-    is no upgrade from the earlier version.
+    Run the statements in one transaction. The list is empty if no table has to be added, or if a
+    store of this version cannot be upgraded. `query` runs a SELECT statement on the store.
     """
     added = TABLES_ADDED_SINCE.get(schema_version(query), ())
     if not added:
@@ -184,22 +185,29 @@ def upgrade_statements(query: Query) -> list[str]:
 
 
 def is_empty(query: Query) -> bool:
-    """Return whether a database has no tables."""
+    """Return whether a database has no tables. `query` runs a SELECT statement on it."""
     return not query("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1", ())
 
 
 def schema_version(query: Query) -> str:
-    """Return the schema version of a database, or an empty string if it is no store."""
+    """Return the schema version of a database, or "" if the database is not a store.
+
+    `query` runs a SELECT statement on the database.
+    """
     meta = query("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' LIMIT 1", ())
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
     return str(rows[0][0]) if rows else ""
 
 
 def check_schema(query: Query, path: str) -> None:
-    """Raise StoreError unless this version of Peirce can read the tables.
+    """Raise StoreError unless this version of Peirce can read the tables of a store.
 
-    It reads its own schema version, and earlier versions that lack only tables which are added when
-    the store is opened for writing.
+    Peirce can read its own schema version. It can also read an older version if only tables are
+    missing that are added when the store is opened for writing.
+
+    Args:
+        query: Runs a SELECT statement on the store.
+        path: The path of the store, for the error message.
     """
     version = schema_version(query)
     if not version:
@@ -231,10 +239,10 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 
 class RowReader(Protocol):
-    """The interface through which a store is read, from its file or from its owner."""
+    """The interface for reading a store, from its file or through the process that writes it."""
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Run one SELECT and return its rows."""
+        """Run one SELECT statement and return its rows."""
         ...
 
     def close(self) -> None:
@@ -250,18 +258,18 @@ def rows_by_problem(
     order: str,
     where: str = "",
 ) -> dict[str, list[Row]]:
-    """Return the rows of several problems of a session, by problem.
+    """Return the rows of several problems of a session, grouped by problem.
 
-    One query serves many problems. A query per problem would scan the table each time, because an
-    index serves only complete keys.
+    All problems are read by one query. A separate query for each problem would scan the table each
+    time, because an index only helps for complete keys.
 
     Args:
         reader: The connection.
         select: "SELECT problem, … FROM table". The problem is left out of the returned rows.
         session: The session's id.
-        problems: Ids of problems as their cells hold them (`codec.encode_text`).
+        problems: Ids of problems in the form of `codec.encode_text`.
         order: The columns of ORDER BY.
-        where: A further condition that begins with AND.
+        where: An additional condition that begins with AND.
     """
     places = ",".join("?" * len(problems))
     rows = reader.query(
@@ -278,7 +286,7 @@ class StoreLocked(StoreError):
     """Raised if another process has opened the store for writing.
 
     Attributes:
-        pid: The id of that process, or 0 if it is unknown.
+        pid: The process id of the other process; 0 if it is unknown.
     """
 
     def __init__(self, message: str, pid: int) -> None:
@@ -287,7 +295,7 @@ class StoreLocked(StoreError):
 
 
 class AlreadyOpen(StoreError):
-    """Raised if this process has already opened the file."""
+    """Raised if this process has already opened the same store."""
 
 
 # Threads of this process open files for writing one after the other: a thread that finds an
@@ -296,12 +304,12 @@ OPENING = threading.Lock()
 
 
 class Database:
-    """The DuckDB file, opened in this process.
+    """The DuckDB file of a store, opened in this process.
 
     `query` may be called from any thread.
 
     Attributes:
-        write_connection: The connection for the one thread that writes.
+        write_connection: The connection for the single thread that writes.
     """
 
     def __init__(self, path: Path, *, write: bool) -> None:
@@ -368,15 +376,15 @@ class Database:
         return _attached(self.path, write, self._spill), True
 
     def is_in_place(self) -> bool:
-        """Return whether the path still leads to the file that was opened.
+        """Return whether `path` still leads to the file that was opened.
 
-        DuckDB finds the log of a file by the file's path. If the file was moved, the log at this
+        DuckDB finds the log of a file by the file's path. If the file was moved, a log at the old
         path may belong to another store.
         """
         return store_files.identity(self.path) == self._file
 
     def check_place(self) -> None:
-        """Raise StoreError where the path no longer leads to the file that was opened."""
+        """Raise StoreError if `path` no longer leads to the file that was opened."""
         if not self.is_in_place():
             raise StoreError(
                 f"{self.path} was moved or replaced while it was open, so nothing more is written to"
@@ -392,7 +400,7 @@ class Database:
         self.write_connection.execute("COMMIT")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """Return the database connection of the calling thread."""
+        """Return the database connection of the calling thread, opening it if necessary."""
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
         if cursor is None:
             if self._closed:
@@ -403,7 +411,11 @@ class Database:
         return cursor
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Run one SELECT and return its rows. Raises StoreError if the query fails."""
+        """Run one SELECT statement and return its rows.
+
+        Raises:
+            StoreError: The query fails, or the store is closed.
+        """
         import duckdb
 
         if self._closed:

@@ -1,13 +1,14 @@
-"""The digests of a session, and the check of stored content against its digests.
+"""Digests of sessions, and the check of stored content against its digests.
 
-A session's digest covers what the session found, not how the run went. Two runs with one seed have
-one digest, whether they were killed or not, and in whatever order their calls returned. The
-findings digest also leaves out settings, requests and texts of messages. It does not change when
-the program words its prompts or explanations differently and finds the same.
+The digest of a session covers its results and not the circumstances of the run. Two runs with the
+same seed have the same digest, even if a run was killed and resumed, and in whatever order their
+calls returned. The findings digest also leaves out settings, requests and texts of messages. It
+stays the same if the program words its prompts or explanations differently and the results are
+equal.
 
-`find_changes` compares rows with the digests that name them. Replay cannot do this: it compares
-what a graph computes anew with what was recorded, and content that calls and steps share (a code
-vector, for example) would still agree with itself after an alteration.
+`find_changes` compares stored rows with the digests that name them. Replaying a session cannot
+replace this check. A replay compares newly computed results with recorded results. An altered array
+that calls and steps share would be equal to itself in this comparison.
 """
 
 from __future__ import annotations
@@ -48,10 +49,9 @@ _KIND = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def reason_kind(reason: str) -> str:
-    """Return the kind at the start of a reason, for example `no_tuple` in "no_tuple: there is
-    none".
+    """Return the kind at the start of a reason, such as "no_tuple" for "no_tuple: there is none".
 
-    If the reason is a sentence without a kind, the result is an empty string.
+    If the reason is a sentence without a kind, the result is "".
     """
     kind = decode_text(reason).partition(":")[0]
     return kind if _KIND.fullmatch(kind) else ""
@@ -79,7 +79,10 @@ REDUCED_COLUMNS: Mapping[tuple[str, str], Callable[[Any], Any]] = {
 
 
 def drop_operational(settings: Json) -> Json:
-    """Return the settings without operational settings, at any depth."""
+    """Return the settings without those that cannot change results, also in inner objects.
+
+    The omitted keys are listed in `OPERATIONAL`.
+    """
     if isinstance(settings, dict):
         return {k: drop_operational(v) for k, v in settings.items() if k not in OPERATIONAL}
     if isinstance(settings, list):
@@ -88,31 +91,35 @@ def drop_operational(settings: Json) -> Json:
 
 
 def digest(reader: RowReader, session: str) -> Digest:
-    """Return the SHA-256 (hex) over settings, problems with their ends, steps, bank and calls."""
+    """Return the SHA-256 of the results of a session as hexadecimal text.
+
+    The digest covers the settings, the problems and how they ended, the steps, the bank and the
+    calls.
+    """
     return _sha256(_parts(reader, session, findings=False))
 
 
 def findings_digest(reader: RowReader, session: str) -> Digest:
-    """Return the SHA-256 (hex) of the results of a session.
+    """Return the SHA-256 of the findings of a session as hexadecimal text.
 
     The digest covers:
 
-    - for each problem, in the order of the session: its id, its digest and the digest of its sample
-      space as stored, its status, and the kind of its end if it is done;
-    - for each step: its number and the method's notes on it (`fields`: labels of rows, a chosen
-      rule, a round);
-    - for each answer: the path of the call that gave it;
+    - for each problem, in the order of the session: its id, its digest, the digest of its stored
+      sample space, its status, and, if the problem is done, the kind of its end;
+    - for each step: its number, and the method's notes on the step (`fields`, such as labels of
+      rows, a chosen rule or a round);
+    - for each answer: the path of the call that returned the answer;
     - for each hypothesis: its text, description, meta and breaches;
     - for each verdict: verdict, bad, coverage, and the kind of its reason (`reason_kind`);
     - for each prediction: inputs, outcome, marks, got, codes, reasons with their names, limited,
-      and the parts of its detail that are not text;
+      and the values in its detail that are not text;
     - for the bank: every event, in order;
     - for each call: path, kind, response, and the arrays of the response.
 
-    The digest does not cover: settings, requests and their digests, the text of an answer (the
-    response of its call contains it), sentences about why an answer failed or why a problem or
-    session ended early, id and status of the session, clocks, usage, retries, and the session that
-    answered a call.
+    The digest does not cover: settings, requests and their digests, the text of an answer (which
+    the response of its call contains), sentences about why an answer failed or why a problem or
+    session ended early, id and status of the session, clock times, usage, retries, and from which
+    other session the answer of a call was taken.
     """
     return _sha256(_parts(reader, session, findings=True))
 
@@ -170,10 +177,10 @@ def _reduced(table: str, row: Sequence[Json]) -> Iterator[Json]:
 
 
 def find_changes(reader: RowReader, session: str) -> list[dict[str, Any]]:
-    """Return the rows whose content does not match its digest, or whose vector is missing.
+    """Return the places in a session where stored content does not match its digest.
 
-    Each row is a dict with problem, step (None outside steps), path (of a call, else an empty
-    string) and field.
+    A missing array counts, too. Each place is a dict with the keys problem, step (None outside
+    steps), path (the path of a call, or "") and field.
     """
     bad = _altered_vectors(reader, session)
     return [

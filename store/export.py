@@ -91,7 +91,7 @@ COLUMNS: dict[str, str] = {
 
 
 def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]:
-    """Export a session as `Store.export` documents.
+    """Export a session to files, as `Store.export` documents.
 
     Raises:
         UsageError: The format is unknown, or `out` exists.
@@ -117,9 +117,9 @@ def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]
 
 @contextlib.contextmanager
 def disk_errors(out: Path) -> Iterator[None]:
-    """Turn DuckDB's error about a file that it cannot write into a DataError that names `out`.
+    """Turn DuckDB's error about a file that cannot be written into a DataError that names `out`.
 
-    DuckDB's error is no OSError.
+    This is needed because DuckDB's error is not an OSError.
     """
     import duckdb
 

@@ -1,13 +1,14 @@
-"""The journal of calls, and the cache of answers across sessions.
+"""The journal of calls in a session, and the cache of answers across sessions.
 
-The journal holds every model and tool call by its position in the session, made once. To resume a
-session is to look its calls up until the journal ends. A key that holds another request raises
-`JournalMismatch`: the code, the settings or the data have changed since.
+The journal records the result of every model and tool call under a key, which is the position of
+the call in the session. When a session is resumed, its calls are looked up in the journal until a
+call is not recorded. If a key is recorded with a different request, `JournalMismatch` is raised,
+because the code, the settings or the data have changed since.
 
-The cache answers a request from the record of another session of this store that made the same
-request to the same model at the same endpoint. A request contains the model, settings, messages,
-tools, schema and seed; the settings of its session contain the endpoint. If several answers are
-recorded (by sessions that ran without the cache), the latest one is used.
+The cache answers a request from the journal of another session in this store. The other session
+must have made the same request to the same model at the same endpoint. A request contains the
+model, settings, messages, tools, schema and seed; the settings of its session contain the endpoint.
+If several answers are recorded, because sessions ran without the cache, the latest answer is used.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ MAX_INDEXED_VECTORS, VECTORS_PER_SCAN = (
 
 
 class JournalMismatch(StoreError):
-    """The journal holds another request under this key."""
+    """Raised if the journal holds a different request under the key of a call."""
 
     def __init__(self, key: CallKey) -> None:
         super().__init__(
@@ -69,7 +70,10 @@ class JournalMismatch(StoreError):
 
 
 class SessionJournal:
-    """The `records.Journal` of one session, safe to use from several event loops and threads."""
+    """The journal of one session (`records.Journal`).
+
+    The journal may be used from several event loops and threads at the same time.
+    """
 
     def __init__(self, session: str, reader: RowReader, writer: Writer | None) -> None:
         self._session = session
@@ -88,12 +92,19 @@ class SessionJournal:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """Return the recorded outcome of `key`, or run `make` and record its outcome.
+        """Return the recorded outcome of a call, or make the call and record its outcome.
 
-        The outcome is durable before this returns. If `make` raises, nothing is written.
+        The outcome is durable before this method returns. If `make` raises an exception, nothing is
+        recorded.
+
+        Args:
+            key: The problem and path that identify the call.
+            kind: "model" or "tool".
+            request: The request as JSON.
+            make: A function that makes the call.
 
         Raises:
-            JournalMismatch: The journal holds another request under this key.
+            JournalMismatch: The journal holds a different request under this key.
             StoreError: The store cannot be read or written.
         """
         text = canonical_json(request)
@@ -118,14 +129,17 @@ class SessionJournal:
             mine.set_result(None)
 
     def forget(self, problem: str) -> None:
-        """Drop the cached rows of an ended problem; a later look-up reads the file."""
+        """Free the memory used for a problem that has ended. Later look-ups read the file."""
         with self._lock:
             self._rows.pop(problem, None)
             if self._paths.pop(problem, None) and self._problems is not None:
                 self._problems.add(problem)
 
     def find_entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
-        """Return the request's digest and the outcome recorded for `key`, or None."""
+        """Return the digest of the recorded request and the recorded outcome of a call.
+
+        The result is None if no call is recorded under `key`.
+        """
         known, row = self._look_up(key)
         return None if known is None else (known, self._outcome(key, row))
 
@@ -218,10 +232,11 @@ class SessionJournal:
 
 
 def read_blobs(reader: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
-    """Yield the stored vectors among `digests`, with their digests.
+    """Yield the digest and the stored bytes of each array whose digest is in `digests`.
 
-    For a few keys, DuckDB uses its index. For many keys in one query, it reads all keys, but only
-    the blobs of the matching keys, which takes 0.1 ms per vector instead of 0.5 ms.
+    Arrays that the store does not contain are skipped. For a few digests, DuckDB uses its index.
+    For many digests in one query, DuckDB reads all digests, but only the bytes of the requested
+    arrays, which takes 0.1 ms per array instead of 0.5 ms.
     """
     wanted = sorted(set(digests))
     if 0 < len(wanted) <= MAX_INDEXED_VECTORS:
@@ -240,7 +255,12 @@ def read_blobs(reader: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[D
 def read_vectors(
     reader: RowReader, digests: Iterable[Digest], items: int | None = None
 ) -> dict[Digest, Vector]:
-    """Return arrays by digest, with at most `items` items each.
+    """Return stored arrays by their digests.
+
+    Args:
+        reader: The connection.
+        digests: The digests of the arrays.
+        items: The largest number of items that an array may have; None for no limit.
 
     Raises:
         StoreError: An array is missing, too large, or cannot be read.
@@ -253,7 +273,11 @@ def read_vectors(
 
 
 def calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
-    """Return the calls by problem and path, with vectors as digests."""
+    """Return the model and tool calls of a session, ordered by problem and path.
+
+    Arrays in the calls are given by their digests. `problem` selects the calls of one problem; None
+    selects all problems.
+    """
     where, params = "session = ?", [session]
     if problem is not None:
         where, params = where + " AND problem = ?", [session, encode_text(problem)]
@@ -269,11 +293,11 @@ MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in 
 
 
 def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
-    """Return the calls of a session, without requests and responses, which are most of a store.
+    """Return the calls of a session without requests and responses, which take most of the space.
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
-    proposer called a tool, the call also has "said": its request and response as text, cut at
-    `MAX_TOOL_CHARS` characters.
+    proposer called a tool, the call also has the key "said": its request and response as text, cut
+    at `MAX_TOOL_CHARS` characters.
     """
     where, params = "session = ?", [session]
     if problem is not None:
@@ -299,7 +323,10 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
 
 
 def last_responses(reader: RowReader, session: str, kind: str) -> dict[str, Any]:
-    """Return the response of the last call of a kind, for each problem that has one."""
+    """Return the response of the last call of a kind, for each problem that has such a call.
+
+    `kind` is "model" or "tool".
+    """
     rows = reader.query(
         "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
         "GROUP BY problem",
@@ -329,11 +356,12 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
 
 
 def usage(reader: RowReader, session: str) -> dict[str, Any]:
-    """Return calls, tokens, retries, repeated calls and seconds in total, by kind and by role.
+    """Return numbers of calls, tokens, retries, repeated calls and seconds of a session.
 
-    A repeated call was answered from another session's record. The role is the name in the path of
-    a call: `propose` in step/3/propose/0, and `propose/tool` for the tools that the proposer calls
-    there, step/3/propose/0/tool/1.
+    The result contains totals, and sums by kind and by role. A repeated call was answered from the
+    record of another session. The role is a name in the path of a call: `propose` for
+    step/3/propose/0, and `propose/tool` for step/3/propose/0/tool/1, a tool that the proposer
+    called.
     """
     rows = reader.query(
         "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
@@ -364,12 +392,12 @@ def _nothing() -> dict[str, Any]:
 
 
 class AnswerCache:
-    """The recorded answers of other sessions to requests to an endpoint.
+    """A cache of the model answers that other sessions recorded for the same endpoint.
 
-    The cache knows the calls that were written before it was constructed. If a concurrent session
-    makes an equal call later, the request is sent again. The cache holds eight bytes of each
-    request's digest in memory, but no answers. It reads the store only if a request is likely to be
-    there, because a look-up takes a millisecond while another thread writes.
+    The cache knows only calls that were written before the cache was constructed. If a concurrent
+    session makes an equal call later, the request is sent again. The cache keeps eight bytes of
+    each request's digest in memory, but no answers. It reads the store only if the request is
+    probably recorded, because a look-up takes a millisecond while another thread writes.
     """
 
     def __init__(self, reader: RowReader, session: str) -> None:
@@ -388,7 +416,10 @@ class AnswerCache:
             self._known = frozenset(_begin(digest) for (digest,) in asked)
 
     def find(self, request: Digest) -> Outcome | None:
-        """Return the recorded outcome of a model call by its request's digest, with no usage."""
+        """Return the recorded outcome of a model call, without usage; None if there is none.
+
+        `request` is the digest of the request.
+        """
         if _begin(request) not in self._known:
             return None
         rows = self._reading.query(

@@ -1,4 +1,4 @@
-"""Finished steps: write a `StepRecord` to the store and read it back."""
+"""Writing finished steps (`StepRecord`) to the store, and reading them back."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ SIZES = "SELECT problem, size FROM (problem JOIN input_set ON problem.space = in
 
 
 class SessionLedger:
-    """The `records.Ledger` of one session; a step that is stored already is left unchanged."""
+    """The ledger of one session (`records.Ledger`), which writes finished steps.
+
+    A step that is already stored is not changed.
+    """
 
     def __init__(
         self, session: str, reader: RowReader, writer: Writer, journal: SessionJournal
@@ -67,7 +70,11 @@ class SessionLedger:
         self._there: dict[str, set[int]] | None = None
 
     async def record_step(self, record: StepRecord) -> None:
-        """Write a step and wait until it is durable. Raises StoreError if writing fails."""
+        """Write a step and wait until it is durable.
+
+        Raises:
+            StoreError: The step cannot be written.
+        """
         with self._lock:
             if record.step in self._steps(record.problem):
                 return
@@ -79,7 +86,7 @@ class SessionLedger:
             self._steps(record.problem).add(record.step)
 
     async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
-        """Set the final status and cause of a problem."""
+        """Record the final status of a problem, and the cause of its end."""
         sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
         params = (status, encode_text(cause), self._session, encode_text(problem))
         await self._writer.write(Change({}, [(sql, params)]))
@@ -103,7 +110,11 @@ class SessionLedger:
 
 
 def step_rows(session: str, record: StepRecord, writer: Writer) -> dict[str, list[Row]]:
-    """Return the rows of a step by table; vectors that are not yet written come with them."""
+    """Return the table rows that store a step, by table.
+
+    The rows include the arrays of the step that have not been written yet. `writer` knows which
+    arrays have been written.
+    """
     at = (session, encode_text(record.problem), record.step)
     rows: dict[str, list[Row]] = {
         "vector": [],
@@ -173,17 +184,18 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
 def steps(
     reader: RowReader, session: str, problems: Sequence[str], spaces: Spaces
 ) -> Iterator[StepRecord]:
-    """Yield the steps of the problems in their order.
+    """Yield the steps of several problems, in the order of `problems`.
 
-    Rows are read for `PROBLEMS_PER_QUERY` problems at a time, and arrays for as many of these as have
-    `MAX_VECTORS` arrays together.
+    Rows are read for `PROBLEMS_PER_QUERY` problems at a time. Arrays are read for fewer problems at
+    a time if the problems have more than `MAX_VECTORS` arrays together.
 
     Args:
         reader: The connection.
         session: The session's id.
         problems: The ids of the problems.
-        spaces: Which predictions over S to read. With False, `JudgedHypothesis.space` is always None. With
-            "consistent", the codes of hypotheses that are not consistent are 0.
+        spaces: Which predictions over the sample space S to read. With False,
+            `JudgedHypothesis.space` is always None. With "consistent", the codes of hypotheses that
+            are not consistent are 0.
     """
     names = [encode_text(problem) for problem in problems]
     for start in range(0, len(names), PROBLEMS_PER_QUERY):
@@ -333,7 +345,7 @@ def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) ->
 def events(
     reader: RowReader, session: str, problems: Sequence[str]
 ) -> Iterator[tuple[str, int, BankEvent]]:
-    """Yield the log of the bank as problem, step and event, in structural order."""
+    """Yield the events of the bank as problem, step and event, in the order of the steps."""
     names = [encode_text(problem) for problem in problems]
     for start in range(0, len(names), PROBLEMS_PER_QUERY):
         part = names[start : start + PROBLEMS_PER_QUERY]
@@ -344,7 +356,10 @@ def events(
 def events_by_problem(
     reader: RowReader, session: str, names: Sequence[str]
 ) -> dict[str, list[tuple[int, BankEvent]]]:
-    """Return the events of each problem with their steps, keyed by the cell of its id."""
+    """Return the bank events of each problem, with the numbers of their steps.
+
+    `names` and the keys of the result are ids of problems in the form of `codec.encode_text`.
+    """
     select = (
         'SELECT problem, step, hypothesis, text, description, observation, "right", t, '
         "kind FROM bank_event"

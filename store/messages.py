@@ -1,8 +1,8 @@
-"""The messages between the owner of a store and its readers.
+"""The messages between the process that writes a store and the processes that read it.
 
-A frame is a length (4 bytes, big-endian) followed by that many bytes of JSON. The reader sends
-{"sql", "params"} or {"who": true}. The owner answers with frames {"rows": […], "more": bool},
-{"pid": n} or {"error": sentence}. A blob is sent as {"b": base64}.
+A message is a length (4 bytes, big-endian) followed by that many bytes of JSON. The reading process
+sends {"sql", "params"} or {"who": true}. The writing process answers with {"rows": […], "more":
+bool}, {"pid": n} or {"error": sentence}. Bytes are sent as {"b": base64}.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FRAME_BYTES = 1 << 30
 
 
 def encode(value: Any) -> Json:
-    """Return a cell or a parameter as JSON."""
+    """Return a database value or a query parameter as JSON."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"f": str(value)}
     if value is None or isinstance(value, bool | int | float | str):
@@ -36,7 +36,7 @@ def encode(value: Any) -> Json:
 
 
 def decode(value: Json) -> Any:
-    """Return the cell or the parameter that JSON stands for."""
+    """Return the database value or query parameter that `encode` turned into JSON."""
     if isinstance(value, list):
         return [decode(part) for part in value]
     if isinstance(value, dict):
@@ -45,7 +45,11 @@ def decode(value: Json) -> Any:
 
 
 def decode_rows(rows: Json) -> list[Row]:
-    """Return the rows of an answer; raises ValueError where they are not lists of cells."""
+    """Return the database rows in a message.
+
+    Raises:
+        ValueError: The message does not contain a list of rows.
+    """
     if not isinstance(rows, list) or not all(isinstance(row, list) and row for row in rows):
         raise ValueError("no rows")
     try:
@@ -55,17 +59,22 @@ def decode_rows(rows: Json) -> list[Row]:
 
 
 def send(link: socket.socket, message: Json) -> None:
-    """Send a message as one frame."""
+    """Send a message over a socket."""
     data = json.dumps(message).encode("ascii")
     link.sendall(LENGTH.pack(len(data)) + data)
 
 
 def receive(link: socket.socket, within_s: float | None = None) -> Json | None:
-    """Return the next message, or None where the other side closed the connection.
+    """Return the next message, or None if the other process closed the connection.
+
+    Args:
+        link: The socket.
+        within_s: The longest time to wait for the complete message, in seconds; None for no limit.
 
     Raises:
         TimeoutError: The message is not complete after `within_s` seconds.
-        ValueError: It is not strict JSON, or nested too deeply.
+        ValueError: The message is not strict JSON, or is nested too deeply.
+        ConnectionError: The message is too long.
     """
     until = None if within_s is None else time.monotonic() + within_s
     head = _exactly(link, LENGTH.size, until)

@@ -1,11 +1,11 @@
-"""Reading a store while a run owns its file, through a Unix socket of the owner.
+"""Reading a store while another process is writing it, through a Unix socket.
 
-The owner listens on a Unix socket next to the store (`peirce.duckdb.sock`, mode 0600), and
-`messages.py` documents what is sent. Nothing can be written through the socket: DuckDB's own parser
-must find exactly one SELECT, and the SELECT runs in a read-only transaction, because its WITH clause
-may contain an INSERT.
+The process that writes a store is called its owner. The owner listens on a Unix socket next to the
+store (`peirce.duckdb.sock`, mode 0600). `messages.py` documents the messages. Nothing can be
+written through the socket: DuckDB's parser must find exactly one SELECT statement, and this
+statement runs in a read-only transaction, because its WITH clause may contain an INSERT.
 
-`Reader` reads through the socket or from the file, and `open_for_writing` opens the file for writing.
+`Reader` reads through the socket or from the file. `open_for_writing` opens the file for writing.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ ANSWER_TIMEOUT_S = 60.0
 
 
 def socket_path(store: Path) -> Path:
-    """Return the path of the owner's socket for a store."""
+    """Return the path of the socket through which other processes read a store."""
     return store.with_name(store.name + ".sock")
 
 
 class OwnerServer:
-    """The server that answers other processes that read a store which this process is writing."""
+    """A server through which other processes read a store while this process writes it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -120,7 +120,7 @@ class OwnerServer:
         send(link, {"rows": [], "more": False})
 
     def close(self) -> None:
-        """Stop serving; queries that are still running are interrupted."""
+        """Stop the server. Queries that are still running are interrupted."""
         with self._lock:
             self._closing = True
             visits = dict(self._visits)
@@ -177,7 +177,7 @@ def _listen(place: Path) -> socket.socket:
 
 
 def check_socket_path(path: Path) -> None:
-    """Raise StoreError where `path` exists and is not a socket that an owner of a store left."""
+    """Raise StoreError if `path` exists and is not a socket left by the owner of a store."""
     if os.path.lexists(path) and _address(path) is None:
         raise StoreError(
             f"{path} is not a socket of Peirce, but a run needs this path: move the file, or"
@@ -285,9 +285,9 @@ def _remove_private(address: Path) -> None:
 
 
 class OwnerClient:
-    """A connection to the process that is writing the store.
+    """A connection to the process that is writing a store.
 
-    The methods raise ConnectionError if that process has ended.
+    The methods raise ConnectionError if this process has ended.
     """
 
     def __init__(self, link: socket.socket) -> None:
@@ -296,7 +296,7 @@ class OwnerClient:
 
     @staticmethod
     def connect(store: Path) -> OwnerClient | None:
-        """Connect to the owner of a store; return None where no owner is alive."""
+        """Connect to the process that is writing a store; return None if there is none."""
         place = socket_path(store)
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(ANSWER_TIMEOUT_S)
@@ -318,8 +318,10 @@ class OwnerClient:
             return pid
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Let the owner of the file run one SELECT, and return its rows. Raises StoreError if it
-        fails.
+        """Run one SELECT statement in the process that is writing the store, and return its rows.
+
+        Raises:
+            StoreError: The query fails.
         """
         with self._lock:
             rows: list[Row] = []
@@ -368,7 +370,10 @@ OPEN_TIMEOUT_S = 5.0  # how long to wait for a process that is just opening or c
 
 
 class Reader:
-    """A reader that uses the owner's socket while an owner is alive, and the file otherwise."""
+    """A connection for reading a store.
+
+    It uses the socket if another process is writing the store, and the file otherwise.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -377,11 +382,17 @@ class Reader:
 
     @property
     def is_owned(self) -> bool:
-        """Whether a living process writes the store."""
+        """Whether another process is writing the store."""
         return isinstance(self._through, OwnerClient)
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT, after reconnecting once where the owner has ended."""
+        """Return the rows of one SELECT statement.
+
+        If the process that was writing the store has ended, the reader reconnects once.
+
+        Raises:
+            StoreError: The query fails.
+        """
         through = self._through
         try:
             return through.query(sql, params)
@@ -428,10 +439,10 @@ def _reach(path: Path) -> RowReader:
 
 
 def open_for_writing(path: Path) -> Database:
-    """Open the file of a store for writing.
+    """Open the file of a store for writing, creating the file if it does not exist.
 
     Raises:
-        StoreLocked: Another process writes the store; the error has its process id.
+        StoreLocked: Another process is writing the store; the error has its process id.
         StoreError: The file cannot be opened or created.
     """
     try:

@@ -1,8 +1,8 @@
-"""Sets of preference pairs: write their columns to the store and read them back.
+"""Writing sets of preference pairs to the store, and reading them back.
 
-A set is written in one transaction and never changed. Each statement inserts many rows as lists
-that DuckDB unnests. A million pairs take one and a half seconds, where statements of single values
-take minutes.
+A set is written in one transaction and never changed. Each SQL statement inserts many rows, given
+as lists that DuckDB unnests. Writing a million pairs takes one and a half seconds in this form, but
+minutes with statements of single values.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ _NONE = "the store holds no pairs yet: `peirce pairs SESSION` makes some"
 
 @dataclass(frozen=True)
 class PairColumns:
-    """The columns of a set with m pairs over P prompts and A answers, as the store holds them.
+    """A set of m preference pairs over P prompts and A answers, as the store holds it.
 
-    Nothing is validated here; `training.pair_table.PairTable` does that.
+    The columns are not validated here; `training.pair_table.PairTable` validates them.
 
     Attributes:
-        prompts: P lists of messages.
-        prompt_task: P names of tasks.
-        prompt_problem: P ids of problems.
-        prompt_split: P names of splits.
-        prompt_context: P numbers of earlier hypotheses in the prompt: 0, 1 or 2.
-        answers: A texts.
-        answer_model: A names of the models that gave the answer first.
-        prompt: int32 (m,), positions of prompts.
-        chosen: int32 (m,), positions of answers.
-        rejected: int32 (m,), positions of answers.
-        stage: int8 (m,): 0 parsing, 1 consistency, 2 gear.
+        prompts: P prompts, each a list of messages.
+        prompt_task: The name of each prompt's task (P texts).
+        prompt_problem: The id of each prompt's problem (P texts).
+        prompt_split: The name of each prompt's split (P texts).
+        prompt_context: The number of earlier hypotheses in each prompt: 0, 1 or 2 (P integers).
+        answers: A answers of models, as text.
+        answer_model: For each answer, the model that first gave this answer (A texts).
+        prompt: The index of each pair's prompt, int32 of shape (m,).
+        chosen: The index of each pair's better answer, int32 of shape (m,).
+        rejected: The index of each pair's worse answer, int32 of shape (m,).
+        stage: The criterion of each pair, int8 of shape (m,): 0 parsing, 1 consistency, 2 GEAR
+            score.
         digest: The digest of all other columns.
-        settings: Digests of the sessions, caps, ratios, seed, fractions, template and answer
-            format.
+        settings: How the set was built: digests of the sessions, caps, ratios, seed, fractions,
+            template and answer format.
     """
 
     prompts: Sequence[tuple[Message, ...]]
@@ -65,7 +66,10 @@ class PairColumns:
 
 
 class PairSets:
-    """The sets of pairs of one store; without a writer they can only be read."""
+    """The sets of preference pairs in a store.
+
+    Without a writer, the sets can only be read.
+    """
 
     def __init__(self, reader: RowReader, writer: Writer | None, path: object) -> None:
         self._reading = reader
@@ -73,12 +77,16 @@ class PairSets:
         self._path = path
 
     def save(self, table: PairColumns, report: Mapping[str, Json]) -> None:
-        """Write a set of preference pairs durably, and make it the set that `last` names.
+        """Write a set of preference pairs durably, and make it the latest set ("last").
 
-        A set that is stored already keeps its rows.
+        If the set is already stored, its rows are not written again.
+
+        Args:
+            table: The set.
+            report: Counts to store with the set, which `list` returns.
 
         Raises:
-            StoreError: The store is open for reading, or cannot be written.
+            StoreError: The store is open for reading only, or cannot be written.
         """
         if self._writer is None:
             raise StoreError(f"{self._path} is open for reading")
@@ -96,9 +104,10 @@ class PairSets:
         self._writer.submit(Change({}, [first, *_statements(table)])).result()
 
     def list(self) -> list[dict[str, Any]]:
-        """Return the sets of preference pairs in the store, oldest first.
+        """Return a description of each set of preference pairs in the store.
 
-        The keys are digest, created, settings and counts (the report that was saved with the set).
+        The set that was saved last comes last. The keys are digest, created, settings and counts
+        (the report that was saved with the set).
         """
         if not self._there():
             return []
@@ -112,7 +121,7 @@ class PairSets:
         ]  # fmt: skip
 
     def find(self, name: str) -> Digest:
-        """Return the digest of the set that a digest, a unique prefix or `last` names.
+        """Return the digest of a set. `name` is the digest, a unique prefix of it, or "last".
 
         Raises:
             StoreError: No set or several sets match.
@@ -134,7 +143,11 @@ class PairSets:
         raise StoreError(f"no pairs {name!r}; did you mean {hint}, or last?")
 
     def read(self, name: str) -> PairColumns:
-        """Return the set that `find` finds under this name; raises StoreError."""
+        """Return a set of preference pairs. `name` has the form that `find` accepts.
+
+        Raises:
+            StoreError: No set or several sets match, or the set cannot be read.
+        """
         digest = self.find(name)
         ((settings,),) = self._reading.query(
             "SELECT settings FROM pair_set WHERE pair_set = ?", (digest,)

@@ -1,4 +1,4 @@
-"""Create, find, list and update sessions and their problems."""
+"""Creating, finding, listing and updating sessions and their problems in a store."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class ProblemRow:
 
     Attributes:
         problem: The problem.
-        space: The digest of its `InputSet`.
-        status: open, done or failed.
-        cause: Why it ended.
+        space: The digest of the problem's sample space, which is an `InputSet`.
+        status: "open", "done" or "failed".
+        cause: Why work on the problem ended.
     """
 
     problem: Problem
@@ -47,14 +47,24 @@ class ProblemRow:
 
 
 def new_id() -> str:
-    """Return a random id for a session or a training."""
+    """Return a new random id for a session or a training."""
     return "".join(secrets.choice(ID_LETTERS) for _ in range(8))
 
 
 def creation_change(
     reader: RowReader, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
 ) -> Change:
-    """Return the change that adds a session; raises StoreError where two problems share an id."""
+    """Return the change to the store that adds a session.
+
+    Args:
+        reader: The connection.
+        session: The id of the new session.
+        settings: The settings of the session.
+        problems: The problems of the session, each with its sample space.
+
+    Raises:
+        StoreError: Two problems have the same id.
+    """
     ids = [problem.id for problem, _ in problems]
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
@@ -100,7 +110,11 @@ def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row
 
 
 def input_set(reader: RowReader, digest: Digest) -> InputSet:
-    """Return the input set with this digest; raises StoreError where the store has none."""
+    """Return the input set with this digest.
+
+    Raises:
+        StoreError: The store has no such input set, or the input set cannot be read.
+    """
     rows = reader.query(
         "SELECT name, size, inputs, weights FROM input_set WHERE digest = ?", (digest,)
     )
@@ -122,7 +136,10 @@ def input_set(reader: RowReader, digest: Digest) -> InputSet:
 
 
 def input_set_size(reader: RowReader, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-    """Return the size of an input set and the weights of its inputs, without the inputs."""
+    """Return the number of inputs in an input set, and the weight of each input.
+
+    The weights are None if all inputs have the same weight. The inputs are not read.
+    """
     rows = reader.query("SELECT size, weights FROM input_set WHERE digest = ?", (digest,))
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
@@ -133,7 +150,7 @@ def input_set_size(reader: RowReader, digest: Digest) -> tuple[int, tuple[float,
 
 
 def find_session(reader: RowReader, name: str) -> str:
-    """Return the id of the session that an id, a unique prefix or `last` names.
+    """Return the id of a session. `name` is the id, a unique prefix of the id, or "last".
 
     Raises:
         StoreError: No session or several sessions match.
@@ -157,14 +174,14 @@ def find_session(reader: RowReader, name: str) -> str:
 def sessions(
     reader: RowReader, is_owned: Callable[[], bool], session: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the sessions, or one of them, in order of creation.
+    """Return a description of one session or of all sessions, in order of creation.
 
     Args:
         reader: The connection.
-        is_owned: Returns whether a living process writes the store. It is called after reading; if
-            no process does, a session with status running was killed and is returned as
-            interrupted.
-        session: One session, or None for all.
+        is_owned: A function that returns whether a process is writing the store. It is called after
+            the sessions are read. If no process is writing the store, a session with the status
+            "running" was killed and is returned as "interrupted".
+        session: The id of a session, or None for all sessions.
     """
     where = "" if session is None else "WHERE session.session = ?"
     rows = reader.query(
@@ -199,7 +216,7 @@ def _session(row: Row, owned: bool) -> dict[str, Any]:
 
 
 def problems(reader: RowReader, session: str) -> list[ProblemRow]:
-    """Return the problems of a session in its order."""
+    """Return the problems of a session, in the order of the session."""
     rows = reader.query(
         "SELECT data, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
         (session,),
@@ -211,7 +228,11 @@ def problems(reader: RowReader, session: str) -> list[ProblemRow]:
 
 
 def status_change(reader: RowReader, session: str, status: str, fields: dict[str, Json]) -> Change:
-    """Return the change of a status; raises StoreError for an unknown session or status."""
+    """Return the change to the store that sets the status of a session and adds `fields`.
+
+    Raises:
+        StoreError: The session or the status is unknown.
+    """
     if status not in STATUSES:
         raise StoreError(f"a session's status is one of {', '.join(STATUSES)}, not {status!r}")
     rows = reader.query("SELECT fields FROM session WHERE session = ?", (session,))
@@ -230,7 +251,11 @@ def status_change(reader: RowReader, session: str, status: str, fields: dict[str
 
 
 def problem_ids(reader: RowReader, session: str, problem: str | None) -> list[str]:
-    """Return the ids of all problems of a session in order, or of the named one alone."""
+    """Return the ids of all problems of a session in order, or only the id `problem`.
+
+    Raises:
+        StoreError: The store has no such session, or the session has no such problem.
+    """
     rows = reader.query(
         "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
@@ -249,7 +274,7 @@ def problem_ids(reader: RowReader, session: str, problem: str | None) -> list[st
 def progress(reader: RowReader, is_owned: Callable[[], bool], session: str) -> list[Json]:
     """Return the status of a session, the number of ended problems and the number of steps.
 
-    A few queries are enough, because the content of the steps is not read.
+    This is fast, because the content of the steps is not read.
     """
     (told,) = sessions(reader, is_owned, session)
     ((steps,),) = reader.query("SELECT count(*) FROM step WHERE session = ?", (session,))
@@ -257,10 +282,10 @@ def progress(reader: RowReader, is_owned: Callable[[], bool], session: str) -> l
 
 
 def find_problems(reader: RowReader, session: str, words: Sequence[str]) -> list[str]:
-    """Return the ids of the problems that contain every word, in the session's order.
+    """Return the ids of the problems that contain every word of `words`, in the session's order.
 
     A word may occur in the problem (except in the names of its fields), an answer or a hypothesis.
-    Case is ignored.
+    Upper and lower case are not distinguished.
     """
     here = " AND ".join(["contains(lower(said), lower(?))"] * len(words)) or "true"
     rows = reader.query(

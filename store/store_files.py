@@ -1,7 +1,8 @@
-"""The files of a store: the database, DuckDB's write-ahead log beside it, and a folder to spill to.
+"""The files of a store: the database, DuckDB's write-ahead log, and a folder for temporary data.
 
-All of them are private (mode 0600, folders 0700). DuckDB creates files with the mode that the umask
-leaves, so they are created here before it writes to them.
+Only the user can read the files (mode 0600, folders 0700). DuckDB would create files with the
+permissions that the umask allows. Therefore this module creates the files before DuckDB writes to
+them.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ HEADERS_BYTES = 3 * 4_096  # size of an empty database
 
 
 def log_of(path: Path) -> Path:
-    """Return the path of DuckDB's write-ahead log of a store."""
+    """Return the path of the write-ahead log that DuckDB keeps for a store."""
     return path.with_name(path.name + ".wal")
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode number of the file at a path, or None if there is no file."""
+    """Return the device and inode number of the file at `path`, or None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -35,19 +36,21 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def prepare(path: Path, create: Callable[[Path], None]) -> bool:
-    """Make the files of a store private before it is opened for writing.
+    """Make the files of a store private before the store is opened for writing.
+
+    A new store is created in a private folder, because with DuckDB alone the umask would decide who
+    can read it.
 
     Args:
-        path: The store.
-        create: Creates an empty database at a path.
+        path: The path of the store.
+        create: A function that creates an empty database at a path.
 
     Returns:
-        Whether the store is new. It is created in a private folder, because DuckDB would let the
-        umask decide who can read it.
+        Whether the store is new.
 
     Raises:
-        StoreError: The file cannot be created, a link stands in the place of the log, or the log of
-            another store does.
+        StoreError: The file cannot be created, or the path of the log is a link or holds the log of
+            another store.
     """
     log = log_of(path)
     if os.path.islink(log):
@@ -80,10 +83,10 @@ def prepare(path: Path, create: Callable[[Path], None]) -> bool:
 
 
 def prepare_log(path: Path) -> None:
-    """Create the log of a store with mode 0600 unless it is there.
+    """Create the write-ahead log of a store with mode 0600, unless the log exists.
 
-    DuckDB removes the log at each checkpoint, and creates it with the mode that the umask leaves at
-    the next change. Call this before each change.
+    Call this function before each change. DuckDB removes the log at each checkpoint, and would
+    create it at the next change with the permissions that the umask allows.
     """
     with contextlib.suppress(OSError):  # it is there, or DuckDB says why it cannot be
         os.close(os.open(log_of(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
@@ -94,13 +97,13 @@ def creation_lock(path: Path, until: float) -> Iterator[None]:
     """Keep other processes from creating a store at `path` at the same time.
 
     A process that finds an unfinished file replaces it, and must not replace a file that another
-    process is just creating. The lock is on the folder, so it leaves no file behind. No lock is
-    taken for a complete store. If the file system has no locks on folders, or another program keeps
-    the folder locked, the store is opened without the lock.
+    process is just creating. The folder is locked, so no lock file remains. No lock is taken if the
+    store is complete. If the file system cannot lock folders, or another program keeps the folder
+    locked, the store is opened without the lock.
 
     Args:
         path: The path of the store.
-        until: When to stop waiting for the lock, on the clock of `time.monotonic`.
+        until: When to stop waiting for the lock, as a value of `time.monotonic()`.
     """
     try:
         complete = path.stat().st_size >= HEADERS_BYTES
@@ -129,7 +132,7 @@ def creation_lock(path: Path, until: float) -> Iterator[None]:
 
 
 def make_spill_folder() -> str:
-    """Return a new private folder for data that exceed the memory, or "" if none can be made."""
+    """Return a new private folder for data that do not fit into memory, or "" if this fails."""
     try:
         return tempfile.mkdtemp(prefix="peirce-spill-")
     except OSError:
@@ -137,9 +140,10 @@ def make_spill_folder() -> str:
 
 
 def is_unfinished(path: Path) -> bool:
-    """Return whether the file is only the start of a database, as a kill or a full disk leaves it.
+    """Return whether a file is only the beginning of a database, left by a kill or a full disk.
 
-    The file is opened here only after DuckDB has failed to open it, so no lock can be lost.
+    Call this function only after DuckDB has failed to open the file, so that no lock of DuckDB can
+    be lost.
     """
     try:
         if not path.is_file() or path.stat().st_size >= HEADERS_BYTES:
@@ -152,7 +156,7 @@ def is_unfinished(path: Path) -> bool:
 
 
 def remove_files(path: Path) -> None:
-    """Remove the database of a store and its log."""
+    """Remove the database file of a store and its write-ahead log."""
     for place in (path, log_of(path)):
         with contextlib.suppress(OSError):
             place.unlink()

@@ -1,8 +1,9 @@
 """Trainings and their logs, as `peirce train` writes and reads them.
 
-A training runs for hours and writes a few rows a minute, so it does not own the file meanwhile.
-`training/durable_log.py` opens the store for each small batch of points. Writing a point again
-replaces its value, so a training that resumes from a checkpoint overwrites the points after it.
+A training runs for hours but writes only a few rows a minute, so it does not keep the store open.
+`training/durable_log.py` opens the store for each small batch of points. If a point is written
+again, the new value replaces the old value. Therefore a training that resumes from a checkpoint
+overwrites the points that were written after the checkpoint.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ class Point:
     """One value in the log of a training.
 
     Attributes:
-        examples: The number of examples seen before it.
-        stage: The curriculum stage of the preferences, or the data set of a classifier; an empty
-            string where it belongs to none.
+        examples: The number of training examples that were used before this value was measured.
+        stage: The curriculum stage of the preferences, or the data set of a classifier; "" if the
+            value belongs to neither.
         name: The name of the metric.
         value: The value of the metric.
     """
@@ -45,9 +46,9 @@ class Point:
 
 
 class Trainings:
-    """The recorded trainings of one store. Without a writer, they can only be read.
+    """The trainings that a store contains. Without a writer, they can only be read.
 
-    Every method raises StoreError if the file cannot be read or written, or if it lacks the
+    Every method raises StoreError if the file cannot be read or written, or if the file lacks the
     requested training.
     """
 
@@ -59,14 +60,14 @@ class Trainings:
     # --- writing
 
     def begin(self, training: str, settings: Mapping[str, Json], created: str = "") -> None:
-        """Add a training, or set a resumed training to "running".
+        """Add a new training, or set a resumed training to "running".
 
         A resumed training keeps its settings and its time of creation.
 
         Args:
             training: The id of the training.
-            settings: Its settings.
-            created: Time of creation in ISO 8601; now where it is empty.
+            settings: The settings of the training.
+            created: Time of creation in ISO 8601; "" for the current time.
         """
         ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM training)"
         when = created or datetime.now(UTC).isoformat(timespec="microseconds")
@@ -82,11 +83,11 @@ class Trainings:
         )
 
     def end(self, training: str, status: str, fields: Mapping[str, Json]) -> None:
-        """Set the final status of a training and add fields to it.
+        """Set the final status of a training, and store additional fields.
 
         Args:
             training: The id of the training.
-            status: One of `STATUSES`; "stopped" means that a guard stopped it.
+            status: One of `STATUSES`; "stopped" means that a guard stopped the training.
             fields: Values that are stored with the training and returned by `get()`.
         """
         if status not in STATUSES:
@@ -96,9 +97,9 @@ class Trainings:
         self._write([(sql, (status, encode_json(held), training))])
 
     def add(self, training: str, points: Sequence[Point]) -> None:
-        """Write points of learning curves durably.
+        """Write values to the log of a training durably.
 
-        If two points have equal examples, stage and name, the later point is kept.
+        If two points have the same examples, stage and name, the later point is kept.
         """
         last = {(one.examples, one.stage, one.name): one.value for one in points}
         rows = [
@@ -122,10 +123,10 @@ class Trainings:
     # --- reading
 
     def list(self) -> list[dict[str, Any]]:
-        """Return all trainings, oldest first.
+        """Return a description of each training, oldest first.
 
-        The keys are training, created, status, settings, fields, and examples, the highest number
-        of examples of its points.
+        The keys are training (the id), created, status, settings, fields, and examples (the highest
+        number of examples in the log).
         """
         if not self._there():
             return []
@@ -143,7 +144,7 @@ class Trainings:
         ]  # fmt: skip
 
     def find(self, name: str) -> str:
-        """Return the id of the training that an id, a unique prefix or `last` names."""
+        """Return the id of a training. `name` is the id, a unique prefix of the id, or "last"."""
         ids = [str(row["training"]) for row in self.list()]
         if not ids:
             raise StoreError(_NONE)
@@ -160,11 +161,11 @@ class Trainings:
         raise StoreError(f"no training {name!r}; did you mean {near[0]}, or last?")
 
     def get(self, training: str) -> dict[str, Any]:
-        """Return one training as a dictionary with the keys that `list` returns."""
+        """Return a description of one training, with the keys that `list` documents."""
         return self._row(training)
 
     def points(self, training: str) -> Sequence[Point]:
-        """Return all points of a training, ordered by examples, stage and name."""
+        """Return the log of a training, ordered by examples, stage and name."""
         if not self._there():
             return []
         rows = self._reading.query(

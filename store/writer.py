@@ -1,8 +1,9 @@
-"""The one thread that writes a store; changes that wait at the same time are committed together.
+"""The thread that writes a store, which commits waiting changes together.
 
-A change is a set of rows to insert and of statements to run. Rows are first inserted without a
-conflict clause, which is three times as fast as ON CONFLICT DO NOTHING. Where a key exists already,
-the changes are repeated one by one with ON CONFLICT DO NOTHING, so writing twice changes nothing.
+A change consists of rows to insert and statements to run. Rows are first inserted without a
+conflict clause, which is three times as fast as ON CONFLICT DO NOTHING. If a key already exists,
+the changes are repeated one by one with ON CONFLICT DO NOTHING. Therefore writing the same rows
+twice changes nothing.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
 
 @dataclass(frozen=True)
 class Change:
-    """Rows and statements that are written atomically.
+    """Rows and statements that are written to the store together or not at all.
 
     Attributes:
         rows: Rows to insert, by table.
         statements: Statements with their parameters, run after the inserts.
-        unless: A query. If a key exists already and this query returns a row, nothing is written.
+        unless: A query with its parameters. If a key already exists and this query returns a row,
+            nothing is written. None for no such query.
     """
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -56,7 +58,7 @@ class _Waiting:
 
 
 class Writer:
-    """The writing thread; it starts on construction and ends with `close`."""
+    """The thread that writes a store. It starts on construction and ends with `close`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -70,9 +72,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, change: Change) -> Future[None]:
-        """Queue a change and return a future that is done once the change is durable.
+        """Queue a change, and return a future that is done when the change is durable.
 
-        The future holds a StoreError where the change could not be written.
+        The future raises StoreError if the change cannot be written.
 
         Raises:
             StoreError: The writer is closed or has failed.
@@ -86,7 +88,7 @@ class Writer:
         return done
 
     def add_vector_rows(self, vectors: Iterable[Vector], rows: list[Row]) -> list[Digest]:
-        """Return the digests of vectors, and append the rows of unwritten vectors to `rows`."""
+        """Return the digests of arrays, and append table rows for unwritten arrays to `rows`."""
         digests = []
         for vector in vectors:
             digest = vector_digest(vector)
@@ -100,7 +102,7 @@ class Writer:
         await asyncio.wrap_future(self.submit(change))
 
     def close(self) -> None:
-        """Write everything that is queued, then end the thread."""
+        """Write all queued changes, then end the thread."""
         with self._lock:
             if self._ended is None:
                 self._ended = f"the store {self._database.path} is closed"

@@ -1,8 +1,9 @@
-"""Tasks and families: where problems come from, and what a hypothesis about them is.
+"""Tasks supply problems; families define which hypotheses about a problem are possible.
 
-The registry (`records/registry.py`) finds both by name. A task is a `records.Task`; its optional
-abilities are the Protocols in `records/tasks.py`. A user's own task is a file in YAML or Python,
-named by its path (`custom/task_file.py`). Commands call `load_problems`.
+Tasks and families are looked up by name in the registry (`records/registry.py`). A task implements
+the Protocol `records.Task`, and may also implement the optional Protocols in `records/tasks.py`.
+A user's own task is a YAML or Python file; the path of the file serves as the name of the task
+(`custom/task_file.py`). Commands call `load_problems`.
 """
 
 from __future__ import annotations
@@ -52,11 +53,15 @@ def load_tasks() -> list[Task]:
 
 
 def load_task(name: str) -> Task:
-    """Return the task with this name, or the task of a user's own file.
+    """Return the task with this name, or the task that a user's file defines.
+
+    Args:
+        name: the name of a registered task, "TASK:GENERATOR" for a task with several generators, or
+            the path of a task file in YAML or Python.
 
     Raises:
-        UsageError: there is no such task; the message names the nearest one.
-        DataError: the file holds no task.
+        UsageError: there is no such task; the message names the task with the most similar name.
+        DataError: the file does not define a task.
     """
     base, mark, generator = name.partition(":")
     known = registry.is_registered("tasks", base)
@@ -81,14 +86,15 @@ def load_task(name: str) -> Task:
 
 
 def load_family(name: str, *, strict_contract: bool = False) -> Family:
-    """Return the family with this name.
+    """Return the family with this name; a family defines the form of hypotheses and tests them.
 
     Args:
-        name: a registered name.
-        strict_contract: whether a breach of the answer contract makes an answer malformed.
+        name: a registered name, such as "programs".
+        strict_contract: whether an answer that breaks the rules for answers counts as malformed.
 
     Raises:
-        UsageError: there is no such family; the message names the nearest one.
+        UsageError: there is no such family; the message names the family with the most similar
+            name.
     """
     if not registry.is_registered("families", name):
         raise UsageError(
@@ -101,12 +107,14 @@ def load_family(name: str, *, strict_contract: bool = False) -> Family:
 def problem_family(
     problem: Problem, *, strict_contract: bool = False, tau: float | None = None
 ) -> Family:
-    """Return the family of a problem, with the wording that its task supplies, if any.
+    """Return the family of a problem, with the prompt wording of the problem's task, if the task
+    has any.
 
     Args:
         problem: the problem.
         strict_contract: as for `load_family`.
-        tau: the threshold of consistency; ignored for a family that has none.
+        tau: the share of the covered observations on which a hypothesis must be right to count as
+            consistent. None keeps the default, and families without such a threshold ignore `tau`.
     """
     found = load_family(problem.family, strict_contract=strict_contract)
     if tau is not None and isinstance(found, ToleratesErrors):
@@ -130,36 +138,41 @@ def load_problems(
     keep: Callable[[Problem], bool] | None = None,
     skip_bad: bool = False,
 ) -> list[tuple[Problem, InputSet]]:
-    """Return the problems of a session, each with its sample space S.
+    """Return the problems of a session, each with its sample space S (the inputs to predict).
 
-    A loader warns with `DataWarning` about what it leaves out.
+    Loaders issue a `DataWarning` that says which data were left out.
 
     Args:
-        task_name: the name of a task, or a task.
-        data: published or user's files. Without it, the task supplies its own problems or generates
-            `problems` of them (default 12) from `seed`.
-        observations: N to draw for each problem, or a file in GEAR's form
-            (`tasks/io/observations.py`). Without it, the original split is kept.
-        problems: the number of problems to keep, the first ones after all other selections.
-        ids: the ids of the problems to keep, in this order.
-        sample: the number of problems to draw from the data by `seed`; they keep their order.
+        task_name: the name of a task, or a task object.
+        data: the path of published data or of the user's own data. If None, the task returns the
+            problems that it includes, or generates `problems` new problems (default 12) from
+            `seed`.
+        observations: the number of pairs to show of each problem, drawn at random, or the path of a
+            file that lists the pairs to show (`tasks/io/observations.py`). If None, the shown and
+            hidden pairs stay as they are in the data.
+        problems: the number of problems to keep. All other selections are applied before, and then
+            the first `problems` problems are kept.
+        ids: the ids of the problems to keep, in this order; empty to keep all.
+        sample: the number of problems to draw from the data at random, by `seed`. The drawn
+            problems keep the order of the data.
         seed: the seed of the session.
-        space_file: a JSONL file of inputs that is S for all problems. Without it, the task makes S
-            from `space_seed`.
-        space_seed: the seed of S. It differs from the session's seed, so that sessions with
-            different seeds are scored on one S.
-        label: for labelled text, the column of the labels.
-        ood: for labelled text, which out-of-distribution rows to use (`tasks/text/labels.py`).
-        keep: a condition that a problem must meet. It is applied before problems are drawn or
-            counted. Generated problems and labelled text are the exception: there it filters the
-            problems that would otherwise be returned.
-        skip_bad: whether records of the data that cannot be read are left out and counted in a
-            warning; otherwise the first of them is an error.
+        space_file: a JSONL file whose inputs are the sample space of all problems. If None, the
+            task makes the sample spaces from `space_seed`.
+        space_seed: the seed of the sample spaces. The default does not depend on `seed`, so that
+            sessions with different seeds are scored on the same sample spaces.
+        label: the name of the label column; only for labelled text.
+        ood: the choice of out-of-distribution rows (`tasks/text/labels.py`); only for labelled
+            text.
+        keep: returns whether a problem is kept. Problems from data are filtered before they are
+            drawn or counted. Generated problems and labelled text are filtered afterwards, so fewer
+            problems may be returned than were requested.
+        skip_bad: whether unreadable records of the data are left out and counted in a warning. If
+            False, the first unreadable record is an error.
 
     Raises:
-        UsageError: the task, an id or a path is unknown, a count is below 1, or `sample` is used
-            with problems that are named or generated.
-        DataError: a file is bad.
+        UsageError: the task, an id or a path is unknown, a count is below 1, or `sample` is
+            combined with `ids` or with generated problems.
+        DataError: a file cannot be read or has invalid content.
     """
     source = load_task(task_name) if isinstance(task_name, str) else task_name
     if problems is not None and problems < 1:
@@ -246,10 +259,11 @@ def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
 
 
 def judgeable_pairs(problem: Problem) -> tuple[bool, ...]:
-    """Return for each hidden pair whether hypotheses can be judged by it.
+    """Return, for each hidden pair, whether a hypothesis can be right or wrong on the pair.
 
-    All pairs can, unless the task of the problem excludes some: ACRE's undetermined scenes have no
-    output to predict. The marks of a user's own task are stored in the problem.
+    The result is True for all pairs unless the task excludes some. For example, ACRE has scenes
+    whose output cannot be determined, so hypotheses cannot be judged on these scenes. For a user's
+    own task, the result comes from marks that are stored in the problem.
     """
     if (marks := problem.secret.get(JUDGEABLE)) is not None:
         return tuple(bool(mark) for mark in marks)

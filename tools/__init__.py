@@ -1,4 +1,7 @@
-"""Execution and scoring of hypotheses: plain functions first, LangChain tools as thin wrappers."""
+"""Tools that execute and score hypotheses.
+
+The work is done by ordinary Python functions. The LangChain tools only wrap these functions.
+"""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
-"""Description lengths: the number of bits that it takes to write a hypothesis down.
+"""Description lengths: the number of bits needed to write down a hypothesis.
 
-Of two hypotheses with the same evidence, the one with the shorter description is the better explanation
-(minimum description length; Rissanen, 1978). The code is fixed, so that lengths can be compared between
-hypotheses and between families. A choice among n alternatives takes log2(n) bits, and an integer takes
-its Elias gamma code and a sign.
+If two hypotheses explain the same evidence, the hypothesis with the shorter description is the
+better explanation (minimum description length; Rissanen, 1978). The encoding is fixed, so lengths
+can be compared between hypotheses and between task families. A choice among n alternatives takes
+log2(n) bits. An integer takes the bits of its Elias gamma code and of its sign.
 
-- A Python program is written as its syntax tree: the kind of each node, names, operators and constants.
-  Annotations and docstrings are not counted.
-- A formula is written as its tree: the kind of each node, predicates and variables.
-- A sentence about labelled rows is written as the conditions and labels of its exact rule. A sentence
-  without an exact rule is written word by word.
+- For a Python program, the syntax tree is encoded: the type of each node, names, operators and
+  constants. Annotations and docstrings are not counted.
+- For a logical formula, the syntax tree is encoded: the type of each node, predicates and
+  variables.
+- For a sentence about labelled rows, the conditions and labels of the rule compiled from the
+  sentence are encoded. If the sentence cannot be compiled into an exact rule, each of its words is
+  encoded.
 """
 
 from __future__ import annotations
@@ -42,19 +44,19 @@ _UNCOUNTED = (
 
 
 def choice_bits(alternatives: int) -> float:
-    """Return the bits of one choice among equally likely alternatives."""
+    """Return the number of bits that encode one choice among equally likely alternatives."""
     return math.log2(max(alternatives, 1))
 
 
 def integer_bits(value: int) -> float:
-    """Return the length of the Elias gamma code of an integer with its sign, in bits."""
+    """Return the length in bits of the Elias gamma code of `value`, including its sign."""
     return 2 * math.floor(math.log2(abs(value) + 1)) + 1 + (value < 0)
 
 
 def number_bits(value: float) -> float:
-    """Return the bits of a number that is written with up to six decimal places.
+    """Return the number of bits that encode `value`, rounded to at most six decimal places.
 
-    An infinite number takes as many as the largest finite one.
+    Infinity and NaN take as many bits as the largest finite float.
     """
     if isinstance(value, int):
         return integer_bits(value)
@@ -67,15 +69,15 @@ def number_bits(value: float) -> float:
 
 
 def text_bits(text: str) -> float:
-    """Return the bits of a text that is written letter by letter."""
+    """Return the number of bits that encode `text` character by character."""
     return CHARACTER_BITS * (len(text) + 1)
 
 
 def program_bits(source: str) -> float:
-    """Return the description length of a Python program.
+    """Return the description length of a Python program, in bits.
 
     Raises:
-        SyntaxError: The source is not Python.
+        SyntaxError: `source` is not valid Python.
     """
     nodes = list(_iter_nodes(parse_python(source, "exec")))
     own = {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -127,11 +129,11 @@ def _constant_bits(value: object) -> float:
 
 
 def formula_bits(formula: Formula, predicates: int) -> float:
-    """Return the description length of a formula.
+    """Return the description length of a logical formula, in bits.
 
     Args:
         formula: The formula.
-        predicates: The number of predicates in its language.
+        predicates: The number of predicates that a formula of this theory may use.
     """
     variable = choice_bits(1 + formula.depth)
     lengths: list[float] = []
@@ -143,11 +145,12 @@ def formula_bits(formula: Formula, predicates: int) -> float:
 
 
 def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:
-    """Return the description length of a sentence about labelled rows.
+    """Return the description length of a sentence about labelled rows, in bits.
 
     Args:
         sentence: The sentence.
-        public: `labels` and `columns` of the problem.
+        public: A mapping with the keys "labels" (the possible labels) and "columns" (the columns of
+            the rows).
     """
     rule = compile_sentence(sentence, public)
     if isinstance(rule, NotExact):

@@ -1,12 +1,13 @@
-"""The oracle `execute`, which runs the function of a hypothesis over inputs in the sandbox.
+"""The oracle `execute`, which runs the function of a hypothesis on inputs in the sandbox.
 
-`EXECUTE` says how the oracle is opened and journalled, `build_executor` makes it (records.Execute) from a
-sandbox, and `build_execute_tool` is the LangChain tool of the same name, with which a model tries its
-code on the shown observations before it answers.
+`EXECUTE` defines how a session opens the oracle and records its answers in the journal.
+`build_executor` returns the oracle (`records.Execute`) for a sandbox. `build_execute_tool` returns
+a LangChain tool, also named `execute`, with which a model tries its code on the shown observations
+before it answers.
 
-A model has to see grids in full, so a value is shown as compact JSON up to the length of a grid of
-30 by 30. Of a longer value, the beginning, the end and the size are shown. The first failing
-observation is always shown, the following ones as long as all of them fit.
+A model needs to see complete grids, so a value is shown as compact JSON up to the length of a grid
+of 30 by 30. Of a longer value, the beginning, the end and the size are shown. The first failing
+observation is always shown. Other failing observations follow as long as all of them fit.
 """
 
 from __future__ import annotations
@@ -60,33 +61,39 @@ class _Executor:
 def build_executor(sandbox: Sandbox, limits: Limits) -> Execute:
     """Return an execute oracle that runs hypotheses in a sandbox under fixed limits.
 
-    Each call puts the input set into the sandbox, which recognises a set that it already holds, and
-    runs the function on it. A call raises Unavailable when the sandbox gives no answer.
+    Each call first puts the input set into the sandbox, unless the sandbox already holds the set,
+    and then runs the function on the inputs. A call raises Unavailable when the sandbox does not
+    answer.
     """
     return _Executor(sandbox, limits)
 
 
 class SandboxOracle:
-    """A sandbox as the oracle for programs (records.OpenOracle)."""
+    """A sandbox in the form that sessions open as an oracle (`records.OpenOracle`)."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
 
     def with_limits(self, limits: Limits) -> Execute:
-        """Return an execute oracle that runs hypotheses under these limits."""
+        """Return an execute oracle that runs hypotheses in this sandbox under `limits`."""
         return build_executor(self.sandbox, limits)
 
     def layers(self) -> Mapping[str, bool]:
-        """Return the isolation layers of the sandbox, and whether each is active."""
+        """Return the isolation layers of the sandbox, and whether each layer is active."""
         return self.sandbox.layers()
 
     async def close(self) -> None:
-        """Close the sandbox that runs the programs."""
+        """Close the sandbox."""
         await self.sandbox.close()
 
 
 async def open_oracle(settings: OracleSettings) -> SandboxOracle:
-    """Open the sandbox that the settings name. Raises SandboxUnavailable or UsageError."""
+    """Open the sandbox that `settings` name and return it as an oracle.
+
+    Raises:
+        SandboxUnavailable: The sandbox cannot be started on this machine.
+        UsageError: The settings are invalid.
+    """
     from ..sandbox import open_sandbox
 
     return SandboxOracle(await open_sandbox(settings.sandbox, settings.workers, settings.strict))
@@ -155,21 +162,23 @@ def summarise_trial(
     verdict: str = "ok",
     max_failing: int = MAX_FAILING_SHOWN,
 ) -> dict[str, Json]:
-    """Summarise a trial run: how many observations a function explains, and the first that fail.
+    """Summarise a trial run: how many observations a function explains, and which fail first.
 
     Args:
         observations: The shown observations.
-        marks: For each observation, whether the function explains it; None when it gave no value.
-        results: For each observation, `{"value": ...}`, or `{"undefined": REASON}` without a value.
-        verdict: The verdict on the whole run.
+        marks: For each observation, whether the function explains it; None if the function returned
+            no value.
+        results: For each observation, `{"value": ...}`, or `{"undefined": REASON}` if the function
+            returned no value.
+        verdict: The verdict on the run as a unit: "ok", or the reason why the run failed.
         max_failing: The largest number of failing observations to include.
 
     Returns:
-        `{"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}`,
-        where "got" reads `undefined: REASON` if the function gave no value. The key "verdict" is
-        present if the whole run failed (too_slow, memory, …). After the first failing observation,
-        others follow as long as they fit into `MAX_TRIAL_CHARACTERS`. Values beyond `MAX_VALUE_CHARACTERS`
-        are `TruncatedJson`.
+        `{"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}`.
+        The text under "got" is `undefined: REASON` if the function returned no value. The key
+        "verdict" is present only if the run failed (too_slow, memory, …). After the first failing
+        observation, others follow as long as they fit into `MAX_TRIAL_CHARACTERS`. A value of more
+        than `MAX_VALUE_CHARACTERS` is replaced by a `TruncatedJson`.
     """
     wrong = [i for i, mark in enumerate(marks) if mark is not True]
     found: dict[str, Json] = {
@@ -184,12 +193,12 @@ def summarise_trial(
 
 
 def format_trial(found: Json) -> str:
-    """Serialise the result of `summarise_trial` as JSON without blanks, which keeps grids short."""
+    """Return the result of `summarise_trial` as compact JSON text without spaces."""
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 class TruncatedJson(str):
-    """The beginning and the end of the JSON text of a value that is too long to show."""
+    """The JSON text of a value that is too long to show, cut to its beginning and its end."""
 
     __slots__ = ()
 
@@ -241,8 +250,9 @@ def build_execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTo
     """Return the LangChain tool `execute(code)`.
 
     Args:
-        attempt: Runs code on the shown observations and returns JSON text. The tool raises what
-            `attempt` raises: an outage is not an answer.
+        attempt: A function that runs code on the shown observations and returns JSON text. An
+            exception that `attempt` raises also leaves the tool, because an outage is not an
+            answer.
     """
     from langchain_core.tools import StructuredTool
 

@@ -1,7 +1,7 @@
 """Accuracy and macro F1 of predicted labels, counted as in HypoBench (section 4).
 
-A row without a label counts as wrong and forms no class of its own. Macro F1 averages over the
-labels that occur among the true ones.
+A row without a predicted label counts as wrong, and does not form a separate class. Macro F1
+averages over the labels that occur among the true labels.
 """
 
 from __future__ import annotations
@@ -12,15 +12,24 @@ import numpy as np
 
 
 def accuracy(codes: Sequence[int], gold: Sequence[int]) -> float:
-    """Return the share of rows with a correct label code, or 0.0 without rows.
+    """Return the share of predicted label codes that are correct; 0.0 without rows.
 
-    Negative codes count as wrong.
+    Args:
+        codes: Predicted label codes. A negative code stands for no label and counts as wrong.
+        gold: True label codes.
     """
     return float(np.mean(np.equal(codes, gold))) if len(gold) else 0.0
 
 
 def macro_f1(codes: Sequence[int], gold: Sequence[int]) -> float:
-    """Return the mean of 2 right / (predicted + true) over the labels in `gold`; 0.0 without rows.
+    """Return the macro F1 of predicted label codes; 0.0 without rows.
+
+    For each label in `gold`, F1 is 2 correct / (predicted + true), where the three numbers count
+    rows of this label. The result is the mean over the labels.
+
+    Args:
+        codes: Predicted label codes. A negative code stands for no label and counts as wrong.
+        gold: True label codes.
 
     Raises:
         ValueError: The two sequences differ in length.

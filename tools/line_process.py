@@ -1,8 +1,8 @@
-"""A child process that answers lines of JSON: one request per line in, one reply per line out.
+"""A child process that answers lines of JSON: each request is one line, and each reply is one line.
 
-It serves work that must not block the event loop and may have to be killed, such as the embedded
-search and Z3. The child runs in a session of its own, which shields it from the terminal's Ctrl-C
-from its first moment, and with NumPy on one thread. `serve` is its main loop.
+The child process does work that must not block the event loop and may have to be killed, such as
+the embedded search and Z3. The child runs in a separate operating system session, so Ctrl-C in the
+terminal does not reach it, and NumPy uses one thread in it. `serve` is the main loop of the child.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _REPLY_BYTES = 1 << 24
 
 
 class ProcessDied(Exception):
-    """The child's pipe ended before its reply, or the reply cannot be read."""
+    """Raised when the child process ended before its reply, or its reply cannot be read."""
 
 
 class LineProcess:
-    """A module of this package that runs as a child process, started by its first request.
+    """A module of this package that runs as a child process and answers requests.
 
-    Only one request may be open at a time.
+    The first request starts the process. Only one request may be open at a time.
 
     Args:
-        module: Name of the module, which this interpreter runs with `-m`.
+        module: Name of the module. The current Python interpreter runs it with `-m`.
     """
 
     def __init__(self, module: str) -> None:
@@ -42,13 +42,19 @@ class LineProcess:
         self.process: asyncio.subprocess.Process | None = None
 
     async def ask(self, request: Any, wall_s: float | None = None) -> Any:
-        """Send a request and return the reply.
+        """Send a request to the child process and return the reply.
 
-        After an error or a cancellation the process has to be closed: otherwise its late reply
-        would be taken for the reply to the next request.
+        After an exception or a cancellation, call `close`. Otherwise a late reply would be mistaken
+        for the reply to the next request.
+
+        Args:
+            request: The request, which must be serialisable as JSON.
+            wall_s: The longest time to wait for the reply, in seconds; None to wait without a
+                limit.
 
         Raises:
-            ProcessDied: The pipe ended before the reply, or the reply is too large or no JSON.
+            ProcessDied: The process ended before it replied, or the reply is too large or is not
+                JSON.
             TimeoutError: No reply came within `wall_s` seconds.
         """
         process = self.process or await self._start()
@@ -75,7 +81,7 @@ class LineProcess:
         return self.process
 
     async def close(self) -> None:
-        """Kill the process, if it runs, and wait for its end."""
+        """Kill the child process if it is running, and wait until it has ended."""
         process, self.process = self.process, None
         if process is not None:  # Its pipes are left unread: a request may still await its reply.
             with suppress(ProcessLookupError):
@@ -86,8 +92,13 @@ class LineProcess:
 def serve(answer: Callable[[Any], Any]) -> None:
     """Run the main loop of a child process, which answers each line of standard input.
 
-    The process ignores SIGINT, because the parent lets running work finish. It exits as soon as its
-    standard input ends, even in the middle of a request, so that no child outlives a killed parent.
+    The process ignores SIGINT, because the parent process lets running work finish. The process
+    exits as soon as its standard input ends, even in the middle of a request, so that it does not
+    outlive a killed parent.
+
+    Args:
+        answer: A function that takes the parsed JSON of a request and returns the JSON of the
+            reply.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines: SimpleQueue[str] = SimpleQueue()

@@ -1,15 +1,15 @@
-"""Parse Python text that a model wrote, without running it and within bounds on the work.
+"""Parsing of Python text that a model wrote, without running it and with a limit on the work.
 
-CPython's parser takes time proportional to the length of most texts. What takes it longer was
-measured (bench/reading.py) and is refused before it sees the text, by one scan:
+CPython's parser takes time proportional to the length of most texts. The exceptions were measured
+(bench/reading.py). One scan finds and refuses such a text before the parser sees it:
 
-- Identifiers are normalised (NFKC), and the marks of a run of combining characters are put in order
-  by a sort whose time grows with the square of the run: 98 kB took 54 s. A run may be as long as in
-  Unicode's Stream-Safe Text Format (UAX #15, section 13).
+- Identifiers are normalised (NFKC). The normalisation sorts a run of combining characters in time
+  that grows with the square of its length: 98 kB took 54 s. A run may be as long as Unicode's
+  Stream-Safe Text Format allows (UAX #15, section 13).
 - The parser of Python 3.11 searches an f-string from its start for each of its fields.
-- Dotted names of an import are joined again for each part.
+- The parser joins the dotted name of an import again for each of its components.
 
-Brackets and operators that are nested too deeply end in a MemoryError or RecursionError.
+Brackets and operators that are nested too deeply raise a MemoryError or RecursionError.
 """
 
 from __future__ import annotations
@@ -31,24 +31,29 @@ _DOTS = re.compile(r"(?:\.[\s\\]*+\w++[\s\\]*+)++")
 
 
 class CostlyText(ValueError):
-    """A text that would take Python's parser longer than its length justifies."""
+    """Raised for a text that Python's parser would take too long to parse for its length."""
 
 
 class BudgetSpent(Exception):
-    """The attempts to read one answer have parsed as many characters as they may."""
+    """Raised when parsing a text would exceed the `ParsingBudget` of an answer."""
 
 
 class ParsingBudget:
-    """The number of characters that the attempts to read one answer may still parse.
+    """A limit on the total number of characters that may be parsed to read one answer of a model.
 
-    It counts characters and no seconds, so an answer is read alike on every machine.
+    The limit counts characters instead of seconds, so that every machine reads an answer in the
+    same way.
     """
 
     def __init__(self, characters: int = PARSED_CHARACTERS) -> None:
         self.characters = characters
 
     def spend(self, characters: int) -> None:
-        """Subtract the characters of one attempt. Raises BudgetSpent where too few are left."""
+        """Subtract `characters` from the budget.
+
+        Raises:
+            BudgetSpent: Fewer than `characters` characters are left.
+        """
         if characters > self.characters:
             raise BudgetSpent
         self.characters -= characters
@@ -69,20 +74,20 @@ def parse_python(
 def parse_python(
     text: str, mode: Literal["exec", "eval"], budget: ParsingBudget | None = None
 ) -> ast.Module | ast.Expression:
-    """Return the syntax tree of a text; nothing is executed and no warning is shown.
+    """Return the syntax tree of a text. The text is not executed, and no warning is shown.
 
     Args:
-        text: The text.
+        text: The Python text.
         mode: "exec" for statements, "eval" for one expression.
-        budget: What the characters of the text are subtracted from.
+        budget: A budget from which the length of the text is subtracted; None for no limit.
 
     Raises:
         BudgetSpent: The budget has too few characters left.
-        CostlyText: The text would take the parser too long.
-        SyntaxError: The text is not Python.
-        ValueError: It holds null bytes, lone surrogates or integers with too many digits.
-        RecursionError: It is nested too deeply.
-        MemoryError: It is nested too deeply.
+        CostlyText: The parser would take too long to parse the text.
+        SyntaxError: The text is not valid Python.
+        ValueError: The text contains null bytes, lone surrogates or integers with too many digits.
+        RecursionError: The text is nested too deeply.
+        MemoryError: The text is nested too deeply.
     """
     if budget is not None:
         budget.spend(len(text))

@@ -1,9 +1,11 @@
-"""The oracle `solve`, which judges a rule exactly in worlds (family `logic`, records.Solve).
+"""The oracle `solve`, which decides exactly whether a rule is valid in finite worlds.
 
-The fast path (`logic/fast_path.py`) answers first. A question beyond its reach goes to Z3
-(`logic/z3_solver.py`) in separate processes. With the solver `z3` every question goes there, which is
-how the fast path is tested. Z3 is bounded by its own resource count and killed by a wall clock from
-outside. Reaching either limit is reported as a reason, never as a verdict.
+The oracle belongs to the task family `logic` and has the type `records.Solve`. A direct computation
+with NumPy, the fast path (`logic/fast_path.py`), answers first. If the fast path cannot answer, the
+question goes to Z3 (`logic/z3_solver.py`) in a separate process. With the solver `z3`, every
+question goes to Z3, which serves to test the fast path. Z3 has a limit in its internal resource
+count, and is killed after a limit of wall-clock time. If a limit is reached, the answer gives this
+as a reason and contains no verdict.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ _MODULE = "peirce.tools.logic.z3_worker"
 
 
 def check_solver(name: str) -> None:
-    """Raise UsageError for a name that is not one of `SOLVERS`."""
+    """Raise UsageError if `name` is not in `SOLVERS`."""
     if name not in SOLVERS:
         raise UsageError(f"there is no solver {name!r}; choose one of {', '.join(SOLVERS)}")
 
@@ -84,13 +86,13 @@ class _Inputs:
 
 
 class Solver:
-    """An exact judge of rules, with its Z3 processes; call it as a `records.Solve`.
+    """The oracle that judges rules exactly. Call it as a `records.Solve`.
 
     Args:
-        solver: "fast" asks Z3 only where the fast path ends, "z3" asks it always.
-        workers: Number of Z3 processes. `close` ends them.
-        resources: Limit of one question, in Z3's resource count.
-        wall_s: Limit of one question, in seconds of wall-clock time.
+        solver: "fast" asks Z3 only if the fast path cannot answer; "z3" always asks Z3.
+        workers: Number of Z3 processes. `close` ends these processes.
+        resources: Limit for one question, in units of Z3's internal resource count.
+        wall_s: Limit for one question, in seconds of wall-clock time.
     """
 
     def __init__(
@@ -108,11 +110,11 @@ class Solver:
         self.locks = [asyncio.Lock() for _ in self.processes]
 
     def with_limits(self, limits: Limits) -> Solver:
-        """Return the solver itself, whose limits are Z3 resources and do not depend on `limits`."""
+        """Return this solver unchanged; its own limits do not depend on `limits`."""
         return self
 
     def layers(self) -> Mapping[str, bool]:
-        """Return no layers: rules are judged without a sandbox."""
+        """Return an empty mapping, because rules are judged without a sandbox."""
         return {}
 
     async def __call__(
@@ -169,7 +171,7 @@ class Solver:
         raise Unavailable("The solver's process died twice on one rule.")
 
     async def close(self) -> None:
-        """End the solver's Z3 processes."""
+        """End the Z3 processes of this solver."""
         await asyncio.gather(*(process.close() for process in self.processes))
 
 
@@ -231,8 +233,9 @@ def build_solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool
     """Return the LangChain tool `solve(formula)`.
 
     Args:
-        attempt: Judges a rule in the prompt worlds and returns JSON text. The tool raises what
-            `attempt` raises: an outage is not an answer.
+        attempt: A function that judges a rule in the worlds of the prompt and returns JSON text. An
+            exception that `attempt` raises also leaves the tool, because an outage is not an
+            answer.
     """
     from langchain_core.tools import StructuredTool
 
@@ -254,7 +257,11 @@ def build_solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool
 
 
 async def open_oracle(settings: OracleSettings) -> Solver:
-    """Open the solver that the settings name. Raises UsageError for an unknown solver."""
+    """Create the solver that `settings` name.
+
+    Raises:
+        UsageError: There is no solver with this name.
+    """
     return Solver(settings.solver, settings.workers or 1)
 
 

@@ -1,7 +1,8 @@
-"""Train better proposers from stored sessions.
+"""Train better proposers (the models that propose hypotheses) from stored sessions.
 
-It contains preference pairs, DPO with a curriculum, classifiers, and small proposers pretrained
-from random weights. Its modules import torch and related libraries late.
+The package builds preference pairs, trains models on preference pairs by DPO with a curriculum,
+trains text classifiers, and pretrains small proposers from random weights. Its modules import torch
+and related libraries only when they are needed.
 """
 
 from __future__ import annotations

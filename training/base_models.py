@@ -1,4 +1,4 @@
-"""The base model of a training, and the record of origin that is stored with trained weights."""
+"""Find the base model of a training, and record the base model beside trained weights."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ INSTALL = "pip install 'peirce[train]'"
 
 @dataclass(frozen=True)
 class Base:
-    """The folder of a base model.
+    """A base model on disk: the model from which a training starts.
 
     Attributes:
-        name: A folder, or an id on the hub.
+        name: The path of a folder, or a model id on the Hugging Face hub.
         files: The files of the model.
-        weights: A digest of the weights alone (`agents.local.files.weights_digest`).
+        weights: The digest of the weight files (`agents.local.files.weights_digest`).
     """
 
     name: str
@@ -32,27 +32,36 @@ class Base:
     weights: Digest
 
     def to_record(self) -> dict[str, Json]:
-        """Return name, weights and commit as JSON."""
+        """Return the name, the digest of the weights and the hub commit as a JSON object."""
         return {"name": self.name, "weights": self.weights, "commit": self.files.commit}
 
     @property
     def location(self) -> str:
-        """The id on the hub, or the absolute path of the folder, as an adapter's config has it."""
+        """The id on the hub, or the absolute path of the folder.
+
+        This value is written as the base model into the configuration of an adapter.
+        """
         return self.name if self.files.commit else str(self.files.folder.resolve())
 
 
 def check_packages(*extra: str) -> None:
-    """Raise UsageError, with the command that installs them, where packages are missing."""
+    """Raise UsageError if a package that training needs is not installed.
+
+    The message contains the command that installs the missing packages.
+
+    Args:
+        extra: Further packages to check.
+    """
     missing = [name for name in (*PACKAGES, *extra) if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"Training needs {', '.join(missing)}: {INSTALL}")
 
 
 def find_base(name: str) -> Base:
-    """Find the base model of a training.
+    """Return the base model that a name identifies.
 
     Args:
-        name: A folder, or an id on the hub.
+        name: The path of a folder, or a model id on the Hugging Face hub.
 
     Raises:
         UsageError: The model does not exist, or is an adapter.
@@ -70,9 +79,15 @@ def find_base(name: str) -> Base:
 
 
 def write_origin(folder: Path, base: Base, training: str, pairs: Digest) -> None:
-    """Record in the folder of trained weights from which base and training they come.
+    """Record which base model and which training produced the weights in `folder`.
 
-    With this file, Peirce refuses to apply an adapter to another base.
+    Peirce reads this record and refuses to apply an adapter to a different base model.
+
+    Args:
+        folder: The folder with the trained weights.
+        base: The base model of the training.
+        training: The id of the training.
+        pairs: The digest of the preference pairs.
     """
     from ..agents.local.files import ADAPTER_CONFIG, ORIGIN_FILE, read_object
 

@@ -1,8 +1,9 @@
-"""Draw distinct numbers below a count, for many draws at once, as a pure function of a key.
+"""Draw distinct random integers, for many draws at once, reproducibly from a key.
 
-A draw depends only on the key and on the draw's own name. It does not depend on the other draws of
-the call, on their order, or on the version of numpy (whose generators may change). Memory grows
-with the numbers drawn, not with the counts, except where a draw takes at least half of its count.
+A draw depends only on the key of the call and on the draw's own name and count. It does not depend
+on the other draws of the call, on their order, or on the version of numpy (whose generators may
+change). Memory grows with the number of integers drawn, not with the counts. The exception is a
+draw that takes at least half of its count.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def hash_key(*parts: object) -> int:
-    """Return a 64-bit key for a list of texts and numbers, by SHA-256."""
+    """Return a 64-bit key computed from texts and numbers by SHA-256.
+
+    Args:
+        parts: The texts and numbers. Their types and their order matter.
+    """
     text = "\0".join(f"{type(one).__name__} {one}" for one in parts)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
@@ -29,18 +34,18 @@ def hash_key(*parts: object) -> int:
 def draw(
     counts: Integers, max_size: int | None, key: int, names: Integers
 ) -> tuple[Integers, Integers]:
-    """Draw distinct numbers below each of k counts; every subset of a size is equally likely.
+    """Draw distinct integers below each of k counts. All subsets of equal size are equally likely.
 
     Args:
-        counts: The counts, of shape (k,). Draw i takes numbers from 0 to counts[i] - 1.
-        max_size: How many numbers a draw takes, but never more than its count; None takes all
-            numbers.
+        counts: The counts, of shape (k,). Draw i takes integers from 0 to counts[i] - 1.
+        max_size: The maximum number of integers per draw; None takes all integers below the count.
         key: The key of the call (`hash_key`).
-        names: A number that names each draw, of shape (k,). A draw depends only on key, name and
-            count.
+        names: An integer that names each draw, of shape (k,). A draw depends only on its name, its
+            count and `key`.
 
     Returns:
-        Two arrays of equal length, sorted: the index of the draw in `counts`, and the number.
+        Two arrays of equal length, sorted: the index of the draw in `counts`, and the drawn
+            integer.
     """
     size = (
         counts
@@ -90,9 +95,10 @@ def _distinct(
 
 
 def sorted_unique(numbers: Integers) -> Integers:
-    """Return the sorted distinct numbers.
+    """Return the distinct values of `numbers`, sorted.
 
-    `np.unique` puts integers into a hash table first, which takes about ten times as long.
+    This function is about ten times as fast as `np.unique`, which first puts integers into a hash
+    table.
     """
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), np.bool_)
@@ -118,15 +124,15 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def combinations(ranks: Integers, size: int, items: int) -> Integers:
-    """Return the combinations at given positions in lexicographic order.
+    """Return the combinations at the positions `ranks` in lexicographic order.
 
     Args:
-        ranks: (k,), positions in the lexicographic order of all combinations.
-        size: The size of a combination: 0, 1 or 2.
-        items: The number of items to combine.
+        ranks: Positions in the lexicographic order of all combinations, of shape (k,).
+        size: The number of items in a combination: 0, 1 or 2.
+        items: The number of items to choose from. The items are 0 to items - 1.
 
     Returns:
-        An array (k, size), each row ascending.
+        An array of shape (k, size), in which each row is one combination in ascending order.
 
     Raises:
         ValueError: `size` is not 0, 1 or 2.

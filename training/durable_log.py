@@ -1,12 +1,13 @@
-"""The log of a training on disk: a file in its folder, copied to the store as it grows.
+"""The log of a training on disk: a file in the training's folder that is copied to the store.
 
-    DIR/log.jsonl    one line [examples, stage, name, value] per point, written at once
-    DIR/.log.lock    locked while the training runs
+    DIR/log.jsonl    one line [examples, stage, name, value] per measured value, written at once
+    DIR/.log.lock    a lock that is held while the training runs
 
-A training runs for hours, so it does not own the store. Every `SYNC_INTERVAL_S` seconds, and at its end, it
-opens the store for the points since the last time. While a session owns the store, the points wait.
-Points that still wait at the end, or when the process is killed, are copied from the file at the
-next `open` (`--resume`). Therefore a busy store never ends a training.
+A training runs for hours, and only one process at a time can write to the store. Therefore a
+training opens the store only briefly: every `SYNC_INTERVAL_S` seconds and at its end, to copy the
+lines that are not in the store yet. While another session has the store open, the lines wait in the
+file. Lines that still wait when the training ends, or is killed, are copied at the next `open`
+(`--resume`). Thus a busy store never stops a training.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class DurableLog:
     Args:
         out: The folder of the training.
         store: The path of the store; None writes to the folder only.
-        extra_settings: Settings to store in addition to those passed to `open`.
-        on_begin: Called once the folder is locked for this training.
-        clock: Returns seconds; tests replace it.
+        extra_settings: Settings to store in addition to the settings that `open` receives.
+        on_begin: Called after the folder was locked for this training.
+        clock: Returns the time in seconds; tests replace it.
     """
 
     def __init__(
@@ -65,11 +66,16 @@ class DurableLog:
         self._begun = False
 
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
-        """Lock the folder, begin the training in the store, and copy the waiting points.
+        """Lock the folder, begin the training in the store, and copy logged values that wait in the
+        file.
+
+        Args:
+            training: The id of the training.
+            settings: The settings to store, as `TrainingLog.open` describes them.
 
         Raises:
-            UsageError: Another process trains in this folder.
-            DataError: The log cannot be read.
+            UsageError: Another process is training in this folder.
+            DataError: The log file cannot be read.
         """
         make_folder(self._out)
         if self._lock is None:
@@ -88,18 +94,24 @@ class DurableLog:
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """The settings in the store: `extra_settings` and the settings passed to `open`."""
+        """The stored settings: `extra_settings` together with the settings that `open` received."""
         return self._settings
 
     def release(self) -> None:
-        """Close the files and unlock the folder, where the training ended without `close`."""
+        """Close the files and unlock the folder. Use this method if the training failed before
+        `close`.
+        """
         for file in (self._lines, self._lock):
             if file is not None:
                 file.close()
         self._lines = self._lock = None
 
     def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
-        """Append a point to the file; copy the waiting points if `SYNC_INTERVAL_S` seconds passed."""
+        """Append a measured value to the log file.
+
+        If `SYNC_INTERVAL_S` seconds have passed, also copy all waiting values to the store. The
+        arguments are those of `TrainingLog.log_point`.
+        """
         if self._lines is None:
             raise ValueError("a point before the log was opened")
         with name_in_errors(self._out / LOG_FILE):
@@ -110,10 +122,15 @@ class DurableLog:
             self._sync()
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
-        """Write the final status and release the folder.
+        """Write the final status to the store, and unlock the folder.
 
-        It waits up to `CLOSE_TIMEOUT_S` seconds for a store that another process owns, and then warns.
-        After an interrupt it does not wait, because a resume copies what is missing.
+        If another process has the store open, this method waits up to `CLOSE_TIMEOUT_S` seconds and
+        then warns. After an interrupt it does not wait, because a resumed training copies what is
+        missing.
+
+        Args:
+            status: The final status of the training.
+            fields: The final measurements.
         """
         until = self._clock() + (0.0 if status == "interrupted" else CLOSE_TIMEOUT_S)
         said = self._sync((status, fields))
@@ -149,16 +166,16 @@ class DurableLog:
 
 
 def read_points(path: Path, *, mend: bool = False) -> list[Point]:
-    """Return the points in a log file, sorted by examples, stage and name.
+    """Return the measured values in a log file, sorted by examples, stage and name.
 
-    If two points have equal examples, stage and name, the later point is kept.
+    If two lines have equal examples, stage and name, the later line counts.
 
     Args:
-        path: The file; a missing file has no points.
-        mend: Truncate a last line that a kill cut short.
+        path: The log file. If the file does not exist, the result is empty.
+        mend: Remove an incomplete last line, which a killed process leaves, from the file.
 
     Raises:
-        DataError: A line is not a point.
+        DataError: A complete line is invalid.
     """
     if not path.is_file():
         return []
@@ -177,7 +194,7 @@ def read_points(path: Path, *, mend: bool = False) -> list[Point]:
 
 
 def is_training(out: Path) -> bool:
-    """Return whether a process is training in this folder."""
+    """Return whether a process is training in the folder `out` now."""
     try:
         file = (
             out / LOCK_FILE

@@ -1,6 +1,6 @@
-"""Handle the notes, errors and trackers of the training libraries.
+"""Silence the training libraries, convert their errors, and check the names of trackers.
 
-Import it late, because it imports transformers.
+Import this module only when a training starts, because it imports transformers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Silence warnings and notes of the libraries, and restore the user's levels afterwards."""
+    """Silence warnings and notes of the training libraries within a `with` block.
+
+    At the end of the block, the user's logging levels are restored.
+    """
     names = ("transformers", "trl", "peft", "accelerate", "bitsandbytes", "datasets")
     with silence_libraries(names, logging.ERROR):
         yield
@@ -29,10 +32,10 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextlib.contextmanager
 def report_write_errors(folder: Path) -> Iterator[None]:
-    """Turn a failed write of weights (the disk is full or gone) into one PeirceError sentence.
+    """Convert a failed write of weights, for example to a full disk, into a PeirceError.
 
     Args:
-        folder: The folder that the message names.
+        folder: The folder that the error message names.
     """
     try:
         yield
@@ -50,12 +53,12 @@ def report_write_errors(folder: Path) -> Iterator[None]:
 
 
 def parse_trackers(spec: str) -> list[str]:
-    """Return the names of trackers in a comma-separated list.
+    """Return the names in a comma-separated list of experiment trackers.
 
-    An empty text and `none` give no trackers.
+    An empty text and `none` give an empty list.
 
     Raises:
-        UsageError: transformers does not know the tracker, or its library is not installed.
+        UsageError: transformers does not know a tracker, or the tracker's library is not installed.
     """
     names = [one.strip() for one in spec.split(",") if one.strip() not in ("", "none")]
     if not names:

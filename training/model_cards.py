@@ -1,4 +1,4 @@
-"""Model cards of trained models: README.md in the model's folder, in the form that hubs read."""
+"""Write model cards: the README.md of a trained model, in the format that model hubs read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIGEST_DIGITS = 16  # digits shown of a digest
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
+    """Return the lines of a Markdown table with the column titles `heads`."""
 
     def line(cells: Sequence[str]) -> str:
         inside = " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells)
@@ -35,18 +35,18 @@ def dpo_card(
     counts: Mapping[str, Json],
     pair_settings: Mapping[str, Json],
 ) -> str:
-    """Return the model card of a DPO training.
+    """Return the text of the model card of a DPO training.
 
-    The card identifies the base, the pairs and their sessions by digest, so anyone who has the
-    store can repeat the training. It contains no local paths and no prompts.
+    The card identifies the base model, the pairs and their sessions by digest, so anyone who has
+    the store can repeat the training. It contains no local paths and no prompts.
 
     Args:
-        record: The record of the training: training, status, base {"name", "weights"}, pairs
-            (digest), settings, kind of weights ("adapter" or "model"), examples, seconds, said,
-            versions.
-        points: The points of its log.
-        counts: The report of the set of pairs, as the store has it.
-        pair_settings: The settings of the set of pairs, as the store has them.
+        record: The record of the training, with the keys training, status, base {"name",
+            "weights"}, pairs (digest), settings, kind ("adapter" or "model"), examples, seconds,
+            said and versions.
+        points: The measured values in the log of the training.
+        counts: The report of the set of pairs, from the store.
+        pair_settings: The settings of the set of pairs, from the store.
     """
     base = _base(record)
     settings = _settings(record)
@@ -173,11 +173,11 @@ def _versions(record: Mapping[str, Json]) -> str:
 
 
 def classifier_card(base: str, details: Mapping[str, Json], settings: Json) -> str:
-    """Return the model card of a classifier: its training data and its scores.
+    """Return the text of a classifier's model card, with its training data and its scores.
 
     Args:
-        base: The base model.
-        details: The classifier's part of the record.
+        base: The name of the base model.
+        details: The classifier's data in the record of the training, including its scores.
         settings: The settings of the training.
     """
     name = PurePath(base).name
@@ -237,7 +237,11 @@ Answers at temperature 1, first answers alone.
 
 
 def proposer_card(record: Mapping[str, Json]) -> str:
-    """Return the model card of a small pretrained proposer from its record."""
+    """Return the text of the model card of a small pretrained proposer.
+
+    Args:
+        record: The record of the pretraining, as in pretrain.json.
+    """
     settings = record["settings"]
     shares = settings["shares"]
     listed = ", ".join(

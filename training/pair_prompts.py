@@ -1,8 +1,9 @@
-"""The prompt of a preference pair.
+"""Build the prompt of a preference pair.
 
-It is the prompt with which the protocol asks a proposer that was shown O_n and has proposed the
-hypotheses of the context (GEAR, section 6.1). So a training uses the prompts that sessions use.
-Prompts are messages, and a model's own chat template turns them into text later.
+The prompt equals the prompt of a session, for a proposer that was shown the observations O_n and
+has already proposed the hypotheses of the context (GEAR, section 6.1). Thus a model is trained on
+the prompts that it will see in sessions. A prompt is a list of messages, which the model's own chat
+template converts to text later.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..records import (
 
 
 class CachedWords:
-    """Prompt texts of a family, with a cache of the texts about one problem."""
+    """The prompt texts of a task family, with a cache of the texts about one problem."""
 
     def __init__(self, words: FamilyWords) -> None:
         self._words = words
@@ -37,13 +38,11 @@ class CachedWords:
 
     @cached_property
     def instructions(self) -> str:
-        """Return the instructions of the prompt, cached (see `FamilyWords.instructions`)."""
+        """The instructions of the prompt, cached (see `FamilyWords.instructions`)."""
         return self._words.instructions
 
     def contract(self, answer_format: str) -> str:
-        """Return the description of the answer format, cached by format (see
-        `FamilyWords.contract`).
-        """
+        """Return the cached text that describes an answer format (see `FamilyWords.contract`)."""
         if answer_format not in self._contracts:
             try:
                 self._contracts[answer_format] = self._words.contract(answer_format)
@@ -54,25 +53,30 @@ class CachedWords:
         return self._contracts[answer_format]
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
-        """Return the JSON schema of an answer (see `FamilyWords.schema`)."""
+        """Return the JSON schema of an answer in this format (see `FamilyWords.schema`)."""
         return self._words.schema(answer_format)
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return an observation as prompts show it, cached by its number."""
+        """Return the text of an observation for a prompt, cached by the observation's number."""
         if number not in self._observations:
             self._observations[number] = self._words.show_observation(number, observation)
         return self._observations[number]
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return a hypothesis as prompts show it."""
+        """Return the text of a hypothesis for a prompt."""
         return self._words.show_hypothesis(hypothesis)
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return the feedback on a hypothesis as prompts show it."""
+        """Return the feedback on a hypothesis for a prompt.
+
+        Args:
+            view: What the proposer may see of the problem.
+            agreement: How the hypothesis agrees with the shown observations.
+        """
         return self._words.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:
-        """Return the words of the compact template, which cache as well."""
+        """Return the prompt texts of the compact template, which are cached as well."""
         return self._compact
 
     @cached_property
@@ -87,21 +91,22 @@ def render_prompt(
     answer_format: str,
     template: protocol.Template = "full",
 ) -> tuple[Message, ...]:
-    """Return the messages that ask for one more hypothesis after the hypotheses of `context`.
+    """Return the messages that ask for one more hypothesis after the hypotheses in `context`.
 
     The prompt mentions no tools and contains no feedback. It equals the prompt of a session without
-    tools and feedback (`t3`, or `abduce` with no tool calls).
+    tools and feedback (method `t3`, or method `abduce` with no tool calls).
 
     Args:
-        view: `view.shown` is O_n. Earlier answers in the view are ignored.
-        context: Earlier hypotheses in the order of proposal; each appears as an accepted answer, by
-            its description.
-        words: The words of the problem's family (`tasks.problem_family(problem).words`).
+        view: What the proposer may see of the problem. `view.shown` are the observations O_n.
+            Earlier answers in the view are ignored.
+        context: Earlier hypotheses, in the order in which they were proposed. The prompt shows the
+            description of each as an accepted answer.
+        words: The prompt texts of the problem's family (`tasks.problem_family(problem).words`).
         answer_format: The answer format that the prompt asks for.
         template: The prompt template.
 
     Raises:
-        UsageError: The template is unknown, or the family has no words for it.
+        UsageError: The template is unknown, or the family has no texts for the template.
     """
     earlier = tuple(PastAnswer("", (one,), Verdict.ACCEPTED) for one in context)
     asked = protocol.build_messages(

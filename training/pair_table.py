@@ -1,8 +1,9 @@
-"""A set of preference pairs as columns, as `peirce pairs` builds it and a training reads it.
+"""A set of preference pairs as a table of columns, which `peirce pairs` builds and a training
+reads.
 
-Each text is stored once, and a pair refers to positions of a prompt and two answers. The id of a
-pair is its position. The digest covers the complete set and its settings, so two sets with the same
-digest train alike.
+Each text is stored once. A pair consists of the positions of a prompt and of two answers, and the
+pair's id is its position in the table. The digest covers all pairs and settings, so a training
+gives the same result on two sets with equal digests.
 """
 
 from __future__ import annotations
@@ -29,10 +30,14 @@ _TOGETHER = 1 << 20  # characters that are hashed at once
 
 @dataclass(frozen=True)
 class PairTable(PairColumns):
-    """A validated `PairColumns`; its digest is an empty string until `with_digest` sets it.
+    """A set of preference pairs whose columns are checked on creation.
+
+    The columns are described in `PairColumns`. The digest is an empty string until `with_digest`
+    sets it.
 
     Raises:
-        ValueError: Lengths, shapes, dtypes or positions do not fit each other.
+        ValueError: The lengths, shapes, data types or positions of the columns do not fit each
+            other.
     """
 
     prompt_split: Sequence[Split]
@@ -60,17 +65,17 @@ class PairTable(PairColumns):
         return len(self.prompt)
 
     def with_digest(self) -> PairTable:
-        """Return the table with its digest."""
+        """Return a copy of this table with its digest."""
         return replace(self, digest=table_digest(self))
 
     def positions(
         self, stage: Stage | int | None = None, split: Split | str | None = None
     ) -> NDArray[np.int64]:
-        """Return the positions of the pairs of a stage and a split, ascending.
+        """Return the positions of the pairs with a stage and a split, in ascending order.
 
         Args:
-            stage: One stage, or None for all.
-            split: One split, or None for all.
+            stage: The stage; None for all stages.
+            split: The split; None for all splits.
         """
         kept = np.ones(len(self), np.bool_)
         if stage is not None:
@@ -80,7 +85,12 @@ class PairTable(PairColumns):
         return np.flatnonzero(kept)
 
     def texts(self, pair: int) -> tuple[tuple[Message, ...], str, str]:
-        """Return the prompt, the chosen answer and the rejected answer of a pair."""
+        """Return the prompt (a tuple of messages), the chosen answer and the rejected answer of a
+        pair.
+
+        Args:
+            pair: The position of the pair.
+        """
         return (
             self.prompts[int(self.prompt[pair])],
             self.answers[int(self.chosen[pair])],
@@ -94,7 +104,7 @@ class PairTable(PairColumns):
 
 
 def table_digest(table: PairTable) -> Digest:
-    """Return the SHA-256 over settings, texts and positions, without the stored digest."""
+    """Return the SHA-256 digest of a table's settings, texts and positions."""
     seen = hashlib.sha256()
     waiting: list[str] = []
     size = 0
@@ -124,9 +134,10 @@ def _lines(table: PairTable) -> Iterator[str]:
 
 
 def save_table(store: Store, table: PairTable, report: Mapping[str, Json]) -> Digest:
-    """Save a table with the report of its counts, and return its digest.
+    """Save a table and the report of its counts in the store, and return the table's digest.
 
-    If the set is stored already, it stays unchanged and becomes the set that `last` names.
+    If the store already contains the same set of pairs, the set stays unchanged. In both cases the
+    name `last` then refers to this set.
 
     Raises:
         UsageError: The table has no digest, or no pairs.
@@ -141,11 +152,14 @@ def save_table(store: Store, table: PairTable, report: Mapping[str, Json]) -> Di
 
 
 def read_table(store: Store, name: str = "last") -> PairTable:
-    """Return the set that a digest, a unique prefix of one, or `last` names.
+    """Return a stored set of preference pairs.
+
+    Args:
+        store: The open store.
+        name: The digest of the set, a unique prefix of the digest, or `last`.
 
     Raises:
-        StoreError: The store has no such set, its columns do not fit each other, or they are not
-            what its digest covers.
+        StoreError: The store has no such set, or the stored set was changed or damaged.
     """
     found = store.pairs.read(name)
     try:

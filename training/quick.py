@@ -1,13 +1,13 @@
-"""The data of `peirce train --quick`: a small base model, and its recorded answers.
+"""The data of `peirce train --quick`: a small base model, and recorded answers of this model.
 
-    recorded/base/            the base: weights of 8 bits per number, config and tokenizer
-    recorded/answers.jsonl    for each generated problem: what was shown, and answers of the base,
-                              each with its verdict
+    recorded/base/            the base model: weights with 8 bits per number, config and tokenizer
+    recorded/answers.jsonl    generated problems with their shown observations, and the base model's
+                              answers with their verdicts
 
-A session of the search holds only good answers, so its pairs teach neither the format nor
-consistency. The recorded answers are good and bad, and come from the base itself, with some good
-ones of the search for lists.
-`python -m peirce.commands.train.record_quick_base` makes the folder.
+A session with the built-in search has only good answers, so its pairs teach neither the answer
+format nor consistency. The recorded answers are good and bad. They come from the base model itself,
+except for some good answers about lists, which come from the search. `python -m
+peirce.commands.train.record_quick_base` creates the folder.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ _EMPTY = InputSet("S", ())
 
 @dataclass(frozen=True)
 class RecordedProblem:
-    """A generated problem and answers of the base.
+    """A generated problem with recorded answers of the base model.
 
     Attributes:
-        task: The task.
-        problem: The id.
-        rule: The rule that generated it.
+        task: The name of the task.
+        problem: The id of the problem.
+        rule: The rule that generated the observations.
         shown: The shown observations.
-        answers: Verdict and text of each distinct answer: malformed, inconsistent or consistent.
+        answers: The distinct answers, each as (verdict, text). The verdict is malformed,
+            inconsistent or consistent.
     """
 
     task: str
@@ -60,18 +61,18 @@ class RecordedProblem:
     answers: tuple[tuple[str, str], ...]
 
     def as_json(self) -> dict[str, Json]:
-        """Return the line of the file as JSON."""
+        """Return this problem as a JSON object, as one line of the file contains it."""
         shown = [[one.input, one.output] for one in self.shown]
         return {"task": self.task, "problem": self.problem, "rule": self.rule, "shown": shown,
                 "answers": [list(one) for one in self.answers]}  # fmt: skip
 
     def texts(self, verdict: str) -> list[str]:
-        """Return the answers with a verdict."""
+        """Return the texts of the answers with the verdict `verdict`."""
         return [text for one, text in self.answers if one == verdict]
 
 
 def read_recorded(task: str, path: Path = ANSWERS_FILE) -> list[RecordedProblem]:
-    """Return the recorded problems of a task."""
+    """Return the recorded problems of a task from a file."""
     found = []
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -83,7 +84,9 @@ def read_recorded(task: str, path: Path = ANSWERS_FILE) -> list[RecordedProblem]
 
 
 def recorded_pairs(problems: Sequence[RecordedProblem]) -> PairTable:
-    """Return the parsing and consistency pairs of recorded answers, without a digest."""
+    """Return the parsing pairs and consistency pairs of recorded answers, as a table without
+    digest.
+    """
     family = load_family("programs")
     prompts, splits, answers = [], [], dict[str, int]()
     rows: list[tuple[int, int, int, int]] = []
@@ -122,7 +125,11 @@ def recorded_pairs(problems: Sequence[RecordedProblem]) -> PairTable:
 
 
 def join_tables(first: PairTable, second: PairTable) -> PairTable:
-    """Return the pairs of both tables under a new digest, with the settings of both."""
+    """Return a table with the pairs of both tables, and with a new digest.
+
+    The new table has the settings of both tables. If both have a setting, the value of `first`
+    counts.
+    """
     prompts, answers = len(first.prompts), len(first.answers)
     return PairTable(
         prompts=[*first.prompts, *second.prompts],
@@ -145,10 +152,10 @@ def join_tables(first: PairTable, second: PairTable) -> PairTable:
 
 
 def write_base(folder: Path, source: Path = BASE_FOLDER) -> None:
-    """Write the recorded base as an ordinary Hugging Face folder in float32.
+    """Write the recorded base model to `folder` as an ordinary Hugging Face model in float32.
 
     Raises:
-        DataError: The package was installed without the base.
+        DataError: The package was installed without the base model.
     """
     from safetensors.numpy import load_file, save_file
 
@@ -173,7 +180,12 @@ def write_base(folder: Path, source: Path = BASE_FOLDER) -> None:
 
 
 def store_base(folder: Path, target: Path = BASE_FOLDER) -> None:
-    """Store a pretrained model with 8 bits per number of its matrices."""
+    """Store a pretrained model in `target`, with 8 bits per number of its matrices.
+
+    Args:
+        folder: The folder of the pretrained model.
+        target: The folder to write.
+    """
     from safetensors.numpy import load_file, save_file
 
     def write(place: Path) -> None:
@@ -194,7 +206,7 @@ def store_base(folder: Path, target: Path = BASE_FOLDER) -> None:
 
 
 def write_recorded(problems: Sequence[RecordedProblem], path: Path = ANSWERS_FILE) -> None:
-    """Write recorded problems, one JSON object per line."""
+    """Write recorded problems to a file, one JSON object per line."""
     lines: list[Mapping[str, Json]] = [one.as_json() for one in problems]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     path.write_text(text, "utf-8")

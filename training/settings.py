@@ -1,4 +1,4 @@
-"""The base class of training settings, which flags, YAML files and records share."""
+"""The base class of training settings, whose values come from flags, YAML files or records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Real: TypeAlias = Annotated[float, BeforeValidator(_read_float)]  # an integer b
 
 
 class TrainingSettings(Settings):
-    """Settings whose messages write true and false as YAML does, and numbers as they were read."""
+    """Settings whose error messages show values as they are written in YAML."""
 
     @field_validator("seed", check_fields=False)
     @classmethod
@@ -47,10 +47,10 @@ class TrainingSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that fails validation."""
+        """Return one sentence that explains why a value is invalid."""
         said = super().describe_error(error, {}).removesuffix(" or None")
         return said.replace("True or False", "true or false")
 
     def to_record(self) -> dict[str, Json]:
-        """Return the settings as JSON and YAML hold them."""
+        """Return the settings as a JSON object, which YAML files can contain as well."""
         return self.to_dict()

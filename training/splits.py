@@ -1,20 +1,20 @@
-"""Split problems into training, validation and held-out ones (GEAR, section 6.1).
+"""Split problems into training, validation and held-out problems (GEAR, section 6.1).
 
-A group of problems (`problem_group`) is always in one split. A hash of the seed and the group's name
-places the group on a line from 0 to 1. Below `train` it is for training, within the next
-`validation` it is for validation, and otherwise it is held out. The split of a group does not
-depend on which other groups exist. No session that is added later moves a group, whatever its
-number of observations, model or method, and what one machine holds out, no other machine trains on.
+All problems of a group (`problem_group`) are in the same split. A hash of the seed and the group's
+name gives a number from 0 to 1. Groups with a number below the fraction `train` are for training,
+groups within the next `validation` are for validation, and all other groups are held out. The split
+of a group does not depend on the other groups. Therefore sessions that are added later never move a
+group to another split, and two machines use the same splits.
 
-Ranking the groups instead would give exactly half of them to training, but a new group could then
-move others. With a hash the numbers are those of a draw, 50 ± 5 of 100 groups, and with few groups
-(texts have one per data set) a split may be empty. `GroupCounts.missing` reports empty splits. `fixed`
-assigns groups by hand, or all groups of a published split.
+With a hash, the sizes of the splits vary: half of 100 groups is 50 ± 5 groups, and with few groups
+(labelled text has one group per data set) a split may be empty. `GroupCounts.missing` reports empty
+splits. Assigning exactly half of the groups would avoid this, but then a new group could move other
+groups. `Splits.fixed` assigns groups by hand, for example all groups of a published split.
 
-Fractions are nested: with a larger `train` fraction, training gains groups and loses none. A name
-counts without its task, so a problem that occurs under two tasks (a published set, and a user's
-file with the same ids) cannot be in two splits. Where tasks number their problems alike, problems
-with the same number share a split. One problem under two names is not detected.
+With a larger `train` fraction, the training split gains groups and loses none. The name of the task
+has no effect on the split. Therefore a problem that occurs in two tasks (a published set, and a
+user's file with the same ids) is in one split only, and problems of different tasks with the same
+id share a split. If the same problem has two names, this is not detected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PLACES = 2**64
 
 
 class Split(StrEnum):
-    """The splits of the problems: training, validation and held-out."""
+    """The part of the problems that a problem belongs to: training, validation or held-out."""
 
     TRAIN = "train"
     VALIDATION = "validation"
@@ -40,10 +40,10 @@ class Split(StrEnum):
 
 
 def problem_group(problem: Problem) -> str:
-    """Return the name of the group of problems that must stay in one split.
+    """Return the name of the group of a problem. All problems of a group are in the same split.
 
-    The group is the problem's own group, or the problem's id if it has none. For labelled text, the
-    group is the data set, because the problems `NAME#K` are samples of its rows.
+    The name is the problem's own group, or the problem's id if it has no group. For labelled text
+    it is the name of the data set, because the problems `NAME#K` are samples of the same rows.
     """
     if problem.group:
         return problem.group
@@ -53,10 +53,10 @@ def problem_group(problem: Problem) -> str:
 
 @dataclass(frozen=True)
 class Fractions:
-    """The fraction of groups in each split.
+    """The fraction of groups that each split receives.
 
     Raises:
-        UsageError: A fraction is not within [0, 1], or their sum is not 1.
+        UsageError: A fraction is not within [0, 1], or the sum of the fractions is not 1.
     """
 
     train: float = 0.5
@@ -74,7 +74,7 @@ class Fractions:
 
 @dataclass(frozen=True)
 class GroupCounts:
-    """The number of groups in each split, and the splits that are empty but should not be."""
+    """The number of groups in each split, and the empty splits whose fraction is above 0."""
 
     groups: Mapping[Split, int]
     missing: tuple[Split, ...]
@@ -82,12 +82,14 @@ class GroupCounts:
 
 @dataclass(frozen=True)
 class Splits:
-    """A split for each group, as a pure function of seed, fractions, `fixed` and the group's name.
+    """The rule that assigns each group of problems to a split.
+
+    The split of a group depends only on these attributes and on the group's name.
 
     Attributes:
         seed: The seed of the hash.
         fractions: The fraction of groups in each split.
-        fixed: Groups by name that are in a split whatever their hash.
+        fixed: The split of groups that are assigned by hand, by the group's name.
     """
 
     seed: int = 0
@@ -95,11 +97,11 @@ class Splits:
     fixed: Mapping[str, Split] = field(default_factory=dict)
 
     def split_of(self, problem: Problem) -> Split:
-        """Return the split to which a problem belongs."""
+        """Return the split of a problem."""
         return self.split_of_group(problem_group(problem))
 
     def split_of_group(self, group: str) -> Split:
-        """Return the split to which a group of problems belongs."""
+        """Return the split of the group with the name `group`."""
         if group in self.fixed:
             return Split(self.fixed[group])
         place = _place(group, self.seed)
@@ -114,7 +116,7 @@ class Splits:
         return Split.HELD_OUT if self.fractions.held_out else Split.VALIDATION
 
     def count_groups(self, groups: Iterable[str]) -> GroupCounts:
-        """Count distinct groups by split."""
+        """Return the number of distinct groups in each split."""
         found = dict.fromkeys(Split, 0)
         for group in set(groups):
             found[self.split_of_group(group)] += 1

@@ -1,4 +1,6 @@
-"""The three stages of a preference (GEAR, section 6.1): what makes one of two answers better."""
+"""The three stages of preference pairs (GEAR, section 6.1), which compare answers by different
+criteria.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,12 @@ from enum import IntEnum
 
 
 class Stage(IntEnum):
-    """The criterion that decides a pair.
+    """The criterion by which the chosen answer of a preference pair is better than the rejected
+    one.
 
-    Parsing: only the chosen answer can be parsed. Consistency: both can, and only the chosen one is
-    consistent. GEAR: both are consistent, and the chosen one has the higher score.
+    PARSING: only the chosen answer can be parsed. CONSISTENCY: both answers can be parsed, and only
+    the chosen answer is consistent with the observations. GEAR: both answers are consistent, and
+    the chosen answer has the higher score.
     """
 
     PARSING = 0

@@ -1,4 +1,7 @@
-"""Models behind an OpenAI-compatible chat endpoint. chat.py is imported when one is opened."""
+"""Models behind an OpenAI-compatible chat endpoint.
+
+The module chat.py, which imports LangChain, is imported only when such a model is opened.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ from .settings import ChatSettings
 
 
 async def open_model(settings: ChatSettings) -> Proposer:
-    """Return the proposer without sending a request. Raises UsageError."""
+    """Return a proposer for the endpoint, without sending a request.
+
+    Raises:
+        UsageError: The model string, a setting or the environment is invalid.
+    """
     from .chat import open_chat
 
     return open_chat(settings)

@@ -1,6 +1,7 @@
-"""The URL and key of a chat endpoint, and a check that settings hold no secret.
+"""The URL and key of a chat endpoint, and a check that recorded settings contain no secret.
 
-A key belongs into the environment, and the key of one provider is never sent to another.
+A key must come from an environment variable. The key of one provider is never sent to another
+provider.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ NO_KEY = "none"  # Sent in place of a key, because some servers require the head
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of requests.
+    """The URL of a chat endpoint, with the model name and the key to use there.
 
     Attributes:
         url: The base URL.
-        model: The name of the model there.
+        model: The name of the model at this endpoint.
         key: The key, or `NO_KEY`.
-        key_env: The variable that the key comes or should come from; "" if there is none.
+        key_env: The environment variable that holds the key, or that should hold it; "" if there is
+            no such variable.
     """
 
     url: str
@@ -43,33 +45,40 @@ class Endpoint:
 
     @property
     def has_key(self) -> bool:
-        """Return whether requests to the endpoint carry a real key instead of a placeholder."""
+        """Return whether requests carry a real key instead of the placeholder `NO_KEY`."""
         return self.key != NO_KEY
 
     @property
     def is_openai(self) -> bool:
-        """Return whether this is OpenAI or Azure OpenAI."""
+        """Return whether this endpoint belongs to OpenAI or Azure OpenAI."""
         host = urlsplit(self.url).hostname or ""
         return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
 
     def redact(self, text: str) -> str:
-        """Return `text` with the key masked; an endpoint's error message may repeat it."""
+        """Return `text` with the key masked. An error message of the endpoint may contain the
+        key.
+        """
         return text.replace(self.key, "***") if len(self.key) > 3 else text
 
     def redact_reply(self, reply: Reply) -> Reply:
-        """Return the reply with the key masked, unless it is a short dummy key.
+        """Return `reply` with the key masked.
 
-        A correct answer may contain a dummy key by chance.
+        A short dummy key is not masked, because a correct answer may contain it by chance.
         """
         return redact_reply(reply, self.key) if self.secrets() else reply
 
     def secrets(self) -> dict[str, str]:
-        """Return the key by its variable, unless it is a short dummy key."""
+        """Return the key by the name of its environment variable; empty for a short dummy key."""
         return {self.key_env: self.key} if len(self.key) >= 12 else {}
 
 
 def resolve_endpoint(settings: ChatSettings) -> Endpoint:
-    """Return the endpoint that a model string names. Raises UsageError, which repeats no secret."""
+    """Return the endpoint that the model string in `settings` names.
+
+    Raises:
+        UsageError: The URL is invalid, or a key is missing or must not be sent to this URL. The
+            message contains no secret.
+    """
     spec = settings.model
     scheme, _, name = spec.partition(":")
     provider = PROVIDERS.get(scheme)
@@ -135,11 +144,11 @@ def _foreign_owner(variable: str, name: str) -> str:
 
 
 def ignored_fields(settings: ChatSettings) -> tuple[str, ...]:
-    """Return the request fields that the model's provider ignores without a message.
+    """Return the request fields that the model's provider silently ignores.
 
     Raises:
-        UsageError: A setting would send one of these fields, or the temperature is above the
-            maximum that the provider applies.
+        UsageError: A setting would send an ignored field, or the temperature is above the maximum
+            that the provider applies.
     """
     scheme = settings.model.partition(":")[0]
     if (provider := PROVIDERS.get(scheme)) is None:
@@ -163,7 +172,15 @@ def ignored_fields(settings: ChatSettings) -> tuple[str, ...]:
 
 
 def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
-    """Raise UsageError if settings hold a secret, because sessions record settings."""
+    """Check that settings contain no secret, because sessions record their settings.
+
+    Args:
+        arguments: The settings to check, a JSON value.
+        endpoint: The endpoint, whose key must not occur in the settings.
+
+    Raises:
+        UsageError: The settings contain a secret.
+    """
     if isinstance(arguments, Mapping):
         for key, value in arguments.items():
             if SECRET_NAME.search(str(key)):

@@ -1,4 +1,4 @@
-"""The arguments of a streamed tool call, and whether they are complete."""
+"""Assemble the arguments of a streamed tool call, and tell whether they are complete."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ MARKS = re.compile(r'[\\"{}\[\]]')
 
 
 class Arguments:
-    """The arguments of a streamed call, which can tell in linear time whether they are complete.
+    """The arguments of a streamed tool call, which arrive in pieces.
 
-    Each character is read once, until the first bracket or string closes; then the text is parsed
-    once. Shorter text without either (a number, null) is parsed with each piece.
+    Checking for completeness takes linear time in total. Each character is read once, until the
+    first bracket or string closes; then the text is parsed once. Short text without a closed
+    bracket or string, such as a number, is parsed after each piece.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class Arguments:
             self._size += len(text)
 
     def is_complete(self) -> bool:
-        """Return whether the text so far is JSON."""
+        """Return whether the text received so far is complete JSON."""
         while not self._closed and self._read < len(self.parts):
             self._closed = self._read_part(self.parts[self._read])
             self._read += 1
@@ -67,9 +68,9 @@ class Arguments:
 
 
 def parse_json(text: bytes | str) -> Json:
-    """Parse JSON of an endpoint, with numbers that JSON can store.
+    """Parse the JSON of an endpoint, replacing numbers that strict JSON cannot store.
 
-    NaN and Infinity, which are no JSON, become None; a number beyond all floats becomes the largest.
+    NaN and Infinity become None. A number that is too large for a float becomes the largest float.
     """
     return json.loads(text, parse_constant=lambda name: None, parse_float=_finite)
 

@@ -1,8 +1,8 @@
 """The proposer for an OpenAI-compatible chat endpoint, based on langchain-openai.
 
     PROVIDER:NAME             base URL and key variable from records/providers.py
-    http://host:port/v1#NAME  the endpoint at this URL (https too), key from PEIRCE_API_KEY if
-                              set: the key of one provider is never sent to another
+    http://host:port/v1#NAME  the endpoint at this URL (https too), with the key in the variable
+                              PEIRCE_API_KEY, because the key of a provider is never sent elsewhere
 
 This module retries requests itself, so that a session can count and explain retries; the libraries
 do not retry. It uses only chat completions, not the Responses API.
@@ -67,7 +67,11 @@ WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
 
 
 class ToolsRefused(Exception):
-    """Raised when the endpoint does not support tools; `requests` counts this call's requests."""
+    """Raised when the endpoint does not support tools.
+
+    Attributes:
+        requests: The number of requests that the current call has made.
+    """
 
     def __init__(self, requests: int) -> None:
         super().__init__("tools were refused")
@@ -75,7 +79,7 @@ class ToolsRefused(Exception):
 
 
 class OpenAIChatProposer:
-    """A proposer that queries one endpoint; `open_chat` creates it."""
+    """A proposer that sends requests to one chat endpoint. `open_chat` creates it."""
 
     def __init__(
         self,
@@ -103,8 +107,9 @@ class OpenAIChatProposer:
         self._sockets: asyncio.Semaphore | None = None
 
     def settings(self) -> Json:
-        """Return the settings to record: those that affect answers, and all others under the key
-        `transport`.
+        """Return the settings of this proposer that the session records.
+
+        Settings that cannot affect answers are grouped under the key `transport`.
         """
         apart = (*TRANSPORT, "model_args", "api_key_env")
         settings = self._settings
@@ -121,7 +126,7 @@ class OpenAIChatProposer:
         }
 
     def secrets(self) -> dict[str, str]:
-        """Return the key by the variable that holds it; empty without a real key."""
+        """Return the key by the name of its environment variable; empty if there is no real key."""
         return self._endpoint.secrets()
 
     async def propose(
@@ -132,11 +137,11 @@ class OpenAIChatProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Query the model and return its reply, with retries after temporary failures.
+        """Send the messages to the model and return its reply. Temporary failures are retried.
 
         Raises:
             EndpointRefused: Every other request would fail in the same way.
-            Unavailable: This request failed after all retries.
+            Unavailable: The request failed after all retries.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")
@@ -286,7 +291,7 @@ class OpenAIChatProposer:
         return not fault.retryable or used or asked_s > self._settings.max_wait_s
 
     async def close(self) -> None:
-        """Close the connections to the endpoint."""
+        """Close the connections of this proposer."""
         await self._http.aclose()
 
     async def _request(
@@ -372,7 +377,11 @@ class OpenAIChatProposer:
 
 
 def open_chat(settings: ChatSettings) -> Proposer:
-    """Return the proposer without sending a request. Raises UsageError."""
+    """Return a proposer for the endpoint, without sending a request.
+
+    Raises:
+        UsageError: The model string, a setting or the environment is invalid.
+    """
     endpoint, ignored = resolve_endpoint(settings), ignored_fields(settings)
     check_secrets(settings.model_args, endpoint)
     model, http = open_client(endpoint, settings)

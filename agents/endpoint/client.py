@@ -1,10 +1,11 @@
-"""The client of a chat endpoint: a ChatOpenAI that sends each request once and reads bodies itself.
+"""The HTTP client of a chat endpoint: a ChatOpenAI that sends each request once.
 
-It assembles a streamed answer into the chat completion that an unstreamed request would have
-returned, and keeps the first choice of an answer unchanged. Callbacks that LangChain passes on by
-context receive the start, the pieces and the end of an answer.
+The client reads response bodies itself. It assembles a streamed answer into the chat completion
+that a request without streaming would have returned, and keeps the first choice of an answer
+unchanged. LangChain callbacks that are set in the context receive the start, the pieces and the end
+of an answer.
 
-This module only joins the pieces. replies.py validates streamed and unstreamed answers alike.
+This module only joins the pieces. replies.py validates all answers, with and without streaming.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 def open_client(
     endpoint: Endpoint, settings: ChatSettings
 ) -> tuple[ChatOpenAI, httpx2.AsyncClient]:
-    """Return the client and its connections, which the caller closes.
+    """Return the chat model and its HTTP client, which the caller must close.
 
     Raises:
-        UsageError: The environment's proxies or certificates cannot be used.
+        UsageError: The proxies or certificates in the environment cannot be used.
     """
     import httpx2
     from pydantic import SecretStr
@@ -280,13 +281,13 @@ JOINED = ("reasoning_content", "reasoning", "refusal")
 
 
 async def iter_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the data of server-sent events.
+    """Yield the data of each server-sent event in a stream.
 
-    An event consists of `data:` lines up to an empty line. A line that is complete JSON is an event
-    of its own, because some servers leave out the empty lines.
+    An event consists of consecutive `data:` lines and ends at an empty line. Some servers leave out
+    the empty lines. Therefore, a line that is complete JSON also counts as an event.
 
     Raises:
-        Fault: An event is longer than `MAX_CHARACTERS`, or the stream is longer than its limits.
+        Fault: An event is longer than `MAX_CHARACTERS`, or the stream exceeds its limits.
     """
     held: list[bytes] = []  # data lines of the current event
     size = count = 0
@@ -331,7 +332,11 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def read_bounded(pieces: AsyncIterator[bytes]) -> bytes:
-    """Return the complete body of a response. Raises Fault if it exceeds `MAX_CHARACTERS`."""
+    """Return the complete body of a response.
+
+    Raises:
+        Fault: The body is longer than `MAX_CHARACTERS`.
+    """
     body = bytearray()
     async for piece in pieces:
         body += piece
@@ -346,11 +351,12 @@ def too_long_fault() -> Fault:
 
 
 class StreamedAnswer:
-    """The answer of an endpoint, assembled from the events of its stream in order.
+    """An answer of an endpoint, assembled from the events of its stream.
 
     Attributes:
-        size: Characters of all events; an end counts 1.
-        ended: Whether [DONE] has arrived.
+        size: The number of characters received so far. The end of the answer counts as one
+            character.
+        ended: Whether the final event [DONE] has arrived.
     """
 
     def __init__(self) -> None:
@@ -366,7 +372,12 @@ class StreamedAnswer:
         self._choices = False
 
     def add_event(self, data: bytes) -> str:
-        """Add an event and return the text that it adds. Raises Fault or ErrorInBody."""
+        """Add an event to this answer, and return the answer text that the event contains.
+
+        Raises:
+            Fault: The event is malformed, or the answer is too long.
+            ErrorInBody: The event contains an error of the endpoint.
+        """
         if data == b"[DONE]":
             self.ended = True
             self.size += 1
@@ -382,7 +393,11 @@ class StreamedAnswer:
             raise Fault("the body of the answer is malformed", retryable=True) from None
 
     def build_completion(self) -> dict[str, Json]:
-        """Return the assembled chat completion. Raises Fault for a stream that broke off."""
+        """Return the assembled chat completion.
+
+        Raises:
+            Fault: The stream ended before the answer was complete.
+        """
         if not (self.ended or self._finish):
             raise Fault("the streamed answer broke off", retryable=True)
         if not self._choices:
@@ -459,7 +474,10 @@ class StreamedAnswer:
 
 
 def join_text(parts: list[str]) -> str:
-    """Return the joined text, merging characters that were cut into two surrogates."""
+    """Return the joined text.
+
+    A character that was split into two surrogates across pieces is restored.
+    """
     text = "".join(parts)
     if text.isascii() or not any("\ud800" <= one <= "\udfff" for one in text):
         return text

@@ -1,22 +1,25 @@
 """Look up the context size of an endpoint's model, and refuse requests that do not fit.
 
 `GET {url}/models` reports the size on vLLM, SGLang, llama.cpp, LM Studio, OpenRouter, Groq, Mistral
-and Together. Ollama reports it only for a loaded model (`GET {root}/api/ps`). It matters most
-there, because Ollama truncates long requests silently.
+and Together. Ollama reports the size only for a loaded model (`GET {root}/api/ps`). The check is
+most important for Ollama, because Ollama silently truncates long requests.
 
-A size from a look-up refuses a request only if it certainly does not fit: at `MOST_CHARACTERS` per
-token, without the answer. Requests between that bound and the true count are left to the endpoint,
-which refuses them itself. If the endpoint truncates them instead, the answer is refused. Either the
-endpoint's count of the request fills the context, or it is below the least count of what was sent
-(whole messages were dropped, oldest first).
+Before a request, a looked-up size refuses the request only if the request certainly does not fit:
+it is counted with `MOST_CHARACTERS` characters per token and without the answer. A longer request
+that passes this check is sent, and the endpoint may refuse it. If the endpoint truncates the
+request instead, the answer is refused. Truncation is recognized in two situations. Either the
+endpoint's token count fills the context, or the count is below the smallest possible count of the
+request, because the endpoint dropped whole messages, oldest first.
 
-A low count alone proves nothing: Ollama before 0.2 and some 0.30 left out cached tokens, and other
-servers may too. So reported cached tokens are added, and a low count means truncation only if there
-is a size that the request may exceed (at 1 character per token), or if the server is an Ollama that
-reports none. Not covered: other servers that truncate and report no size, and servers that count no
-tokens. The setting `context_tokens` refuses requests above a size of the user's, and answers are
-checked against it as well as against the looked-up size; 0 disables all checks. Not used: the
-length that a model was trained with (`n_ctx_train`), which a server may exceed.
+A low count alone proves nothing: Ollama before 0.2 and some versions 0.30 left out cached tokens,
+and other servers may do the same. Therefore, reported cached tokens are added. A low count means
+truncation only if the request may exceed a known size (at 1 character per token), or if the server
+is an Ollama that reports no size. Servers that truncate and report no size, and servers that count
+no tokens, are not covered.
+
+The setting `context_tokens` refuses requests above a size that the user chooses. Answers are then
+checked against this size and against the looked-up size; 0 disables all checks. The length with
+which a model was trained (`n_ctx_train`) is not used, because a server may exceed it.
 """
 
 from __future__ import annotations
@@ -52,7 +55,12 @@ LOADED_LOOKUPS = 3  # how often Ollama's loaded models are looked up
 
 @dataclass(frozen=True)
 class ContextSize:
-    """The number of tokens that the model holds, and the source of this figure."""
+    """The context size of a model.
+
+    Attributes:
+        tokens: The number of tokens that the context holds.
+        source: Where this number was found.
+    """
 
     tokens: int
     source: str
@@ -62,12 +70,16 @@ class ContextSize:
 
 
 class ContextChecker:
-    """The context size of one endpoint's model, looked up when it is first needed.
+    """Checks requests and answers against the context size of one endpoint's model.
 
-    If the look-up fails, nothing is refused.
+    The size is looked up before the first request. If the look-up fails, requests are not checked
+    against a looked-up size.
 
     Args:
-        own: The user's size, which takes precedence; 0 disables the checks.
+        endpoint: The endpoint.
+        http: The HTTP client for the look-up.
+        own: The context size that the user set, which takes precedence; None if the user set none,
+            0 to disable the checks.
     """
 
     def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient, own: int | None) -> None:
@@ -83,13 +95,15 @@ class ContextChecker:
     async def check(
         self, messages: Sequence[Message], extra: Mapping[str, Json], answer: int
     ) -> None:
-        """Check a request before it is sent.
+        """Check that a request can fit into the context, before the request is sent.
 
         Args:
-            answer: Maximum tokens of the answer; 0 where not known.
+            messages: The prompt.
+            extra: The other fields of the request, such as tools.
+            answer: The maximum number of tokens of the answer; 0 if unknown.
 
         Raises:
-            Unavailable: The messages cannot fit.
+            Unavailable: The request cannot fit.
         """
         size = estimate_tokens(messages, extra, answer)
         if self._own and size > self._own:
@@ -109,7 +123,15 @@ class ContextChecker:
             )
 
     async def check_answer(self, messages: Sequence[Message], usage: Usage) -> None:
-        """Check after an answer. Raises Unavailable if the request was truncated."""
+        """Check, after an answer, that the endpoint did not truncate the request.
+
+        Args:
+            messages: The prompt.
+            usage: The token counts that the endpoint reported.
+
+        Raises:
+            Unavailable: The request was truncated.
+        """
         if self._own == 0:
             return
         if self.size is None and self._loaded_left:
@@ -196,7 +218,7 @@ class ContextChecker:
 
 
 def min_tokens(messages: Sequence[Message]) -> int:
-    """Return the least number of tokens in the messages, whatever the tokenizer."""
+    """Return a lower bound of the number of tokens in the messages, for any tokenizer."""
     return _characters(messages) // MOST_CHARACTERS
 
 

@@ -1,9 +1,10 @@
 """Faults of single requests to a chat endpoint, and whether a retry can help.
 
-Some parts of a request are optional: tools, response_format, stream_options, seed. An endpoint that
-does not support one says so in its own words, with a status that has other meanings too. The known
-messages (of OpenAI, OpenRouter, vLLM, Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini,
-transformers) are patterns in this module. An error that fits no pattern is an ordinary error.
+Some parts of a request are optional: tools, response_format, stream_options and seed. An endpoint
+that does not support an optional part reports this in its own words, with a status that also has
+other meanings. This module contains patterns for the known messages of OpenAI, OpenRouter, vLLM,
+Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini and transformers. An error that matches no
+pattern is treated as an ordinary error.
 """
 
 from __future__ import annotations
@@ -49,18 +50,20 @@ CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", r
 
 
 class Fault(Exception):
-    """A request to an endpoint that gave no answer, with what is known about the cause.
+    """Raised when a request to an endpoint gave no usable answer. The attributes describe the
+    cause.
 
     Attributes:
         retryable: Whether a retry may help.
-        refused: Whether every other request will fail in the same way.
-        wait_s: How long the endpoint asked to wait, in seconds.
-        part: The optional part of the request that the endpoint does not support.
+        refused: Whether every other request would fail in the same way.
+        wait_s: How long the endpoint asked to wait, in seconds; None if it did not ask.
+        part: The optional part of the request that the endpoint does not support; "" if there is
+            none.
         unreachable: Whether no server or model is running at the address.
-        may_be_temporary: Whether the status (such as 403) may concern only this request, because
-            some gateways send it for single requests. If the endpoint has answered before, one such
-            status does not stop the session.
-        usage: The tokens that the endpoint reported for the request and that must be paid.
+        may_be_temporary: Whether the status, such as 403, may concern only this request. Some
+            gateways send such a status for single requests. If the endpoint has answered before, a
+            single fault of this kind does not stop the session.
+        usage: The tokens that the endpoint reported for this request. These tokens must be paid.
     """
 
     usage = Usage()
@@ -86,14 +89,19 @@ class Fault(Exception):
 
 
 class ErrorInBody(Exception):
-    """An error in a stream, or in the body of an answer with a good status."""
+    """Raised for an error inside a stream, or inside a response whose status reports success."""
 
     def __init__(self, body: Json) -> None:
         super().__init__("an error in the body")
         self.body = body
 
     def make_fault(self, endpoint: Endpoint, sent: Collection[str]) -> Fault:
-        """Return the fault that the error in the body stands for."""
+        """Return the Fault that corresponds to this error.
+
+        Args:
+            endpoint: The endpoint that sent the error.
+            sent: The optional parts that the request contained.
+        """
         error = self.body.get("error") if isinstance(self.body, dict) else None
         code = error.get("code") if isinstance(error, dict) else None
         # A gateway passes on the status of its backend.
@@ -109,10 +117,14 @@ def fault_from_status(
     headers: Mapping[str, str],
     sent: Collection[str] = (),
 ) -> Fault:
-    """Return the fault for an error status.
+    """Return the Fault for a response with an error status.
 
     Args:
-        sent: The optional parts of the request.
+        endpoint: The endpoint that sent the response.
+        status: The HTTP status.
+        body: The body of the response, as JSON.
+        headers: The headers of the response.
+        sent: The optional parts that the request contained.
     """
     try:
         said = f"{status} {HTTPStatus(status).phrase}"
@@ -152,7 +164,12 @@ def fault_from_status(
 
 
 def refused_part(detail: str, sent: Collection[str]) -> str:
-    """Return the part of a request, among `sent`, that an error message rejects, or ""."""
+    """Return the optional part of a request that an error message rejects, or "" if there is none.
+
+    Args:
+        detail: The error message.
+        sent: The optional parts that the request contained.
+    """
     for part, speaks in PARTS.items():
         clear = part not in AMBIGUOUS_PARTS or UNSUPPORTED.search(detail)
         if part in sent and clear and speaks.search(detail):
@@ -161,9 +178,9 @@ def refused_part(detail: str, sent: Collection[str]) -> str:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that an endpoint asks to wait, or None.
+    """Return the seconds that an endpoint asks to wait, or None if it does not ask.
 
-    It reads `retry-after-ms`, or `retry-after` as seconds or as a date.
+    The function reads the header `retry-after-ms`, or `retry-after` in seconds or as a date.
     """
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name)
@@ -191,7 +208,9 @@ def _seconds_until(date: str) -> float:
 def error_detail(body: Json, levels: int = 8) -> str:
     """Return the message in the body of an error response, or "" if there is none.
 
-    The search for a message descends at most `levels` levels into the body.
+    Args:
+        body: The body of the response, as JSON.
+        levels: How many levels of nesting to search.
     """
     if isinstance(body, dict) and levels:
         inner = body.get("message") or body.get("detail") or body.get("error")

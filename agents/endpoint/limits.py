@@ -1,10 +1,10 @@
-"""Limits on requests to an endpoint: patience with one call, pace over all calls, open files.
+"""Limits on requests to an endpoint: retries of one call, the rate of all calls, and open files.
 
-Not covered: limits that several processes, or several proposers of one process, share. There only
-the endpoint's 429 slows requests down.
+Limits that several processes share, or several proposers in one process, are not enforced here. In
+that situation, only status 429 of the endpoint slows requests down.
 
 Each request in flight takes one open file of this process. If the limit on open files is too low,
-the endpoint seems unreachable.
+the endpoint seems to be unreachable.
 """
 
 from __future__ import annotations
@@ -61,10 +61,16 @@ class RetrySettings(Settings):
     )  # fmt: skip
 
     def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
-        """Return the seconds to wait before retry number `attempt` (from 0).
+        """Return the seconds to wait before a retry.
 
-        The wait is at least `asked_s`, the time that the endpoint asked for. Without it, the wait
-        grows exponentially. Jitter from the seed spreads the retries of calls that failed together.
+        If the endpoint asked for a waiting time, the wait is at least this time. Otherwise, the
+        wait grows exponentially with `attempt`. A random addition, derived from the seed, spreads
+        the retries of calls that failed at the same time.
+
+        Args:
+            attempt: The number of earlier retries.
+            seed: The seed of the call.
+            asked_s: The seconds that the endpoint asked to wait; None if it did not ask.
         """
         jitter = random.Random(f"{seed}/{attempt}").random()
         if asked_s is not None:
@@ -72,14 +78,20 @@ class RetrySettings(Settings):
         return min(self.backoff_s * 2.0 ** min(attempt, 60) * (0.5 + jitter), self.max_wait_s)
 
     def probe_s(self, attempt: int, seed: int) -> float:
-        """Return the seconds to wait before the next attempt to reach an endpoint where no server
+        """Return the seconds to wait before trying again to reach an endpoint where no server
         listens.
+
+        Args:
+            attempt: The number of earlier attempts.
+            seed: The seed of the call.
         """
         return min(self.wait_s(min(attempt, 10), seed, None), PROBE_S)
 
 
 class AdmittedRequest:
-    """A request that was admitted, with the tokens that it counts for."""
+    """A request that a `RateLimiter` admitted, with its start time and the tokens that it counts
+    for.
+    """
 
     def __init__(self, at: float, tokens: int) -> None:
         self.at = at
@@ -87,14 +99,17 @@ class AdmittedRequest:
 
 
 class RateLimiter:
-    """A rate limiter that admits requests in order of arrival.
+    """A rate limiter that admits requests in the order of their arrival.
 
-    In any `WINDOW_S` seconds at most `requests` requests and `tokens` tokens are started; during a
-    pause none is. None means no limit. Tokens are estimated while a request is in flight and then
-    replaced by the endpoint's count. A request larger than the whole limit runs alone.
+    Tokens are estimated while a request is in flight. Afterwards, the count of the endpoint
+    replaces the estimate. A request that exceeds the limit on tokens by itself is admitted alone.
+    During a pause, no request is admitted.
 
     Args:
-        clock, sleep: Replacements for tests.
+        requests: The maximum number of requests that start in any `WINDOW_S` seconds; None for no
+            limit.
+        tokens: The maximum number of tokens of these requests; None for no limit.
+        clock, sleep: Replacements for the time functions, for tests.
     """
 
     def __init__(
@@ -124,11 +139,16 @@ class RateLimiter:
             return admitted
 
     def pause(self, seconds: float) -> None:
-        """Start no request for some seconds; a longer pause in progress stays."""
+        """Admit no request for `seconds` seconds. A longer pause that is already in progress
+        continues.
+        """
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     def record_tokens(self, admitted: AdmittedRequest, tokens: int) -> None:
-        """Replace the estimate by the endpoint's count, if it gave one (above 0)."""
+        """Replace the estimated tokens of a request by the count of the endpoint.
+
+        A count of 0 means that the endpoint reported none, and the estimate stays.
+        """
         if tokens > 0:
             admitted.tokens = tokens
 
@@ -148,15 +168,16 @@ class RateLimiter:
 
 
 class OutageTracker:
-    """Tracks whether the endpoint can be reached, over all calls of a proposer.
+    """Tracks whether an endpoint can be reached, over all calls of a proposer.
 
-    A request to an unreachable endpoint costs nothing, so a call retries until the outage has
-    lasted `patience_s` (None: `NEVER_REACHED_S` before the first answer, `OUTAGE_S` after it). Then
-    the session should stop. Not covered: an address that drops packets, which looks like the
-    timeout of a busy server.
+    A request to an unreachable endpoint costs nothing, so calls are retried until the outage has
+    lasted `patience_s` seconds. Then the session should stop. An address that drops packets is not
+    recognized as unreachable, because it looks like a busy server that times out.
 
     Args:
-        clock: A replacement for tests.
+        patience_s: How long an outage may last, in seconds. None means `NEVER_REACHED_S` before the
+            first answer of the endpoint, and `OUTAGE_S` after it.
+        clock: A replacement for the time function, for tests.
     """
 
     def __init__(
@@ -175,10 +196,14 @@ class OutageTracker:
         self._since = None
 
     def record_miss(self, *, starting: bool = False) -> bool:
-        """Record that nothing answered, or that a server is `starting`.
+        """Record that a request could not reach the endpoint.
+
+        Args:
+            starting: Whether a server is running there but has not loaded its model yet.
 
         Returns:
-            Whether this starts a new outage. After a minute without a request it does.
+            Whether this request starts a new outage. If the previous unanswered request was more
+            than 60 seconds ago, it does.
         """
         now = self._clock()
         self._known = self._known or starting
@@ -190,7 +215,7 @@ class OutageTracker:
 
     @property
     def duration_s(self) -> float:
-        """Return how long the current outage has lasted, in seconds."""
+        """Return how long the current outage has lasted, in seconds; 0 if there is none."""
         return 0.0 if self._since is None else self._clock() - self._since
 
     @property
@@ -201,19 +226,21 @@ class OutageTracker:
 
     @property
     def has_expired(self) -> bool:
-        """Return whether the current outage has lasted too long."""
+        """Return whether the current outage has lasted as long as `patience_s` allows."""
         return self._since is not None and self.duration_s >= self.patience_s
 
 
 class FailureStreak:
-    """Counts how many different problems in a row have met one kind of failure."""
+    """Counts how many different problems have failed in the same way since the last success."""
 
     def __init__(self, enough: int) -> None:
         self._enough = enough
         self._problems: set[str] = set()
 
     def record_failure(self, problem: str) -> bool:
-        """Record a failure for this problem. Return whether the limit is reached."""
+        """Record a failure of a problem, and return whether the maximum number of problems is
+        reached.
+        """
         self._problems.add(problem)
         return len(self._problems) >= self._enough
 
@@ -223,15 +250,18 @@ class FailureStreak:
 
 
 class EstimatedUsage(Usage):
-    """A usage whose token counts are partly or fully estimated, because the endpoint did not report
-    them.
-    """
+    """Token counts that are partly or fully estimated, because the endpoint did not report them."""
 
 
 def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str, Json]) -> Reply:
-    """Return the reply with estimates for tokens that the endpoint did not count (0).
+    """Return the reply with estimates for the token counts that the endpoint did not report.
 
-    Without them a budget would have no effect.
+    Without estimates, a budget of tokens would have no effect on such an endpoint.
+
+    Args:
+        reply: The reply of the endpoint.
+        messages: The prompt.
+        extra: The other fields of the request, such as tools.
     """
     usage = reply.usage
     calls = sum(len(canonical_json(call.arguments)) for call in reply.tool_calls)
@@ -247,16 +277,24 @@ def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str,
 
 
 def with_wasted(reply: Reply, wasted: Usage) -> Reply:
-    """Return the reply with the tokens added that earlier requests of its call have wasted.
+    """Return the reply with the tokens of earlier unusable answers added to its usage.
 
-    The answers to these requests were unusable.
+    Args:
+        reply: The usable reply.
+        wasted: The tokens that earlier requests of the same call used.
     """
     kind = type(reply.usage)
     return replace(reply, usage=kind(*astuple(reply.usage + wasted)))
 
 
 def estimate_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:
-    """Return the estimated tokens of a request and an answer of at most `answer` tokens."""
+    """Return the estimated number of tokens of a request and its answer.
+
+    Args:
+        messages: The prompt.
+        extra: The other fields of the request, such as tools.
+        answer: The maximum number of tokens of the answer.
+    """
     characters = sum(len(str(message)) for message in messages) + len(str(extra.get("tools", "")))
     return characters // CHARACTERS_A_TOKEN + 1 + answer
 
@@ -267,7 +305,10 @@ MIN_SOCKETS = 4
 
 
 def raise_open_file_limit(concurrency: int) -> None:
-    """Raise the limit on open files for `concurrency` requests, up to the system's hard limit."""
+    """Raise this process's limit on open files, so that `concurrency` requests can be open at once.
+
+    The limit is not raised above the system's hard limit.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = _open_now() + RESERVED_FILES + concurrency
     if soft == resource.RLIM_INFINITY or soft >= needed:
@@ -278,7 +319,7 @@ def raise_open_file_limit(concurrency: int) -> None:
 
 
 def count_free_sockets() -> int:
-    """Return how many more connections can be opened now."""
+    """Return how many more connections this process can open now."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return 1_000_000
@@ -286,7 +327,9 @@ def count_free_sockets() -> int:
 
 
 def is_out_of_files(error: BaseException | None) -> bool:
-    """Return whether an error, or one of its causes, is the limit on open files."""
+    """Return whether an error, or one of its causes, says that the limit on open files is
+    reached.
+    """
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             return True

@@ -1,6 +1,6 @@
-"""Convert a chat completion of an OpenAI-compatible endpoint to a `Reply`: pure functions.
+"""Convert a chat completion of an OpenAI-compatible endpoint to a `Reply`.
 
-chat.py sends the requests, and faults.py describes failures.
+All functions are pure. chat.py sends the requests, and faults.py describes failures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ REASONING_TYPES = ("thinking", "reasoning")  # types of content blocks
 
 
 def completion_body(body: Json) -> dict[str, Json]:
-    """Return the body if it is a chat completion with a choice. Raises Fault or ErrorInBody."""
+    """Check that a response body is a chat completion with at least one choice, and return it.
+
+    Raises:
+        Fault: The body is malformed.
+        ErrorInBody: The body contains an error of the endpoint.
+    """
     if not isinstance(body, dict):
         raise Fault("the body of the answer is malformed", retryable=True)
     if body.get("error"):
@@ -52,7 +57,10 @@ def _check_depth(value: Json) -> None:
 
 
 def escape_surrogates(value: Json) -> Json:
-    r"""Return the value with lone surrogates, which UTF-8 cannot hold, written as `\ud800`."""
+    r"""Return a JSON value in which lone surrogates are written as text, such as `\ud800`.
+
+    UTF-8 cannot encode lone surrogates.
+    """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
@@ -63,9 +71,10 @@ def escape_surrogates(value: Json) -> Json:
 
 
 def normalise_choice(choice: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the choice with valid tool arguments and the role "assistant".
+    """Return a choice of a completion with valid tool arguments and the role "assistant".
 
-    Arguments that are no JSON object become {"unreadable": text}. Some endpoints send another role.
+    Tool arguments that are not a JSON object become {"unreadable": text}. The role is replaced
+    because some endpoints send another role.
     """
     said = choice["message"]
     calls = [dict(call) for call in said.get("tool_calls") or ()]
@@ -78,9 +87,14 @@ def normalise_choice(choice: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def parse_reply(message: Any, retries: int) -> Reply:
-    """Return the reply in a LangChain message that keeps its first choice in `additional_kwargs`.
+    """Return the `Reply` for a LangChain message.
 
-    If the endpoint counts no reasoning tokens, they are estimated from the share of characters.
+    The number of reasoning tokens is estimated from the share of reasoning characters if the
+    endpoint does not report it.
+
+    Args:
+        message: The message, whose `additional_kwargs` contain the first choice of the completion.
+        retries: The number of retries before this reply.
     """
     choice: dict[str, Json] = message.additional_kwargs["choice"]
     said: dict[str, Json] = choice["message"]
@@ -109,7 +123,7 @@ def parse_reply(message: Any, retries: int) -> Reply:
 
 
 def as_text(value: Json) -> str:
-    """Return the value itself if it is a text, otherwise the value as JSON text."""
+    """Return `value` if it is a text, otherwise `value` as JSON text."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -124,8 +138,9 @@ def _content(content: Json) -> tuple[str, str]:
 
 
 def block_text(block: Mapping[str, Json]) -> str:
-    """Return the text of a content block of a reply. The thoughts in a block may be nested
-    blocks.
+    """Return the text of a content block in a reply.
+
+    The text of a reasoning block may consist of nested blocks.
     """
     parts: list[str] = []
     left = [block]
@@ -153,9 +168,10 @@ def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
 
 
 def parse_usage(usage: Json) -> dict[str, Json] | None:
-    """Return the token counts of a body, with 0 for values that are no numbers.
+    """Return the token counts in the `usage` field of a response, or None if the field is no
+    object.
 
-    A wrong count does not make a good answer invalid.
+    A value that is not a number becomes 0, because a wrong count must not invalidate a good answer.
     """
     if not isinstance(usage, dict):
         return None
@@ -171,7 +187,7 @@ def parse_usage(usage: Json) -> dict[str, Json] | None:
 
 
 def reported_usage(body: Json) -> Usage:
-    """Return the tokens that the body of an unusable answer reports, or zeros."""
+    """Return the token counts that an unusable response reports; zeros if it reports none."""
     counts = parse_usage(body.get("usage")) if isinstance(body, dict) else None
     if counts is None:
         return Usage()
@@ -183,8 +199,8 @@ def reported_usage(body: Json) -> Usage:
 def with_unique_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
     """Return the reply with unique ids for its tool calls.
 
-    Ids that occur in the messages or twice in the reply are replaced, because endpoints that
-    require unique ids would refuse the next request.
+    An id is replaced if it already occurs in `messages` or twice in the reply. Some endpoints
+    require unique ids and would refuse the next request.
     """
     used = {call.get("id") for one in messages for call in one.get("tool_calls") or ()}
     numbers: dict[str, Iterator[int]] = {}  # by id: a name that was taken stays taken

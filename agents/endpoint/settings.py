@@ -22,7 +22,11 @@ RESERVED_FIELDS = (
 
 
 class ChatSettings(ModelSettings, RetrySettings):
-    """Settings of an endpoint that affect its answers. `RetrySettings` holds all other settings."""
+    """Settings of a model behind a chat endpoint.
+
+    The settings declared here can affect answers, except `stream` and `api_key_env`. The inherited
+    `RetrySettings` only control how requests are sent.
+    """
 
     temperature: Number | None = setting(None, "Sampling temperature (default: the endpoint's).", ge=0)  # fmt: skip
     top_p: Number | None = setting(

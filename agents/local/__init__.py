@@ -1,4 +1,7 @@
-"""Language models that run in this process. proposer.py is imported when one is opened."""
+"""Language models that run in this process.
+
+The module proposer.py is imported only when such a model is opened.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,19 @@ from .settings import LocalSettings
 
 
 async def open_model(settings: LocalSettings) -> Proposer:
-    """Load the model on the thread that will run it. Raises UsageError or DataError."""
+    """Load a model on the thread that will run it, and return its proposer.
+
+    Raises:
+        UsageError: The model does not exist, or a setting is invalid.
+        DataError: A file of the model is missing or damaged.
+    """
     from .proposer import open_local
 
     return await open_local(settings)
 
 
 def check_model(settings: LocalSettings) -> None:
-    """Raise the errors that `open_model` would raise for these settings, without fetching or
-    loading a model.
-    """
+    """Raise the errors that `open_model` would raise, without downloading or loading a model."""
     from .proposer import check_local
 
     check_local(settings)

@@ -1,13 +1,13 @@
-"""Convert messages to tokens by a local model's chat template, and its output to a reply.
+"""Convert messages to tokens with a local model's chat template, and output tokens to a reply.
 
-A tokenizer without a template (a base model's) gets a plain one: `System: …`, `User: …`,
-`Assistant:`, separated by blank lines, and an answer ends where the model would begin the user's
-next turn. If a template refuses a role or an order of roles, it is tried once more: the system's
-text moves to the first user turn, tool turns become user turns, and neighbours of one role are
-joined.
+If a tokenizer has no chat template (as for base models), a plain template is used: `System: …`,
+`User: …` and `Assistant:`, separated by blank lines. An answer then ends where the model would
+begin the next turn of the user. If a template refuses a role or an order of roles, the messages are
+rendered once more in a simpler form: the text of the system message moves to the first user turn,
+tool turns become user turns, and neighbouring turns of the same role are joined.
 
-Tools go through the template as JSON schemas. Calls are read in the form of Hermes and Qwen,
-`<tool_call>{"name": …, "arguments": {…}}</tool_call>`. Other forms are read as text.
+Tools are passed to the template as JSON schemas. Tool calls are recognized in the format of Hermes
+and Qwen, `<tool_call>{"name": …, "arguments": {…}}</tool_call>`. Other formats are read as text.
 """
 
 from __future__ import annotations
@@ -43,16 +43,21 @@ TEMPLATE_VARIABLES = {"messages", "tools", "documents", "add_generation_prompt",
 
 
 class ChatFormat:
-    """The chat template and tokenizer of one model.
+    """The chat template and the tokenizer of one model.
 
     Args:
-        chat_template: A Jinja file or "plain", in place of the model's own template.
-        variables: Variables of the template in addition to the messages.
-        known_only: Leave out variables that the template does not have, instead of refusing them.
+        name: The name of the model, for error messages.
+        tokenizer: The tokenizer of the model.
+        chat_template: A Jinja file, or "plain"; None for the model's own template.
+        variables: Values of template variables, in addition to the messages.
+        tools: Whether the model is offered tools.
+        known_only: Whether to drop variables that the template does not use, instead of raising
+            UsageError.
 
     Raises:
-        UsageError: The template file cannot be read, or does not know a variable or tools.
-        DataError: The model's template is broken.
+        UsageError: The template file cannot be read, or the template does not support a variable or
+            tools.
+        DataError: The model's own template is broken.
     """
 
     def __init__(
@@ -78,23 +83,28 @@ class ChatFormat:
 
     @property
     def stop(self) -> str:
-        """Return a text that ends an answer, in addition to the end tokens of the model; "" if
-        there is none.
+        """Return a text that ends an answer, in addition to the end tokens of the model.
+
+        The text is "" unless the plain template is used.
         """
         return NEXT_TURN if self.template == PLAIN else ""
 
     def tokenize_prompt(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()
     ) -> list[int]:
-        """Return the tokens of a conversation's prompt. Raises as `render_prompt`."""
+        """Return the tokens of the prompt for a conversation.
+
+        Raises:
+            Unavailable: The chat template cannot render the conversation (see `render_prompt`).
+        """
         return self.tokenize([self.render_prompt(messages, tools)])[0]
 
     def render_prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
-        """Return a conversation as the text that the model continues with its answer.
+        """Return the prompt for a conversation: the text that the model continues with its answer.
 
         Raises:
-            Unavailable: The chat template refuses the conversation, fails, writes nothing or does
-                not terminate.
+            Unavailable: The chat template refuses the conversation, fails, writes nothing or too
+                much, or does not end.
         """
         turns = [_turn(message) for message in messages]
         if self.template == PLAIN:
@@ -106,15 +116,18 @@ class ChatFormat:
         return said
 
     def render_conversation(self, messages: Sequence[Message]) -> str:
-        """Return a conversation that ends with an answer, as the chat template writes it.
+        """Return the text of a conversation that ends with an answer, as the chat template writes
+        it.
 
         Raises:
-            Unavailable: The chat template refuses the conversation, fails or does not terminate.
+            Unavailable: The chat template refuses the conversation, fails or does not end.
         """
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text. Texts must begin with a result of `render_prompt`."""
+        """Return the token ids of each text. Each text must begin with a result of
+        `render_prompt`.
+        """
         # As in transformers: a template has already written the special tokens.
         special = self.template == PLAIN
         found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=special)[
@@ -145,7 +158,13 @@ class ChatFormat:
             ) from None
 
     def parse_reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
-        """Return the reply in the model's answer to a prompt of `tokens_in` tokens."""
+        """Return the reply that the generated tokens contain.
+
+        Args:
+            tokens_in: The number of tokens in the prompt.
+            answer: The generated tokens.
+            tools: The tools that the model was offered.
+        """
         said = self.tokenizer.decode(answer.tokens, skip_special_tokens=True)
         if self.stop:
             said = said.partition(self.stop)[0].strip()
@@ -217,9 +236,13 @@ class ChatFormat:
 
 
 def extract_tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return the text without its tool calls, and the calls.
+    """Return (text without the tool calls, tool calls) for the output of a model.
 
-    Arguments that are no JSON object stay text.
+    The arguments of a call that are not a JSON object stay text.
+
+    Args:
+        text: The output of the model.
+        tools: The tools that the model was offered.
     """
     found = tuple(
         _call(n, match[1].strip(), tools) for n, match in enumerate(TOOL_CALL.finditer(text))
@@ -336,7 +359,11 @@ def _bounded(what: str) -> Iterator[None]:
 
 
 def read_template(path: str) -> str:
-    """Return the text of a Jinja file. Raises UsageError."""
+    """Return the text of a Jinja file.
+
+    Raises:
+        UsageError: The file cannot be read or is empty.
+    """
     try:
         text = Path(path).expanduser().read_text("utf-8")
     except (OSError, ValueError) as error:

@@ -1,17 +1,18 @@
-"""Continuous batching for small local models: requests join and leave between tokens.
+"""Continuous batching for small local models: requests join and leave the batch between tokens.
 
-A request joins the running ones and leaves when its answer ends, so that no row waits for the
-longest of its batch. Common beginnings of prompts are computed once.
+A request joins the running batch and leaves it when its answer ends, so that no request waits for
+the longest answer of a batch. The beginning that several prompts share is computed once.
 
-In a small model, Python and copies of the cache cost more per token than the arithmetic. The
-`generate` of transformers keeps a batch together to its end and copies keys and values at each
-token. Here each row has a place in one buffer, left-aligned, and a mask marks how far it is filled.
-The beginning that a prompt shares with an earlier one (the observations of a problem, which many
-prompts repeat) is copied from there. Both change a row's logits only in their last digits, as the
-size of a batch does (see proposer.py).
+In a small model, Python code and copies of the cache take more time per token than the arithmetic.
+The `generate` function of transformers keeps a batch together until all answers have ended, and
+copies keys and values at each token. Here, each request has a row in one buffer, aligned to the
+left, and a mask marks how far the row is filled. If a prompt begins like an earlier prompt (many
+prompts repeat the observations of a problem), the keys and values of this beginning are copied.
+Batching and copying change the logits of a row only in their last digits (see proposer.py).
 
-`make_decoder` returns a decoder only if the model keeps keys and values of all tokens in layers of
-equal shape, and if its logits agree with those of a single pass. Otherwise `generate` answers.
+`make_decoder` returns a decoder only if the model keeps the keys and values of all tokens in layers
+of equal shape, and if the logits agree with the logits of a single pass. Otherwise, `generate`
+answers the prompts.
 """
 
 from __future__ import annotations
@@ -39,8 +40,12 @@ NEEDED = {"input_ids", "attention_mask", "position_ids", "past_key_values", "use
 
 @dataclass
 class Prompt:
-    """A prompt that waits for its answer. `given_up` means that the caller no longer waits for the
-    answer.
+    """A prompt that waits for its answer.
+
+    Attributes:
+        tokens: The tokens of the prompt.
+        seed: The seed for sampling the answer.
+        given_up: Whether the caller no longer waits for the answer.
     """
 
     tokens: Sequence[int]
@@ -50,12 +55,14 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """The generated tokens of one answer of a local model.
+    """The generated tokens of one answer.
 
     Attributes:
         tokens: The tokens without the end token.
-        ended: False if the token limit ended the answer.
-        token_count: The number of generated tokens including the end token, as endpoints count.
+        ended: Whether the model ended the answer itself. False means that the answer was cut off,
+            for example at the token limit.
+        token_count: The number of generated tokens including the end token, as endpoints count
+            them.
         broken: Whether the logits were NaN.
     """
 
@@ -110,15 +117,19 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
 
 
 class Decoder:
-    """Generates answers token by token for a changing set of rows.
+    """Generates answers token by token for a changing set of requests.
 
     Args:
-        shape: (layers, heads, size) of the cache entry of one token.
-        ends: Tokens that end an answer.
+        model: The loaded model.
+        shape: (layers, heads, size) of the cache for one token.
+        dtype: The data type of the cache.
+        sampling: How tokens are sampled.
+        ends: The tokens that end an answer.
+        max_tokens: The maximum number of tokens per answer.
 
     Attributes:
-        stop: A text that also ends an answer.
-        text_of: Decodes tokens to text.
+        stop: A text that also ends an answer; "" for none.
+        text_of: Function that decodes tokens to text.
     """
 
     def __init__(
@@ -150,9 +161,10 @@ class Decoder:
         self._keeps_few = "logits_to_keep" in inspect.signature(_inner(model).forward).parameters
 
     def add_prompts(self, prompts: Sequence[Prompt]) -> None:
-        """Read all tokens of the prompts except the last token, which the next step reads.
+        """Add prompts to the running batch and compute their keys and values.
 
-        If reading fails, the prompts still count as rows of the batch, which `abort_all` ends.
+        The last token of each prompt is left to the next call of `step`. If the computation fails,
+        the prompts still belong to the batch until `abort_all` is called.
         """
         first = len(self.rows)
         # An earlier long prompt left a large buffer.
@@ -181,7 +193,7 @@ class Decoder:
             self._next = torch.cat([self._next[:first], self._next.new_tensor(last)])
 
     def step(self) -> list[tuple[Prompt, Answer]]:
-        """Generate one token for each row; return the answers that end with it."""
+        """Generate one token for each request, and return the answers that are now complete."""
         count = len(self.rows)
         width = max(len(one.prompt.tokens) + len(one.made) for one in self.rows)
         with torch.inference_mode():
@@ -212,7 +224,7 @@ class Decoder:
         return ended
 
     def abort_all(self) -> list[Prompt]:
-        """End all rows without answers and return their prompts."""
+        """Remove all requests from the batch without answers, and return their prompts."""
         prompts = [row.prompt for row in self.rows]
         if prompts:
             self.rows = []
@@ -221,7 +233,7 @@ class Decoder:
         return prompts
 
     def release(self) -> None:
-        """Delete the buffer and the kept prompts. There must be no rows."""
+        """Free the buffer and the stored keys and values. The batch must be empty."""
         self._known = _Known()
         self._drop_buffer()
 
@@ -367,9 +379,15 @@ def _alike(
 
 
 def make_decoder(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
-    """Return a decoder, or None if the model is large or not suitable.
+    """Return a decoder for a small model, or None if the model is too large or not suitable.
 
-    A model is not suitable if it has another kind of cache or its logits differ from a single pass.
+    A model is not suitable if it uses another kind of cache, or if the logits of the decoder differ
+    from the logits of a single pass.
+
+    Args:
+        model: The loaded model.
+        sampling: How tokens are sampled.
+        max_tokens: The maximum number of tokens per answer.
     """
     if count_parameters(model) > SMALL or sampling.repetition_penalty is not None:
         return None

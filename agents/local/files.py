@@ -1,16 +1,17 @@
 """Find the files of a local model, and compute digests of their content.
 
     hf:BASE            a folder, or an id of the Hugging Face hub (`org/name`)
-    hf:BASE+ADAPTER    each of them a folder or an id
+    hf:BASE+ADAPTER    BASE and ADAPTER are each a folder or an id
 
-If the whole text names a folder, a `+` is part of its name. Otherwise the text is split at the `+`
-that leaves most folders on both sides, the first of equal ones; an id holds no `+`. A folder (or a
-repository) that is itself a LoRA adapter, with adapter_config.json and no weights of a model, is
-loaded with the base that it names; one that holds both is loaded with both.
+If the complete text after `hf:` is the path of a folder, a `+` belongs to the path. Otherwise, the
+text is split at the `+` for which the most names on both sides are folders; among equal splits, the
+first is taken. An id contains no `+`. If a folder or repository contains a LoRA adapter
+(adapter_config.json) but no weights of a model, the adapter is loaded together with the base that
+it names. If a folder contains both a model and an adapter, both are loaded.
 
-An id in the hub's cache is used from there without a request. Another id is fetched, with HF_TOKEN
-and HF_HUB_OFFLINE as in the hub's library. Weights must be safetensors: pickled ones (*.bin) are
-refused.
+If an id is in the hub's local cache, the cached files are used without a request. Otherwise, the
+files are downloaded, and HF_TOKEN and HF_HUB_OFFLINE have the same meaning as in the hub's library.
+Weights must be safetensors files; pickled weights (*.bin) are refused.
 """
 
 from __future__ import annotations
@@ -46,7 +47,13 @@ BLOCKS, BLOCK_BYTES = 64, 64 << 10
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder with a model or an adapter; `name` is its usual name, `commit` that of the hub."""
+    """A folder that contains a model or an adapter.
+
+    Attributes:
+        name: The name of the model or adapter for messages and records.
+        folder: The path of the folder.
+        commit: The commit on the Hugging Face hub; None for a local folder.
+    """
 
     name: str
     folder: Path
@@ -54,24 +61,28 @@ class ModelFolder:
 
     @property
     def is_adapter(self) -> bool:
-        """Return whether the folder holds an adapter and no model."""
+        """Return whether this folder contains an adapter but no complete model."""
         return (self.folder / ADAPTER_CONFIG).is_file() and not self.weights
 
     @property
     def weights(self) -> list[Path]:
-        """Return the weight files of a complete model."""
+        """Return the weight files of a complete model; empty if there are none."""
         found = self.folder.glob(WEIGHTS)
         return [path for path in found if not path.name.startswith(ADAPTER_WEIGHTS)]
 
     @property
     def has_tokenizer(self) -> bool:
-        """Return whether the folder holds a tokenizer."""
+        """Return whether this folder contains a tokenizer."""
         return (self.folder / "tokenizer_config.json").is_file()
 
 
 def split_spec(spec: str) -> tuple[str, str | None]:
-    """Split a model string BASE or BASE+ADAPTER into base and adapter; the adapter is None if it is
-    missing.
+    """Split a model string hf:BASE or hf:BASE+ADAPTER into the base and the adapter.
+
+    The adapter is None if the model string names none.
+
+    Raises:
+        UsageError: The model string names no model.
     """
     text = spec.partition(":")[2]
     if not text:
@@ -97,22 +108,31 @@ def _kind(name: str) -> int:
 
 
 class NotFetched(UsageError):
-    """Raised for an id that would have to be requested from the hub."""
+    """Raised for an id that is not in the local cache, if downloads are not allowed."""
 
 
 def check_spec(spec: str) -> None:
-    """Raise as `find_model`, without requests to the hub: an id that would be fetched passes."""
+    """Raise the errors of `find_model`, without any request to the hub.
+
+    An id that would have to be downloaded raises no error.
+    """
     with contextlib.suppress(NotFetched):
         find_model(spec, fetch=False)
 
 
 def find_model(spec: str, fetch: bool = True) -> tuple[ModelFolder, ModelFolder | None]:
-    """Return the base and the adapter of a model string, checked for the required files.
+    """Return the folders of the base and the adapter that a model string names.
+
+    The adapter is None if there is none. Both folders are checked for the required files.
+
+    Args:
+        spec: The model string.
+        fetch: Whether files may be downloaded.
 
     Raises:
-        UsageError: A folder or id does not exist.
+        UsageError: A folder or id does not exist, or a required file is missing.
         DataError: A file cannot be read.
-        NotFetched: An id would have to be fetched, and `fetch` is False.
+        NotFetched: An id would have to be downloaded, and `fetch` is False.
     """
     base_name, adapter_name = split_spec(spec)
     base = _found(base_name, fetch)
@@ -140,14 +160,16 @@ def find_model(spec: str, fetch: bool = True) -> tuple[ModelFolder, ModelFolder 
 
 
 def read_origin(folder: Path) -> dict[str, Any] | None:
-    """Return the record that a training wrote beside its weights, or None for weights trained
-    elsewhere.
+    """Return the record that `peirce train` wrote next to the weights, or None if there is no
+    record.
     """
     return read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else None
 
 
 def weights_digest(folder: Path) -> Digest:
-    """Return the digest of a model's weights alone, whatever the name of the folder."""
+    """Return a digest of a model's weight files alone. The name of the folder does not affect the
+    digest.
+    """
     return digest_files(folder, (WEIGHTS,))
 
 
@@ -189,7 +211,11 @@ def _named_base(base: ModelFolder, adapter: ModelFolder) -> dict[str, Any] | Non
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file. Raises DataError."""
+    """Return the JSON object in a file.
+
+    Raises:
+        DataError: The file cannot be read, or does not contain a JSON object.
+    """
     try:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -272,13 +298,15 @@ def _fetched(name: str, fetch: bool) -> Path:
 
 
 def digest_files(folder: Path, patterns: Sequence[str] = ANSWER_FILES) -> Digest:
-    """Return a digest of the names, sizes and contents of all files that shape answers.
+    """Return a digest of the names, sizes and contents of all files that affect a model's answers.
 
-    Of a file above 32 MiB, 64 blocks of 64 KiB are read, spread over the file: weights may change
-    under one name, and usually change everywhere. A change that misses every block is not noticed.
+    Of a file above 32 MiB, only 64 blocks of 64 KiB are read, spread over the file. New weights
+    usually differ everywhere, so the digest changes. A change that misses every block is not
+    noticed.
 
     Args:
-        patterns: Other files to include.
+        folder: The folder of the model.
+        patterns: Glob patterns of the files to include.
     """
     files = sorted({path for pattern in patterns for path in folder.glob(pattern)})
     return digest_of([[path.name, path.stat().st_size, _content(path)] for path in files])

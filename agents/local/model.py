@@ -1,10 +1,10 @@
 """Load a local model and answer batches of prompts.
 
-It uses transformers, peft and, for 4 bits, bitsandbytes. proposer.py imports this module late and
-calls everything in it on one thread.
+This module uses transformers, peft and, for 4-bit weights, bitsandbytes. proposer.py imports this
+module when a model is opened, and calls all its functions on a single thread.
 
-An adapter stays separate from its base's weights (it is not merged), as in training. Code that a
-repository contains for its model is not run.
+An adapter is not merged into the weights of its base, as in training. Code that a model repository
+contains is never run.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from .settings import LocalSettings
 
 @contextlib.contextmanager
 def silence_libraries(names: Sequence[str], level: int) -> Iterator[None]:
-    """Suppress progress bars, warnings, and messages of the loggers `names` below `level`.
+    """Return a context manager that suppresses warnings, progress bars and log messages.
 
-    The user's settings are restored afterwards.
+    Log messages below `level` are suppressed for the loggers in `names`. Afterwards, the previous
+    settings are restored.
     """
     loggers = [logging.getLogger(name) for name in names]
     levels = [one.level for one in loggers]
@@ -73,12 +74,16 @@ FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeEr
 
 @dataclass
 class LocalModel:
-    """A loaded model; `load_model` creates it.
+    """A loaded model with its tokenizer. `load_model` creates it.
 
     Attributes:
-        context: The number of tokens that the model can read at once; None if its files do not say.
-        decoder: For a small model, the faster decoder that answers instead of `answer`.
-        batch: Maximum number of concurrent requests.
+        sampling: How tokens are sampled.
+        max_tokens: The maximum number of tokens per answer.
+        context: The number of tokens that fit into the context; None if the model's files do not
+            say.
+        batch: The maximum number of requests in one batch.
+        decoder: For a small model, a faster decoder that is used instead of the method `answer`;
+            None for other models.
     """
 
     model: Any
@@ -94,7 +99,7 @@ class LocalModel:
     stop: str = ""  # a text that ends an answer, in addition to the model's own end tokens
 
     def set_stop(self, stop: str) -> None:
-        """Set the text that ends an answer."""
+        """Set a text that ends an answer as soon as the model generates it."""
         self.stop = stop
         if self.decoder is not None:
             self.decoder.stop, self.decoder.text_of = stop, self.tokenizer.decode
@@ -106,14 +111,14 @@ class LocalModel:
 
     @property
     def device(self) -> str:
-        """Return the device of the weights."""
+        """Return the name of the device that holds the weights, such as "cuda:0"."""
         return str(self.model.device)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
-        """Answer one batch of prompts, padded on the left.
+        """Generate an answer to each prompt, in one batch.
 
-        If a caller gives up a prompt while the batch runs, the answer to that prompt is
-        meaningless. Once all prompts are given up, the batch ends within one token.
+        If the caller gives up a prompt while the batch runs, the answer to that prompt is
+        meaningless. If the caller gives up all prompts, the batch ends within one token.
         """
         width = max(len(one.tokens) for one in prompts)
         padding = [width - len(one.tokens) for one in prompts]
@@ -154,7 +159,7 @@ class LocalModel:
         self.release()
 
     def release(self) -> None:
-        """Return the memory that a failed batch still holds to the device."""
+        """Free the memory on the device that a failed batch still occupies."""
         if self.decoder is not None and not self.decoder.rows:
             self.decoder.release()
         gc.collect()
@@ -187,7 +192,7 @@ class _Ends:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error means that the device or host has no memory left."""
+    """Return whether an error means that the device or the host has run out of memory."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(text in str(error).lower() for text in MEMORY)
@@ -199,14 +204,18 @@ def is_out_of_memory(error: BaseException) -> bool:
 def load_model(
     base: ModelFolder, adapter: ModelFolder | None, settings: LocalSettings, answers: bool = True
 ) -> LocalModel:
-    """Load a model with an optional adapter.
+    """Load a model, with an adapter if one is passed.
 
     Args:
-        answers: Whether the model will answer. False loads the weights alone, without a forward
-            pass, after which bitsandbytes could no longer train some weights.
+        base: The folder of the model.
+        adapter: The folder of a LoRA adapter; None for none.
+        settings: The settings of the model.
+        answers: Whether the model will answer prompts. False loads only the weights, without a
+            forward pass. After a forward pass, bitsandbytes could not train some of the weights.
 
     Raises:
-        UsageError, DataError: Each with one sentence.
+        UsageError: The device does not exist or has too little memory.
+        DataError: A file of the model cannot be used.
     """
     with _quiet():
         with _convert_load_errors(f"the tokenizer of {base.name!r}"):
@@ -238,7 +247,14 @@ def load_model(
 
 
 def default_batch(model: Any, decoder: Decoder | None) -> int:
-    """Return the default of `batch`. Small models get more rows, which take nearly no more time."""
+    """Return the default of the setting `batch`.
+
+    The default is larger for small models, for which more rows take hardly more time.
+
+    Args:
+        model: The loaded model.
+        decoder: The decoder for small models; None for other models.
+    """
     if decoder is None:
         return BATCH
     return SMALL_BATCH if count_parameters(model) <= TINY or model.device.type != "cpu" else BATCH
@@ -346,7 +362,9 @@ def _set_ends(base: ModelFolder, config: Any, tokenizer: Any) -> None:
 
 
 def context_size(model: Any) -> int | None:
-    """Return the context length of a model in tokens, or None if the model does not state it."""
+    """Return the context size of a model in tokens, or None if its configuration does not state
+    it.
+    """
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return told if isinstance(told, int) and told > 0 else None
 

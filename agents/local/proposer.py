@@ -1,15 +1,16 @@
-"""Language models in this process, by transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`.
+"""Language models in this process, run by transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`.
 
-files.py explains these names. All waiting requests form one batch on one thread; in a small model
-each request joins and leaves by itself (decoding.py). An answer depends only on its own request:
-sampling takes its noise from the request's seed (sampling.py), not from a generator that a batch
-shares. Floating point can still change an answer: a row's logits differ in their last digits with
-the size of its batch, so a near-tie can go the other way; seldom in float32, about once in some
-hundred tokens in bfloat16, float16 and 4 bits.
+files.py explains these model strings. All waiting requests form one batch on a single thread. In a
+small model, each request joins and leaves the batch separately (decoding.py). An answer depends
+only on its own request, because the noise for sampling is derived from the seed of the request
+(sampling.py) and not from a generator that the batch shares. Floating-point arithmetic can still
+change an answer: the logits of a row differ in their last digits with the size of the batch, so
+that the choice between nearly equal tokens may change. This is rare in float32, and happens about
+once in some hundred tokens in bfloat16, float16 and 4 bits.
 
-Importing this module imports no torch. Its parts: settings.py, files.py (where the files are),
-model.py (loading, one batch), decoding.py (answers of a small model), chat.py (template and reply),
-sampling.py.
+Importing this module does not import torch. The other modules of this package are settings.py,
+files.py (find the files), model.py (load a model, answer one batch), decoding.py (answers of a
+small model), chat.py (chat template and reply) and sampling.py.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class PendingRequest:
 
 
 class LocalProposer:
-    """The proposer of a local model; `open_model` creates it."""
+    """A proposer that runs a model in this process. `open_local` creates it."""
 
     def __init__(
         self,
@@ -85,11 +86,11 @@ class LocalProposer:
         self._room: float = float("inf")  # maximum tokens of a batch, once one did not fit
 
     def settings(self) -> Json:
-        """Return the settings to record: those that shape answers, and all others under
-        `transport`.
+        """Return the settings of this proposer that the session records.
 
-        `digest` covers the weights, their tokenizer and the chat template, but not the folder's
-        name.
+        Settings that cannot affect answers are grouped under the key `transport`. The value of
+        `digest` covers the weights, the tokenizer and the chat template, but not the name of the
+        folder.
         """
         return dict(self._settings)
 
@@ -104,7 +105,7 @@ class LocalProposer:
         """Answer the messages with the model in this process.
 
         Raises:
-            Unavailable: The context or the memory does not hold the request.
+            Unavailable: The request does not fit into the context or the memory.
         """
         from .decoding import Prompt
 
@@ -138,7 +139,7 @@ class LocalProposer:
         return self._wording.parse_reply(len(tokens), answer, tools)
 
     async def close(self) -> None:
-        """Stop running requests within one token, and free the model."""
+        """Stop running requests within one token, and free the memory of the model."""
         self._closing = True
         for one in (*self._waiting, *self._running):
             one.prompt.given_up = True
@@ -312,7 +313,12 @@ class LocalProposer:
 
 
 async def open_local(settings: LocalSettings) -> Proposer:
-    """Load the model on the thread that will run it. Raises UsageError or DataError."""
+    """Load a model on the thread that will run it, and return its proposer.
+
+    Raises:
+        UsageError: A package is missing, the model does not exist, or a setting is invalid.
+        DataError: A file of the model is missing or damaged.
+    """
     _check_packages(settings)
     thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
     with ExitStack() as failing:
@@ -324,11 +330,11 @@ async def open_local(settings: LocalSettings) -> Proposer:
 
 
 def check_local(settings: LocalSettings) -> None:
-    """Check that the packages are installed and that existing files are usable, without loading a
-    model.
+    """Raise the errors that `open_local` would raise, without loading a model or sending a request.
 
     Raises:
-        UsageError, DataError: As `open_local`.
+        UsageError: A package is missing, the model does not exist, or a setting is invalid.
+        DataError: A file of the model is missing or damaged.
     """
     from .chat import PLAIN, read_template
     from .files import check_spec

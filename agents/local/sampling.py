@@ -1,10 +1,10 @@
-"""Choose the next token so that it depends only on its own request.
+"""Choose the next token of an answer independently of the other requests in its batch.
 
-Sampling is the argmax of the logits with Gumbel noise added (the Gumbel-max trick: exactly a draw
-from their softmax). The noise is a hash of the request's seed, the position in its answer and the
-token. It needs no state and no global generator, and is equal on every device and in every batch.
-Small changes of the logits, such as rounding in another order of summation, seldom change such an
-argmax.
+A token is sampled by adding Gumbel noise to the logits and taking the largest value (the Gumbel-max
+trick), which is exactly a draw from the softmax of the logits. The noise is a hash of the request's
+seed, the position in the answer and the token. It needs no random generator, and is equal on every
+device and in every batch. Small changes of the logits, for example through rounding, seldom change
+the sampled token.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from .settings import LocalSettings
 
 @dataclass(frozen=True)
 class Sampling:
-    """Parameters of sampling. With temperature 0 (greedy), top_p, top_k and min_p are None."""
+    """Sampling parameters. With temperature 0 (greedy decoding), top_p, top_k and min_p are
+    None.
+    """
 
     temperature: float = 0.0
     top_p: float | None = None
@@ -41,10 +43,12 @@ class Sampling:
     def make_processors(
         self, seeds: Sequence[int], padding: Sequence[int], width: int
     ) -> list[Any]:
-        """Return logits processors for a batch of prompts of `width` tokens.
+        """Return the logits processors for one batch of prompts.
 
         Args:
-            padding: The number of leading padding tokens of each prompt.
+            seeds: The seed of each request.
+            padding: The number of padding tokens at the beginning of each prompt.
+            width: The number of tokens of each prompt, including the padding.
         """
         found: list[Any] = []
         # It applies only to the row's own tokens: the padding may be the end token.
@@ -56,7 +60,10 @@ class Sampling:
         return [*found, *self.make_warpers(), GumbelNoise(seeds, width)]
 
     def make_warpers(self) -> list[Any]:
-        """Return the processors that run before the noise; each uses only one row's logits."""
+        """Return the logits processors that run before the Gumbel noise is added.
+
+        Each of these processors uses only the logits of a single row.
+        """
         found: list[Any] = []
         if not self.temperature:
             return found
@@ -78,13 +85,18 @@ BOUNDS = {"temperature": (0.0, math.inf, False), "top_p": (0.0, 1.0, True),
 
 
 def resolve_sampling(settings: LocalSettings, defaults: Any, name: str) -> Sampling:
-    """Return the sampling parameters of the user's settings and the model's generation_config.
+    """Combine the user's settings and the model's generation_config into sampling parameters.
 
-    The user's settings take precedence. A temperature, top_p or top_k set by the user turns
-    sampling on; temperature 0 turns it off.
+    The user's settings take precedence. If the user sets a temperature, top_p or top_k, tokens are
+    sampled. With temperature 0, decoding is greedy.
+
+    Args:
+        settings: The user's settings.
+        defaults: The generation_config of the model.
+        name: The name of the model, for error messages.
 
     Raises:
-        DataError: The generation_config holds an impossible value.
+        DataError: The generation_config contains an invalid value.
     """
 
     def default(key: str) -> Any:
@@ -118,9 +130,9 @@ def _can_be(value: Any, least: float, most: float, above: bool, whole: bool) -> 
 
 
 class NanDetector:
-    """A logits processor that records the rows of a batch with NaN logits.
+    """A logits processor that records which rows of a batch have NaN logits.
 
-    NaN logits define no most likely token. This processor runs before all other processors.
+    With NaN logits, no most likely token exists. This processor must run before all others.
     """
 
     def __init__(self) -> None:
@@ -133,7 +145,7 @@ class NanDetector:
 
 
 class GumbelNoise:
-    """A logits processor that adds Gumbel noise to logits (rows, tokens)."""
+    """A logits processor that adds Gumbel noise to logits of shape (rows, tokens)."""
 
     def __init__(self, seeds: Sequence[int], width: int) -> None:
         self._seeds = tuple(seeds)
@@ -145,12 +157,15 @@ class GumbelNoise:
 
 
 def add_gumbel_noise(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tensor:
-    """Add Gumbel noise to logits, so that the largest value of a row is a random sample.
-
-    The result is a float32 tensor of shape (rows, tokens).
+    """Add Gumbel noise to logits, so that the largest value of each row is a random sample.
 
     Args:
-        places: For each row, the seed of its request and the position of the next token.
+        scores: The logits, a tensor of shape (rows, tokens).
+        places: For each row, the seed of its request and the position of the next token in its
+            answer.
+
+    Returns:
+        A float32 tensor of shape (rows, tokens).
     """
     keys = [_keys(seed, position) for seed, position in places]
     first, second = (

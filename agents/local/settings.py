@@ -11,7 +11,7 @@ from ..model_settings import ModelSettings
 
 
 class LocalSettings(ModelSettings):
-    """Settings for sampling, answering and loading."""
+    """Settings for loading a local model and for sampling its answers."""
 
     temperature: Number | None = setting(
         None,

@@ -1,1 +1,1 @@
-"""Prompts: pure functions from a model's view of a problem to messages."""
+"""Prompts: pure functions that return the messages of one request to a model."""

@@ -1,16 +1,17 @@
-"""The template `compact`: the prompts of protocol.py in few tokens, for small models.
+"""The prompt template `compact`: the prompts of protocol.py in few tokens, for small models.
 
-It is one user message of short lines:
+A prompt is one user message of short lines:
 
     Rule as ("description", "def f(x): ..."):     the answer format, by the family
     [3 1 2] -> [1 2]                               an observation
     - drops the first element                      an earlier hypothesis
     another:                                       the request, after earlier hypotheses
 
-Small models are trained for this template, so it does not explain what consistent or novel means.
-Earlier answers without a hypothesis are not listed; if there are no others, the prompt equals the
-first one. Feedback, where a session gives it, follows the hypothesis on its line. The prompt does
-not mention tools that go with a request.
+Small models are trained for this template. Therefore, the template does not explain what the words
+consistent and novel mean. Earlier answers without a hypothesis are not listed. If no earlier answer
+contains a hypothesis, the prompt equals the first prompt of the problem. If a session shows
+feedback, the feedback follows the hypothesis on the same line. The prompt does not mention the
+tools that the model may call.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from ...records import FamilyWords, Hypothesis, Message, PastAnswer, UsageError,
 
 
 def compact_wording(words: FamilyWords) -> FamilyWords:
-    """Return the family's compact wording. Raises UsageError for a family that has none."""
+    """Return the compact prompt texts of a family.
+
+    Raises:
+        UsageError: The family has no compact prompt texts.
+    """
     compact = getattr(words, "compact", None)
     if compact is None:
         raise UsageError(
@@ -35,12 +40,14 @@ def compact_wording(words: FamilyWords) -> FamilyWords:
 def build_compact_messages(
     view: View, words: FamilyWords, answer_format: str, chat: bool, aim: str, count: int
 ) -> list[Message]:
-    """Return the compact form of `protocol.build_messages`.
+    """Return the messages that request a hypothesis, like `protocol.build_messages` but shorter.
 
     Args:
-        words: The compact wording of the family.
-        chat: Whether earlier answers are shown as chat turns.
-        aim: "another" or "better".
+        view: The problem, with the earlier answers.
+        words: The compact prompt texts of the family.
+        answer_format: The format in which to answer.
+        chat: Whether to show earlier answers as chat turns.
+        aim: "another" to request a different hypothesis, or "better" to request an improved one.
         count: The number of hypotheses to request.
     """
     task = [words.contract(answer_format), words.instructions]

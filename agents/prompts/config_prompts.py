@@ -1,15 +1,16 @@
 """Prompts from a published data set: the `prompt_templates` of its config.yaml.
 
-A template is a text, a mapping of roles to texts (messages in their order), or a block that is
-repeated for each item: {"multi_content": TEXT, "prefix": TEXT, "suffix": TEXT}. In a block,
-`${idx}` counts from 1, and an empty list of items gives "". `${name}` (or `$name`) is a value of
-the role, else a column of the row, else another template, one level deep. Values are inserted
-literally: a `$` in data is safe.
+A template is a text, a mapping from speaker (system, user, assistant) to text, or a block that is
+repeated for each item of a list: {"multi_content": TEXT, "prefix": TEXT, "suffix": TEXT}. In a
+block, `${idx}` is the number of the item, starting at 1. An empty list of items gives "". `${name}`
+(or `$name`) is replaced by a value of the role (the kind of request), by a column of the row, or by
+another template, in this order of precedence. A template that is inserted in this way cannot insert
+further templates. Values are inserted literally, so data may contain `$`.
 
-Departures from the released code: a role that a config lacks uses the wording of `DEFAULT_PROMPTS`; undefined
-names are an error before any request; empty messages are left out; where papers are shown, the
-instructions of `DEFAULT_PROMPTS` on sources and quotes are appended, because each hypothesis has to name its
-source.
+Departures from the released code: a role without a template uses the prompt of `DEFAULT_PROMPTS`.
+Undefined names are an error before any request. Empty messages are left out. In prompts that show
+papers, the instructions of `DEFAULT_PROMPTS` on sources and quotes are appended, because each
+hypothesis has to name its source.
 """
 
 from __future__ import annotations
@@ -76,10 +77,12 @@ class _Item(NamedTuple):
 
 
 class ConfigPrompts:
-    """The prompts of a data set's config; roles that it lacks use `DEFAULT_PROMPTS`.
+    """The prompts about labelled text from the config.yaml of a data set.
+
+    If the config has no template for a kind of request, the prompt of `DEFAULT_PROMPTS` is used.
 
     Args:
-        templates: The `prompt_templates` of a config.yaml.
+        templates: The `prompt_templates` of the config.yaml.
 
     Raises:
         DataError: A template is malformed.
@@ -92,8 +95,12 @@ class ConfigPrompts:
 
     @staticmethod
     def for_problem(public: Mapping[str, Json]) -> TextPrompts:
-        """Return the prompts for a problem: the prompts of its config.yaml, otherwise
-        `DEFAULT_PROMPTS`.
+        """Return the prompts in the config.yaml of a problem's data set, or `DEFAULT_PROMPTS`.
+
+        `DEFAULT_PROMPTS` are returned if the config contains no templates.
+
+        Args:
+            public: The public data of the problem (`View.public`).
 
         Raises:
             DataError: A template cannot be filled with this problem's columns.
@@ -106,20 +113,23 @@ class ConfigPrompts:
         return prompts
 
     def has_role(self, role: str) -> bool:
-        """Return whether the config has a template for this role of `ROLES`."""
+        """Return whether the config has a template for this kind of request, one of `ROLES`."""
         template = self._templates.get(role) or ""
         spoken = [template] if isinstance(template, str) else template.values()
         return any((text or "").strip() for text in spoken)
 
     def digest(self) -> Digest:
-        """Return a digest of the templates and of the texts of `DEFAULT_PROMPTS`."""
+        """Return a digest of the templates and of the prompts in `DEFAULT_PROMPTS`."""
         return digest_of([dict(self._templates), text_prompt_hash()])
 
     def check_names(self, public: Mapping[str, Json]) -> None:
-        """Check that all names in the templates are defined.
+        """Check that every name in the templates is defined.
+
+        Args:
+            public: The public data of the problem (`View.public`).
 
         Raises:
-            DataError: A name is neither a column, a value of the role nor a template.
+            DataError: A name is not a column, a value of the kind of request, or a template.
         """
         columns = {*public.get("columns", {})}
         label = str(public.get("label_name", "label"))
@@ -153,7 +163,7 @@ class ConfigPrompts:
         return template if isinstance(template, str) else ""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
-        """Return the prompt for `count` new hypotheses."""
+        """Return the prompt that asks for `count` hypotheses."""
         role = {
             (True, False): "batched_generation",
             (False, True): "initialize_hypotheses_only_paper",
@@ -170,7 +180,7 @@ class ConfigPrompts:
         return _sourced(asked) if papers else asked
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
-        """Return the prompt to rewrite hypotheses by labelled rows."""
+        """Return the prompt that asks to rewrite hypotheses in view of the rows in `view.shown`."""
         if not self.has_role("refine_with_data"):
             return DEFAULT_PROMPTS.refine_with_data(view, hypotheses, count)
         return self._fill_messages(
@@ -182,7 +192,7 @@ class ConfigPrompts:
     def refine_with_papers(
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
-        """Return the prompt to rewrite hypotheses by findings of papers."""
+        """Return the prompt that asks to rewrite hypotheses in view of the findings of papers."""
         if not self.has_role("refine_with_literature"):
             return DEFAULT_PROMPTS.refine_with_papers(view, hypotheses, papers, count)
         asked = self._fill_messages(
@@ -195,7 +205,11 @@ class ConfigPrompts:
     def refine_with_feedback(
         self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
-        """Return the prompt to improve a hypothesis. As published, it omits predicted labels."""
+        """Return the prompt that asks to improve a hypothesis in view of rows that it labels
+        wrongly.
+
+        As in the published prompts, the wrongly predicted labels are not shown.
+        """
         if not self.has_role("IO_refine_with_feedback"):
             return DEFAULT_PROMPTS.refine_with_feedback(view, hypothesis, wrong, count)
         return self._fill_messages(
@@ -213,7 +227,7 @@ class ConfigPrompts:
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to label a row by several hypotheses."""
+        """Return the prompt that asks for the label of a row according to several hypotheses."""
         if not self.has_role("multiple_hypotheses_inference"):
             return DEFAULT_PROMPTS.infer_many(view, hypotheses, input)
         told = {"hypotheses": number_lines(hypotheses), "num_hypotheses": str(len(hypotheses))}
@@ -222,7 +236,7 @@ class ConfigPrompts:
     def judge_relevance(
         self, view: View, hypothesis: str, input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to decide whether a hypothesis applies to a row."""
+        """Return the prompt that asks whether a hypothesis applies to a row."""
         if not self.has_role("is_relevant"):
             return DEFAULT_PROMPTS.judge_relevance(view, hypothesis, input)
         return self._fill_messages("is_relevant", {**_columns(input), "hypothesis": hypothesis})
@@ -230,7 +244,9 @@ class ConfigPrompts:
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to choose a pattern and label a row by it."""
+        """Return the prompt that asks to choose the best pattern for a row and to label the row by
+        it.
+        """
         if not self.has_role("adaptive_inference"):
             return DEFAULT_PROMPTS.infer_adaptively(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
@@ -239,7 +255,7 @@ class ConfigPrompts:
     def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to choose the pattern that fits a row best."""
+        """Return the prompt that asks which pattern fits a row best."""
         if not self.has_role("adaptive_selection"):
             return DEFAULT_PROMPTS.select_pattern(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
@@ -248,14 +264,16 @@ class ConfigPrompts:
     def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to label a row from labelled rows, without a hypothesis."""
+        """Return the prompt that asks to label a row from labelled example rows, without a
+        hypothesis.
+        """
         if not self.has_role("few_shot_baseline"):
             return DEFAULT_PROMPTS.label_directly(view, rows, input)
         told = {"observations": _rows(view, rows)}
         return self._fill_messages("few_shot_baseline", _columns(input), told)
 
     def summarise(self, view: View, paper: PaperText) -> list[Message]:
-        """Return the prompt to list the findings of a paper."""
+        """Return the prompt that asks for a list of the findings of a paper."""
         if not self.has_role("summarize_paper"):
             return DEFAULT_PROMPTS.summarise(view, paper)
         return self._fill_messages(

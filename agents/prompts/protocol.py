@@ -1,19 +1,21 @@
-"""Prompts for hypotheses: pure functions from a view and the family's wording to messages.
+"""The prompts that ask for hypotheses.
 
-One template serves all data sets (GEAR, section 4.1 and appendix E). The parts that depend on the
-family (the form of a hypothesis or an observation) come from its `FamilyWords`. The wording is this
-project's own. Departures from the paper: the contract occurs once, and the observations come before
-the earlier hypotheses, so that the prompts of one problem share a beginning that an endpoint can
-cache. The list of descriptions counts malformed answers, since they have no description.
+One template serves all data sets (GEAR, section 4.1 and appendix E). The texts that depend on the
+family of tasks, such as the form of a hypothesis, come from the family's `FamilyWords`. The texts
+are written for this project. Departures from the paper: the answer contract occurs once, and the
+observations come before the earlier hypotheses, so that all prompts of a problem begin with the
+same text, which an endpoint can cache. The list of earlier hypotheses states the number of
+malformed answers, since malformed answers have no description.
 
-Each prompt is one user message (or, with `history="chat"`, alternating user and assistant turns),
-because some chat templates have no system role.
+Each prompt is one user message, because some chat templates have no system role. With
+`history="chat"`, a prompt consists of alternating user and assistant turns.
 
-The aim decides what is requested after the first answer: "another" idea, as in GEAR, or a "better"
-hypothesis. The latter shows the full text of earlier hypotheses, because they are to be improved.
+The aim decides what is requested after the first answer: "another" requests a different idea, as in
+GEAR, and "better" requests an improved hypothesis. A "better" prompt shows the full text of earlier
+hypotheses, because the model is to improve them.
 
-This is the template "full". The template "compact" needs fewer tokens and is for small models
-(prompts/compact.py).
+This module contains the template "full". The template "compact" needs fewer tokens and is meant for
+small models (prompts/compact.py).
 """
 
 from __future__ import annotations
@@ -97,17 +99,21 @@ def build_messages(
 ) -> list[Message]:
     """Return the messages that request the next hypothesis.
 
-    `feedback` of an earlier answer is shown wherever it is not empty.
+    If an earlier answer has feedback, the messages show the feedback.
 
     Args:
-        history: "descriptions" lists earlier hypotheses by `words.show_hypothesis`; "chat" repeats
-            earlier answers literally, each as an assistant's turn.
-        tools: Whether tools go with the request.
-        aim: "another" or "better".
+        view: The problem, with the earlier answers.
+        words: The prompt texts of the family.
+        answer_format: The format in which to answer.
+        history: "descriptions" lists earlier hypotheses as `words.show_hypothesis` writes them.
+            "chat" repeats each earlier answer literally as an assistant turn.
+        tools: Whether the model may call tools.
+        aim: "another" to request a different hypothesis, or "better" to request an improved one.
         count: The number of hypotheses to request.
+        template: "full" or "compact".
 
     Raises:
-        UsageError: The history or template is unknown, or the family has no compact wording.
+        UsageError: The history or template is unknown, or the family has no compact prompt texts.
     """
     if history not in HISTORIES:
         raise UsageError(f"unknown history {history!r}: it must be one of {', '.join(HISTORIES)}")
@@ -132,10 +138,10 @@ def build_messages(
 
 
 def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
-    """Return the prompt texts of a task family for a prompt template ("full" or "compact").
+    """Return the prompt texts of a family for a prompt template ("full" or "compact").
 
     Raises:
-        UsageError: The template is unknown, or the family has no compact wording.
+        UsageError: The template is unknown, or the family has no compact prompt texts.
     """
     if template not in TEMPLATES:
         raise UsageError(f"unknown template {template!r}: it must be one of {', '.join(TEMPLATES)}")
@@ -143,13 +149,14 @@ def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
 
 
 def build_tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
-    """Return the assistant's turn with its tool calls, followed by one tool turn for each call.
+    """Return the assistant turn with the tool calls of `reply`, and one tool turn for each result.
 
-    Arguments that were not a JSON object are sent as {"unreadable": text}, because endpoints answer
-    400 to other forms.
+    Arguments that are not a JSON object are sent as {"unreadable": text}, because endpoints reject
+    other forms with status 400.
 
     Args:
-        results: One text for each of `reply.tool_calls`, in their order.
+        reply: The reply that calls the tools.
+        results: One text for each item of `reply.tool_calls`, in the same order.
     """
     if len(results) != len(reply.tool_calls):
         raise ValueError(f"{len(reply.tool_calls)} tool calls but {len(results)} results")
@@ -171,11 +178,19 @@ def prompt_hash(
     aim: Aim = "another",
     template: Template = "full",
 ) -> Digest:
-    """Return a digest of the template, computed from the prompts of one small fixed problem.
+    """Return a digest of a prompt template, computed from the prompts of one small fixed problem.
 
-    The digest covers the given aim, every kind of history, and requests with and without tools.
-    With `words`, it also covers the family's prompt texts. Raises UsageError as `build_messages`
-    does.
+    The digest covers the chosen aim, every kind of history, and requests with and without tools.
+
+    Args:
+        words: The prompt texts of a family, which the digest then also covers; None for the
+            template alone.
+        answer_format: The format of answers.
+        aim: "another" or "better".
+        template: "full" or "compact".
+
+    Raises:
+        UsageError: The template is unknown, or the family has no compact prompt texts.
     """
     seen = select_wording(words or _Words(), template)
     observation = Observation([1, 2], [2])
@@ -218,10 +233,11 @@ def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
 
 
 def describe_unreadable(reason: str, text: str = "") -> str:
-    """Return the feedback that tells the model why its answer has no readable hypothesis.
+    """Return the feedback that tells a model why its answer contains no readable hypothesis.
 
     Args:
-        text: The text that stands where the hypothesis should be.
+        reason: Why the answer could not be parsed.
+        text: The text that the model wrote instead of a hypothesis.
     """
     return f"{text[:MAX_UNREADABLE_CHARACTERS]}\n{NO_HYPOTHESIS.format(reason=reason.rstrip('.'))}".strip()
 

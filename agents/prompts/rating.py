@@ -1,11 +1,13 @@
-"""Prompts that rate hypotheses (HypoBench, section 3 and appendix A): pure functions to messages.
+"""Prompts that ask a model to rate hypotheses (HypoBench, section 3 and appendix A).
 
-Each call asks one question: whether two hypotheses share a variable, how much of a true
-hypothesis's relationship a found one states, or a rating of novelty, plausibility or clarity.
-Departures from the published prompts, besides the wording: the example that gives half a score for
-the right label by the wrong variable is left out, because only pairs that share a variable are
-compared; clarity may be rated where nothing is known. The wording is this project's own, with one
-user message each.
+Each function returns the messages of one request, which asks one question: whether two hypotheses
+use the same variable, how much of the relationship in a true hypothesis a found hypothesis states,
+or how novel, plausible or clear a hypothesis is.
+
+Departures from the published prompts: the published example that gives half a score for the right
+label by the wrong variable is left out, because only pairs that share a variable are compared.
+Clarity may be rated without known findings. The prompts are written for this project, with one user
+message each.
 """
 
 from __future__ import annotations
@@ -93,31 +95,35 @@ _SCALES = {
 
 
 def same_variable_prompt(one: str, other: str) -> list[Message]:
-    """Return the prompt whether two hypotheses share an input variable: yes or no."""
+    """Return the prompt that asks whether two hypotheses share an input variable: yes or no."""
     return _user(_FEATURE.format_map({"one": join_lines(one), "other": join_lines(other)}))
 
 
 def variable_prompt(variable: str, hypothesis: str) -> list[Message]:
-    """Return the prompt whether a hypothesis is about a variable: yes or no."""
+    """Return the prompt that asks whether a hypothesis uses an input variable: yes or no."""
     return _user(
         _VARIABLE.format_map({"one": join_lines(variable), "other": join_lines(hypothesis)})
     )
 
 
 def relationship_prompt(true: str, found: str) -> list[Message]:
-    """Return the prompt how much of a true hypothesis a found one states: 0, .25, .5, .75 or 1."""
+    """Return the prompt that asks how much of a true hypothesis a found hypothesis states.
+
+    The answer is 0, 0.25, 0.5, 0.75 or 1.
+    """
     return _user(_RELATIONSHIP.format_map({"one": join_lines(true), "other": join_lines(found)}))
 
 
 def quality_prompt(
     which: str, hypothesis: str, known: Sequence[str], about: str = ""
 ) -> list[Message]:
-    """Return the prompt to rate a hypothesis from 1 to 5 with a reason.
+    """Return the prompt that asks for a rating of a hypothesis from 1 to 5, with a reason.
 
     Args:
-        which: One of `QUALITIES` (tasks/text/rating_answers.py).
+        which: The quality to rate, one of `QUALITIES` (tasks/text/rating_answers.py).
+        hypothesis: The hypothesis to rate.
         known: Known findings, shown as a list.
-        about: A description of the data.
+        about: A description of the data; "" for none.
     """
     question, points = _SCALES[which]
     parts = [question]
@@ -132,7 +138,10 @@ def quality_prompt(
 
 
 def rating_prompt_hash() -> Digest:
-    """Return a digest of the wording; ratings with another wording are not comparable."""
+    """Return a digest of the prompt texts.
+
+    Ratings that were made with different prompt texts are not comparable.
+    """
     return digest_of([RATING_PROMPT_VERSION, _FEATURE, _VARIABLE, _RELATIONSHIP, _SCALES])
 
 

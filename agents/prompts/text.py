@@ -1,12 +1,14 @@
-"""Prompts about labelled text: pure functions from a view to messages.
+"""Prompts about labelled text.
 
-There is one method for each role of HypoGeniC and HypoRefine (notes, parts a to e). `DEFAULT_PROMPTS` is this
-project's wording, with one user message each, because some chat templates have no system role.
-`ConfigPrompts` (agents/prompts/config_prompts.py) holds the published prompts of a data set.
-Prompts that are repeated for many rows begin with their common part and end with the row, so that
-an endpoint can cache the beginning. Departures from the published roles: a judge may answer that a
-hypothesis does not apply; a proposer sees the forms that are judged exactly; a hypothesis from
-papers names its paper and a quote; a hypothesis to improve is shown with the labels it predicted.
+`TextPrompts` has one method for each role of a model in HypoGeniC and HypoRefine. `DEFAULT_PROMPTS`
+are written for this project, with one user message each, because some chat templates have no system
+role. `ConfigPrompts` (agents/prompts/config_prompts.py) holds the published prompts of a data set.
+Prompts that are repeated for many rows begin with the text that all rows share and end with the
+row, so that an endpoint can cache the beginning.
+
+Departures from the published roles: a judge may answer that a hypothesis does not apply; a proposer
+is told which forms of sentences are evaluated exactly; a hypothesis from papers names its paper and
+a quote; a hypothesis to improve is shown with the labels that it predicted.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _LIST = "Write a numbered list, each hypothesis in one sentence on one line, and
 
 
 class Findings(Protocol):
-    """A paper as later prompts show it: a summary of its findings."""
+    """A paper as later prompts show it, with a summary of its findings."""
 
     @property
     def title(self) -> str:
@@ -54,7 +56,7 @@ class Findings(Protocol):
 
 
 class PaperText(Protocol):
-    """A paper, or a part of a paper, that a prompt asks to summarise."""
+    """A paper, or an excerpt from a paper, that a prompt asks a model to summarise."""
 
     @property
     def title(self) -> str:
@@ -68,7 +70,7 @@ class PaperText(Protocol):
 
 
 def user_message(*blocks: str) -> list[Message]:
-    """Return one user message that joins all blocks that are not empty."""
+    """Return one user message that joins all non-empty `blocks` with blank lines."""
     return [{"role": "user", "content": "\n\n".join(block for block in blocks if block.strip())}]
 
 
@@ -78,10 +80,11 @@ def count_request(count: int) -> str:
 
 
 def list_form(count: int, sourced: bool = False) -> str:
-    """Return the form of a list of `count` hypotheses.
+    """Return the instruction to answer with a numbered list of `count` hypotheses.
 
     Args:
-        sourced: Whether each names its paper and a quote.
+        count: The number of hypotheses.
+        sourced: Whether each hypothesis must name its paper and a quote.
     """
     line = f"<hypothesis> {SOURCE_FORM}" if sourced else "<hypothesis>"
     lines = [f"{n}. {line}" for n in range(1, min(count, 3) + 1)]
@@ -91,10 +94,12 @@ def list_form(count: int, sourced: bool = False) -> str:
 
 
 def label_line(words: TextWords, besides: str = "") -> str:
-    """Return the sentence of a prompt that tells the model to end its answer with a label.
+    """Return the instruction to end the answer with a label.
 
     Args:
-        besides: Words that say what the model may write instead of a label, and when.
+        words: The prompt texts of the data set.
+        besides: Text that says what the model may write instead of a label, and when; "" for
+            nothing.
     """
     told = f", or, {besides}" if besides else ""
     return (
@@ -112,7 +117,7 @@ def pattern_line(count: int) -> str:
 
 
 def pattern_and_label_lines(count: int, words: TextWords) -> str:
-    """Return the instruction to end the answer with a pattern's number and a label."""
+    """Return the instruction to end the answer with the number of a pattern and a label."""
     return (
         f"{_REASON} Then end with two lines, where NUMBER is from 1 to {count} and LABEL is "
         f"{label_choice(words)}:\nChosen pattern: NUMBER\nFinal answer: LABEL"
@@ -126,12 +131,15 @@ def label_choice(words: TextWords) -> str:
 
 
 def rows_block(rows: Sequence[Observation], words: TextWords) -> str:
-    """Return the block of labelled rows; "" for none."""
+    """Return the part of a prompt that lists labelled rows; "" if there are no rows."""
     return f"Rows with their labels:\n{format_rows(rows, words)}" if rows else ""
 
 
 def wrong_block(wrong: Sequence[WrongRow], words: TextWords) -> str:
-    """Return the part of a prompt that shows wrong rows with true and predicted labels."""
+    """Return the part of a prompt that lists wrongly predicted rows with true and predicted labels.
+
+    The result is "" if there are no such rows.
+    """
     told = []
     for n, (row, predicted) in enumerate(wrong, start=1):
         said = f"\n   predicted: {predicted}" if predicted else ""
@@ -140,7 +148,9 @@ def wrong_block(wrong: Sequence[WrongRow], words: TextWords) -> str:
 
 
 def findings_block(papers: Sequence[Findings]) -> str:
-    """Return the block of numbered papers with their findings; "" for none."""
+    """Return the part of a prompt that lists papers with their findings; "" if there are no
+    papers.
+    """
     told = [
         f"Paper {n}: {paper.title}\n{paper.summary.strip()}"
         for n, paper in enumerate(papers, start=1)
@@ -149,17 +159,20 @@ def findings_block(papers: Sequence[Findings]) -> str:
 
 
 def hypotheses_block(heading: str, sentences: Iterable[str]) -> str:
-    """Return a heading with a numbered list of hypotheses."""
+    """Return the part of a prompt that lists hypotheses: a heading and a numbered list."""
     return "\n".join([heading, number_lines(sentences)])
 
 
 def number_lines(sentences: Iterable[str]) -> str:
-    """Return one numbered line per sentence, from 1."""
+    """Return the sentences as a numbered list, one per line, starting at 1."""
     return "\n".join(f"{n}. {said}" for n, said in enumerate(sentences, start=1))
 
 
 def patterns_block(patterns: Sequence[Pattern], words: TextWords) -> str:
-    """Return numbered patterns, each with the rows that it got right."""
+    """Return the part of a prompt that lists patterns.
+
+    A pattern is a hypothesis with rows that it predicted correctly.
+    """
     told = []
     for n, (text, rows) in enumerate(patterns, start=1):
         told.append(f"Pattern {n}: {text}" + (f"\n{format_rows(rows, words)}" if rows else ""))
@@ -167,7 +180,7 @@ def patterns_block(patterns: Sequence[Pattern], words: TextWords) -> str:
 
 
 def input_block(row: Mapping[str, Json]) -> str:
-    """Return the block of the row to label."""
+    """Return the part of a prompt that shows the row to label."""
     return f"Input:\n{format_input(row)}"
 
 
@@ -186,30 +199,37 @@ TEXT_PROMPT_VERSION = 1
 
 
 class TextPrompts(Protocol):
-    """The prompts of each role; every method returns the messages of one request.
+    """The prompts about labelled text. Every method returns the messages of one request.
 
-    `view.shown` holds the rows that a role may show, `hypotheses` are texts in order, and `input`
-    maps columns to values.
+    The rows in `view.shown` are the labelled rows that the prompt may show. `hypotheses` are the
+    texts of hypotheses. `input` maps the columns of one row to values. A pattern is a hypothesis
+    with rows that it predicted correctly.
     """
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
-        """Return the prompt for `count` hypotheses from view.shown, papers, both or neither."""
+        """Return the prompt that asks for `count` hypotheses.
+
+        The prompt shows the rows in `view.shown`, the findings of `papers`, both or neither,
+        depending on which are empty.
+        """
         ...
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
-        """Return the prompt to rewrite hypotheses by the labelled rows of the view."""
+        """Return the prompt that asks to rewrite hypotheses in view of the rows in `view.shown`."""
         ...
 
     def refine_with_papers(
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
-        """Return the prompt to rewrite hypotheses by findings of papers."""
+        """Return the prompt that asks to rewrite hypotheses in view of the findings of papers."""
         ...
 
     def refine_with_feedback(
         self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
-        """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
+        """Return the prompt that asks to improve a hypothesis in view of rows that it labels
+        wrongly.
+        """
         ...
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
@@ -219,35 +239,39 @@ class TextPrompts(Protocol):
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to label a row by several hypotheses."""
+        """Return the prompt that asks for the label of a row according to several hypotheses."""
         ...
 
     def judge_relevance(
         self, view: View, hypothesis: str, input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to decide whether a hypothesis applies to a row."""
+        """Return the prompt that asks whether a hypothesis applies to a row."""
         ...
 
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to choose a pattern and label a row by it."""
+        """Return the prompt that asks to choose the best pattern for a row and to label the row by
+        it.
+        """
         ...
 
     def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to choose the pattern that fits a row best."""
+        """Return the prompt that asks which pattern fits a row best."""
         ...
 
     def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to label a row from labelled rows, without a hypothesis."""
+        """Return the prompt that asks to label a row from labelled example rows, without a
+        hypothesis.
+        """
         ...
 
     def summarise(self, view: View, paper: PaperText) -> list[Message]:
-        """Return the prompt to list the findings of a paper."""
+        """Return the prompt that asks for a list of the findings of a paper."""
         ...
 
     def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
@@ -305,10 +329,10 @@ _SAME = (
 
 
 class DefaultPrompts:
-    """Peirce's own prompts for every role. `TextPrompts` documents the methods."""
+    """The prompts about labelled text that are written for Peirce."""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
-        """Return the prompt for `count` new hypotheses."""
+        """Return the prompt that asks for `count` hypotheses."""
         words = TextWords.from_public(view.public)
         aim = f"{_BASIS[bool(view.shown), bool(papers)]} {count_request(count)}"
         return user_message(
@@ -320,7 +344,7 @@ class DefaultPrompts:
         )
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
-        """Return the prompt to rewrite hypotheses by labelled rows."""
+        """Return the prompt that asks to rewrite hypotheses in view of the rows in `view.shown`."""
         words = TextWords.from_public(view.public)
         return user_message(
             words.instructions,
@@ -333,7 +357,7 @@ class DefaultPrompts:
     def refine_with_papers(
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
-        """Return the prompt to rewrite hypotheses by findings of papers."""
+        """Return the prompt that asks to rewrite hypotheses in view of the findings of papers."""
         return user_message(
             TextWords.from_public(view.public).instructions,
             findings_block(papers),
@@ -345,7 +369,9 @@ class DefaultPrompts:
     def refine_with_feedback(
         self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
-        """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
+        """Return the prompt that asks to improve a hypothesis in view of rows that it labels
+        wrongly.
+        """
         words = TextWords.from_public(view.public)
         return user_message(
             words.instructions,
@@ -370,7 +396,7 @@ class DefaultPrompts:
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to label a row by several hypotheses."""
+        """Return the prompt that asks for the label of a row according to several hypotheses."""
         words = TextWords.from_public(view.public)
         return user_message(
             _JUDGE_MANY,
@@ -384,7 +410,7 @@ class DefaultPrompts:
     def judge_relevance(
         self, view: View, hypothesis: str, input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to decide whether a hypothesis applies to a row."""
+        """Return the prompt that asks whether a hypothesis applies to a row."""
         return user_message(
             "You decide whether a hypothesis about labelled data says anything of one input.",
             TextWords.from_public(view.public).about,
@@ -397,7 +423,9 @@ class DefaultPrompts:
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to choose a pattern and label a row by it."""
+        """Return the prompt that asks to choose the best pattern for a row and to label the row by
+        it.
+        """
         words = TextWords.from_public(view.public)
         return user_message(
             _JUDGE_MANY,
@@ -411,7 +439,7 @@ class DefaultPrompts:
     def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to choose the pattern that fits a row best."""
+        """Return the prompt that asks which pattern fits a row best."""
         words = TextWords.from_public(view.public)
         return user_message(
             "You choose the hypothesis that fits one input best.",
@@ -425,7 +453,9 @@ class DefaultPrompts:
     def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
-        """Return the prompt to label a row from labelled rows, without a hypothesis."""
+        """Return the prompt that asks to label a row from labelled example rows, without a
+        hypothesis.
+        """
         words = TextWords.from_public(view.public)
         return user_message(
             "You label one input.",
@@ -436,7 +466,7 @@ class DefaultPrompts:
         )
 
     def summarise(self, view: View, paper: PaperText) -> list[Message]:
-        """Return the prompt to list the findings of a paper."""
+        """Return the prompt that asks for a list of the findings of a paper."""
         return user_message(
             "You read a research paper for what it found that helps to tell the labels of some "
             "data apart.",
@@ -461,7 +491,11 @@ DEFAULT_PROMPTS = DefaultPrompts()
 
 
 def text_prompt_hash() -> Digest:
-    """Return a digest of everything that `DEFAULT_PROMPTS` writes about one fixed problem of each shape."""
+    """Return a digest of all prompts that `DEFAULT_PROMPTS` writes about a set of fixed problems.
+
+    There is one fixed problem for each shape of data: one text, a pair of texts, and several
+    columns.
+    """
     return digest_of([TEXT_PROMPT_VERSION, *(_written(view) for view in _fixed())])
 
 

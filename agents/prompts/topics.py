@@ -1,11 +1,12 @@
-"""Prompts that write a topic for generated texts (HypoBench, section 2 and appendix A.1).
+"""Prompts that ask a model to write the building blocks of generated texts about a topic.
 
-Pure functions to messages. Each call asks one question: labels, types of phrase, phrases of a type,
-templates, and each phrase in a form that fits its slot. Beyond the published prompts, a phrase
-marks the words that stay the same in each sentence and names the label that it suggests; each
-prompt states the rules for its answer; answers that break one are requested again with the fault.
-The wording is this project's own, with one user message each, because some chat templates have no
-system role.
+The texts follow HypoBench, section 2 and appendix A.1. Each function returns the messages of one
+request, which asks one question: for class labels, for types of phrase, for phrases of a type, for
+sentence templates, or for the grammatical form of a phrase in a template. Beyond the published
+prompts, each phrase marks the words that stay the same in every sentence, and names the label that
+it suggests. Each prompt states the rules for the answer. If an item breaks a rule, it is requested
+again, and the prompt names the fault. The prompts are written for this project. Each prompt is one
+user message, because some chat templates have no system role.
 """
 
 from __future__ import annotations
@@ -101,16 +102,26 @@ _AGAIN = """\
 
 
 def labels_prompt(about: str, count: int, words: int, taken: Sequence[str] = ()) -> list[Message]:
-    """Return the prompt for `count` labels of a subject that are not yet taken."""
+    """Return the prompt that asks for `count` class labels of a subject.
+
+    Args:
+        about: The subject.
+        count: The number of labels.
+        words: The maximum number of words in a label.
+        taken: Existing labels that must not be repeated.
+    """
     told = _taken("Labels that are there already", taken)
     return _user(_LABELS.format(about=join_lines(about), count=count, words=words, taken=told))
 
 
 def types_prompt(about: str, named: Sequence[str], count: int, words: int) -> list[Message]:
-    """Return the prompt for `count` types of phrase.
+    """Return the prompt that asks for `count` types of phrase.
 
     Args:
-        named: The labels with their meaning.
+        about: The subject of the texts.
+        named: The labels with their meanings.
+        count: The number of types.
+        words: The maximum number of words in the name of a type.
     """
     told = _bullets(named)
     return _user(_TYPES.format(about=join_lines(about), labels=told, count=count, words=words))
@@ -125,12 +136,17 @@ def phrases_prompt(
     count: int,
     most: tuple[int, int, int],
 ) -> list[Message]:
-    """Return the prompt for `count` phrases of a type.
+    """Return the prompt that asks for `count` phrases of one type.
 
     Args:
-        names: The bare labels.
-        others: Phrases of other types.
-        most: Maximum words of a phrase, of the part in brackets, and of the part outside.
+        about: The subject of the texts.
+        named: The labels with their meanings.
+        names: The labels alone.
+        kind: The type of phrase.
+        others: Phrases of other types, whose words must not be repeated.
+        count: The number of phrases.
+        most: The maximum numbers of words in a phrase, in its bracketed part, and outside the
+            brackets.
     """
     return _user(
         _PHRASES.format(
@@ -144,10 +160,13 @@ def phrases_prompt(
 def templates_prompt(
     about: str, named: Sequence[str], slots: Sequence[tuple[str, Sequence[str]]], count: int
 ) -> list[Message]:
-    """Return the prompt for `count` texts with slots.
+    """Return the prompt that asks for `count` text templates with slots for phrases.
 
     Args:
-        slots: Each type with its phrases.
+        about: The subject of the texts.
+        named: The labels with their meanings.
+        slots: Pairs (type of phrase, phrases of this type), one for each slot.
+        count: The number of templates.
     """
     told = [f"[{kind}]: {'; '.join(map(join_lines, some))}" for kind, some in slots]
     return _user(
@@ -161,11 +180,15 @@ def templates_prompt(
 def forms_prompt(
     about: str, template: str, kind: str, filled: Sequence[str], kept: Sequence[str], added: int
 ) -> list[Message]:
-    """Return the prompt to correct the grammar of texts that each have a phrase in brackets.
+    """Return the prompt that asks the model to correct the grammar of phrases in a text template.
 
     Args:
-        kept: The words of each phrase that must stay.
-        added: The number of words that may be added.
+        about: The subject of the texts.
+        template: The text with slots.
+        kind: The type of phrase whose slot is filled.
+        filled: The text with each phrase inserted, in brackets.
+        kept: The words of each phrase that must not change.
+        added: The maximum number of words that may be added to a phrase.
     """
     numbered = "\n".join(f"{n}. {one}" for n, one in enumerate(filled, 1))
     return _user(
@@ -184,13 +207,18 @@ def retry_prompt(
     lacking: int,
     which: str = "",
 ) -> list[Message]:
-    """Return the prompt that asks a model to replace items that broke a rule.
+    """Return the prompt that asks a model to replace items which broke a rule.
 
     The prompt repeats the first request and the last answer, then lists the faults and the accepted
     items.
 
     Args:
-        which: What is still missing, in words.
+        messages: The messages of the first request.
+        answer: The last answer of the model.
+        wrong: The rejected items with their faults.
+        good: The accepted items, which must not be repeated.
+        lacking: The number of items that are still missing.
+        which: A sentence that says which items are missing.
     """
     faults = f"These break a rule:\n{_bullets(wrong)}\n\n" if wrong else ""
     kept = f"Kept, and not to be given again:\n{_bullets(good)}\n\n" if good else ""
@@ -203,7 +231,10 @@ def retry_prompt(
 
 
 def topic_prompt_hash() -> Digest:
-    """Return a digest of the wording; topics with another wording are not comparable."""
+    """Return a digest of the prompt texts.
+
+    Topics that were generated with different prompt texts are not comparable.
+    """
     return digest_of([TOPIC_PROMPT_VERSION, _LABELS, _TYPES, _PHRASES, _TEMPLATES, _FORMS, _AGAIN])
 
 

@@ -1,1 +1,1 @@
-"""Commands that generate, audit and export data, and diagnose the installation."""
+"""Commands that generate, check and export data, and report what is installed."""

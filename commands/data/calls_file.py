@@ -1,8 +1,8 @@
-"""The calls of a model outside sessions: a JSONL file, one call per line, written as they come.
+"""Record calls of a model that are made outside a session, in a JSONL file with one call per line.
 
-A stored call is not made again. So an interrupted command continues where it was, and another data
-set on the same topic costs nothing. A line also holds the question, so the file is a complete
-record.
+Each call is written when it is answered, and a recorded call is never made again. Therefore an
+interrupted command continues where it stopped, and another data set on the same topic costs
+nothing. A line also contains the question, so the file is a complete record.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ CALL_FIELDS = ("key", "text", "finish", "usage")
 
 @dataclass
 class CallsFile:
-    """A file that records calls to a model, so that a repeated command does not pay for them again.
+    """A file that records calls of a model, so that a repeated command does not pay for them again.
 
     Args:
         path: path of the file.
-        rows: the calls by key.
+        rows: the recorded calls, by the value of their field "key".
     """
 
     path: Path
     rows: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     def add(self, row: dict[str, Json]) -> None:
-        """Append a call to the file.
+        """Append a call to the file and to `rows`.
+
+        Args:
+            row: the call as a JSON object. Its field "key" identifies the call.
 
         Raises:
             OSError: the file cannot be written.
@@ -48,11 +51,11 @@ class CallsFile:
 def read_calls(path: str | Path) -> CallsFile:
     """Read a file of recorded model calls. If the file does not exist, the result is empty.
 
-    A last line that was cut off is removed from the file.
+    If the last line is incomplete, it is removed from the file.
 
     Raises:
-        UsageError: the path is no file.
-        DataError: another line is no call.
+        UsageError: `path` is not a file.
+        DataError: a complete line is not a recorded call.
     """
     place = expand_home(path)
     found = CallsFile(place)

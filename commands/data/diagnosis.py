@@ -1,4 +1,4 @@
-"""`peirce doctor`: report what is available on this machine of all that Peirce can use."""
+"""`peirce doctor`: report which optional features of Peirce are available on this machine."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ def doctor(
 ) -> Doctor:
     """Report versions, sandbox layers, models, extras, GPU and store of this installation.
 
-    No secret is shown: for a key, only whether it is set.
+    The report contains no secrets. For an API key it says only whether the key is set.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        clean: first remove what crashed sessions left of their sandboxes, and report it as
+        clean: first remove what the sandboxes of crashed sessions left behind, and report it as
             "cleaned" (sandbox/backends/cleaning.py).
-        settings: the configuration of the command line, [{key, value, source}], without secrets.
+        settings: the configuration of the command line without secrets, as a list of {key, value,
+            source}.
     """
     return Doctor(
         cleaned=_cleaned() if clean else None,

@@ -21,7 +21,7 @@ def export(
     """Write a session as Parquet, as JSONL or as a Hugging Face dataset folder.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
+        session: the session's id, a unique prefix of the id, or "last".
         out: the folder to write.
         format: parquet, jsonl or huggingface.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.

@@ -1,4 +1,6 @@
-"""`peirce tasks generate`: make new problems from a seed, in a form that `--data` reads."""
+"""`peirce tasks generate`: generate new problems from a seed, and write them in a form that
+`--data` reads.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,14 @@ from .topics import TopicOptions, generate_topic
 
 
 def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
-    """Return the valid rules that the sessions of a store found, by theory.
+    """Return the valid rules that the sessions of a store found, by the first name of their theory.
 
-    The keys are the first names of theories. A rule counts if it was valid in all prompt worlds of
-    a problem. Each rule is listed once, in the order of sessions, problems and steps.
+    A rule counts if it was valid in all worlds that its problem shows. Each rule is listed once, in
+    the order of sessions, problems and steps.
+
+    Args:
+        store: path of the store.
+        family: name of the family whose problems are searched.
     """
     found: dict[str, dict[str, None]] = {}
     with open_for_reading(store) as opened:
@@ -73,41 +79,42 @@ def tasks_generate(
     price_cached: float | None = None,
     on_event: OnEvent | None = None,
 ) -> Generated:
-    """Generate problems from a seed and write them in a form that `--data` reads.
+    """Generate problems from a seed, and write them in a form that `--data` reads.
 
-    Either all files are written or none.
+    If an error occurs, no file is written.
 
     Args:
-        task: name of a task; labels:GENERATOR for labelled text.
+        task: name of a task. For labelled text, use labels:GENERATOR.
         out: file or folder to write.
-        problems: number of problems; by default 100, or all sets of a generator of labelled text.
+        problems: number of problems; None for 100, or for all data sets of a labelled-text
+            generator.
         seed: seed of the generator.
-        regime: for abd; None for all of them in turn.
-        difficulty: easy or hard, for abd (None: in turn) and for program tasks (None: all problems;
-            tasks/programs/difficulty.py).
-        mined: for abd, a store whose valid rules compete with the planted ones.
-        level: for labels, which sets.
+        regime: for abd, the regime of the problems; None for all regimes in turn.
+        difficulty: easy or hard, for abd (None: both in turn) and for program tasks (None: all
+            problems; tasks/programs/difficulty.py).
+        mined: for abd, a store whose valid rules compete with the planted rules.
+        level: for labels, which data sets to generate.
         noise: for labels, how labels are changed: exact or sampled.
-        format: for labels, the layout: published or huggingface.
+        format: for labels, the layout of the files: published or huggingface.
         data: for labels:citations, the file of works.
         model: the model that writes the topic of labels:election, labels:personality or
             labels:subject (docs/how-to/generate-labelled-data.md).
         model_arg: further settings of the model.
-        about: for labels:subject, the subject, or a file that holds it.
-        labels: your own labels; by default the model chooses them.
-        calls: file of the model's calls; None for OUT.calls.jsonl.
+        about: for labels:subject, the subject as text, or the path of a file that contains it.
+        labels: your own labels; if empty, the model chooses the labels.
+        calls: file that records the model's calls; None for OUT.calls.jsonl.
         concurrency: number of calls at the same time; None for the default.
         budget_tokens: maximum number of tokens, as in `run`.
         budget_usd: maximum cost in US dollars, as in `run`.
         price_in: US dollars per million input tokens.
         price_out: US dollars per million output tokens.
         price_cached: US dollars per million cached input tokens.
-        on_event: called with each answer: {"part", "answer", "kept", "of"}.
+        on_event: called after each answer of the model with {"part", "answer", "kept", "of"}.
 
     Raises:
         UsageError: an option is invalid or does not fit the task.
         DataError: the model's answers break the rules too often, or a file is invalid.
-        BudgetSpent: a budget is spent; the calls are kept.
+        BudgetSpent: a budget is spent. The recorded calls are kept.
         Unavailable: the model cannot be reached.
     """
     source = task_named(task)
@@ -175,17 +182,18 @@ def _published(problem: Problem) -> Json:
 
 @validate_call
 def tasks_audit(file: str | Path) -> Audit:
-    """Check published instances of the task `abd` against the statements of their paper.
+    """Check published instances of the task `abd` against statements of the paper that published
+    them.
 
     Args:
         file: the file of instances.
 
     Returns:
-        Checks with the instances that fail them, and statistics by regime.
+        The checks with the instances that fail them, and statistics for each regime.
 
     Raises:
-        UsageError: there is no such file.
-        DataError: the file is of another kind.
+        UsageError: the file does not exist.
+        DataError: the file does not contain instances of `abd`.
     """
     from ...tasks.logic.audit import audit_file
 

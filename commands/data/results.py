@@ -1,4 +1,4 @@
-"""Result classes of tasks, exports and the diagnosis."""
+"""The result classes of the commands in `commands/data`, and of `peirce tasks`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..results import Result
 
 
 class TaskRow(Result):
-    """A task in the list of `peirce tasks`, with a description in one line."""
+    """A task in the list of `peirce tasks`, with its family and a one-line description."""
 
     task: str
     family: str
@@ -17,13 +17,13 @@ class TaskRow(Result):
 
 
 class TaskHelp(Result):
-    """How to run a session on a task.
+    """A description of a task, with example commands that run a session on the task.
 
     Attributes:
-        about: a description in one line.
-        takes: the files that `--data` accepts; "" if the task does not document them.
+        about: a one-line description of the task.
+        takes: the files that `--data` accepts; "" if the task does not document this.
         commands: example commands to copy.
-        methods: by name, one line about each method that works on the task.
+        methods: a one-line description of each method that works on the task, by the method's name.
     """
 
     task: str
@@ -35,17 +35,17 @@ class TaskHelp(Result):
 
 
 class ProblemShown(Result):
-    """A problem with its hidden observations.
+    """A problem with all its observations, including the hidden observations.
 
     Attributes:
-        shown: the shown observations, each as [input, output].
-        hidden: the hidden observations.
-        public: facts that agents may see, such as a theory or the labels.
-        secret: facts that agents never see, such as the true rule.
+        shown: the observations that agents see, each as [input, output].
+        hidden: the observations that test hypotheses, each as [input, output].
+        public: data that agents may see, such as a theory or the labels.
+        secret: data that agents never see, such as the true rule.
         group: name of a group of related problems, which are never divided between training and
-            test; "" if the problem is on its own.
-        space: number of inputs in the sample space.
-        drawn: a drawing of the problem as text; None if the task draws none.
+            test; "" if the problem belongs to no group.
+        space: number of inputs in the sample space, on which hypotheses are compared.
+        drawn: a drawing of the problem as text; None if the task does not draw its problems.
     """
 
     id: str
@@ -61,7 +61,7 @@ class ProblemShown(Result):
 
 
 class SpaceFile(Result):
-    """A sample space that was written to the file `path`.
+    """A sample space (inputs on which hypotheses are compared) that was written to the file `path`.
 
     Attributes:
         inputs: number of inputs.
@@ -75,15 +75,17 @@ class SpaceFile(Result):
 
 
 class Generated(Result):
-    """The result of `peirce tasks generate`: the generated problems, and the files that hold them.
+    """The result of `peirce tasks generate`: the generated problems, and the files that contain
+    them.
 
     Attributes:
         problems: number of problems.
         regimes: for abd, number of problems by regime.
+        files: paths of the files that were written.
         sets: for labelled text, a description of each data set.
-        model: the model that wrote the topic of a data set; absent if none did.
-        calls: counts of the calls to this model.
-        calls_file: the file with these calls.
+        model: the model that wrote the topic of a data set; absent if no model did.
+        calls: number of calls of this model, by kind.
+        calls_file: the file that records these calls.
         path: the file or folder that was written.
         sha256: hash of the first file.
     """
@@ -105,10 +107,10 @@ class AuditCheck(Result):
 
     Attributes:
         check: the condition that was checked, as text.
-        of: what one case is, such as a prompt world.
-        passed: number of cases in which the condition holds.
-        failed: number of cases in which it does not hold.
-        offenders: the first cases that failed.
+        of: what is counted, such as prompt worlds.
+        passed: number of them for which the condition holds.
+        failed: number of them for which the condition does not hold.
+        offenders: the first of them for which the condition does not hold.
     """
 
     check: str
@@ -119,9 +121,10 @@ class AuditCheck(Result):
 
 
 class AuditStatistic(Result):
-    """A statistic of the instances of one regime, over prompt worlds or holdouts.
+    """A statistic over the instances of one regime.
 
     Attributes:
+        worlds: the worlds that were measured: prompt worlds or holdouts.
         statistic: name of the statistic.
         least: smallest value.
         most: largest value.
@@ -138,9 +141,11 @@ class AuditStatistic(Result):
 
 
 class Audit(Result):
-    """The result of `peirce tasks audit`: the checks and statistics of instances of the task `abd`.
+    """The result of `peirce tasks audit`: checks and statistics of published `abd` instances.
 
     Attributes:
+        instances: number of instances in the file.
+        holdouts: number of holdout worlds in the file.
         failed: number of checks that failed.
     """
 
@@ -156,6 +161,8 @@ class Export(Result):
     """The result of `peirce export`: the files to which a session was written.
 
     Attributes:
+        problems: number of problems of the session.
+        steps: number of steps of the session.
         format: format of the files.
         out: the folder with the files.
         rows: number of rows by table.
@@ -171,12 +178,13 @@ class Export(Result):
 
 
 class Doctor(Result):
-    """The result of `peirce doctor`: which optional parts of Peirce work on this machine.
+    """The result of `peirce doctor`: which optional features of Peirce work on this machine.
 
     Attributes:
-        cleaned: with `clean=True`, what was removed.
-        versions: versions of Peirce and of the packages that it uses; None if a package is missing.
-        extras: for each extra of the installation, such as local, whether its packages are there.
+        cleaned: what was removed; None without `clean=True`.
+        versions: versions of Peirce and of the packages that it uses; None for a missing package.
+        extras: for each optional extra of the installation, such as local, whether its packages are
+            installed.
     """
 
     cleaned: Mapping[str, Json] | None = None

@@ -2,12 +2,13 @@
 
     peirce tasks generate labels:subject --about "Notes to a landlord" --model M --out made/
 
-The model writes labels, types of phrases, the phrases of each type, templates, and then each phrase
-in a form that fits the slot of each template (HypoBench, section 2 and appendix B.3): 23 questions
-if nothing goes wrong. A part that breaks a rule (tasks/text/generation/topic_parsers.py) is
-requested again with an explanation. Each part gets at most `MAX_ANSWERS` answers; then the topic is
-refused with one sentence. There is no session: every call is kept in a file next to the data, and a
-stored call is not made again.
+A topic consists of labels, types of phrases, the phrases of each type, and templates of texts with
+slots for phrases. The model writes these parts, and then each phrase in a form that fits the slot
+of each template (HypoBench, section 2 and appendix B.3). This takes 23 questions if all answers are
+valid. If an answer breaks a rule (tasks/text/generation/topic_parsers.py), the model is asked again
+with an explanation. If `MAX_ANSWERS` answers for one part do not suffice, the command fails with
+one sentence. There is no session: every call is recorded in a file next to the data, and a recorded
+call is not made again.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ T = TypeVar("T")
 
 @dataclass
 class CallCounts:
-    """Counts of the model calls that wrote a topic.
+    """The numbers of model calls for writing a topic.
 
     Args:
         requested: calls that were made now.
-        recorded: calls that the file held.
-        retries: calls, of both kinds, that repeat a question after an answer broke a rule.
-        usage: tokens of both kinds.
+        recorded: calls whose answers came from the file of calls.
+        retries: calls, requested or recorded, that repeat a question after an invalid answer.
+        usage: tokens of all requested and recorded calls.
     """
 
     requested: int = 0
@@ -75,12 +76,12 @@ class TopicWriter:
 
     Args:
         model: the model.
-        calls: the file of its calls.
-        budget: what it may spend.
+        calls: the file that records the model's calls.
+        budget: the limits on tokens and cost.
         seed: seed of the calls.
         turns: limits the number of calls at the same time.
-        on_event: called with each answer: {"part", "answer" (from 1), "kept", "of"}.
-        counts: the calls so far.
+        on_event: called after each answer with {"part", "answer" (counted from 1), "kept", "of"}.
+        counts: the numbers of calls so far.
     """
 
     model: Proposer
@@ -98,23 +99,25 @@ class TopicWriter:
 
     @property
     def title(self) -> str:
-        """The model's name for messages."""
+        """The model's name as messages show it."""
         return self.name.rpartition(" ")[0] or self.name
 
     async def query(
         self, part: str, past_answers: Sequence[str], messages: Sequence[Message]
     ) -> tuple[str, str]:
-        """Return the answer to `messages` and how it ended, from the file of calls if it is there.
+        """Return the model's answer to `messages`, and how the answer ended.
+
+        If the call is recorded in the file of calls, the recorded answer is returned.
 
         Args:
             part: the part of the topic that is requested.
-            past_answers: earlier answers for this part.
+            past_answers: earlier answers for the same part.
             messages: the prompt.
 
         Raises:
-            Unavailable: the model cannot be reached or has no further answer.
+            Unavailable: the model cannot be reached, or has no further answer.
             BudgetSpent: the budget is spent.
-            UsageError: a model object returned no Reply.
+            UsageError: a model object did not return a Reply.
         """
         path = f"{part}/{len(past_answers)}"
         seed = _seed(self.seed, path)
@@ -157,20 +160,19 @@ class TopicWriter:
         format_item: Callable[[T], str],
         describe_missing: Callable[[list[T]], str] = lambda good: "",
     ) -> None:
-        """Ask the model for a part until `count` items follow the rules, and pass each item to
-        `keep`.
+        """Ask the model for a part of the topic until `count` items are valid.
 
         Args:
             part: the part of the topic that is requested.
             question: the first prompt.
             count: number of items to collect.
-            read: parses an answer, given the number of items that are still missing.
-            keep: stores an item.
-            format_item: returns an item as later prompts show it.
-            describe_missing: returns, in words, which items are still missing.
+            read: parses an answer, with the number of items that are still missing.
+            keep: called with each valid item.
+            format_item: returns an item as text for later prompts.
+            describe_missing: returns a description of the missing items, from the valid items.
 
         Raises:
-            DataError: `MAX_ANSWERS` answers did not suffice.
+            DataError: `MAX_ANSWERS` answers did not contain enough valid items.
         """
         good: list[T] = []
         said: list[str] = []
@@ -200,7 +202,11 @@ class TopicWriter:
 
 
 async def write_topic(writer: TopicWriter, draft: Draft) -> None:
-    """Fill the draft with answers of the model. Labels that it already has are kept.
+    """Let the model write all parts of a topic into `draft`. Labels in the draft are kept.
+
+    Args:
+        writer: the model that writes.
+        draft: the topic, which is changed in place.
 
     Raises:
         DataError: the model's answers break the rules too often.

@@ -1,4 +1,6 @@
-"""`peirce tasks generate labels:NAME --model M`: let a model write the topic of a generator."""
+"""`peirce tasks generate labels:NAME --model M`: let a model write the topic of the generated
+texts.
+"""
 
 from __future__ import annotations
 
@@ -36,17 +38,17 @@ LABEL_COUNT_RANGE = (2, 5)  # number of labels that a user may name
 
 @dataclass(frozen=True)
 class TopicOptions:
-    """How a model is to write a topic.
+    """Options for a model that writes a topic.
 
     Args:
-        model: the model string or object.
+        model: the model string or a model object.
         model_arg: further settings of the model.
-        about: the subject, or a file that holds it.
-        labels: the user's own labels; empty to let the model choose them.
-        calls: file of the calls; None for the one next to the data.
+        about: the subject, or the path of a file that contains it.
+        labels: the user's own labels; if empty, the model chooses the labels.
+        calls: file that records the calls; None for a file next to the data.
         concurrency: number of calls at the same time; None for the default.
         spending: budgets and prices, as in a session.
-        on_event: called with each answer (see `topic_writer.py`).
+        on_event: called after each answer (see `TopicWriter`).
     """
 
     model: str | Proposer
@@ -60,7 +62,7 @@ class TopicOptions:
 
 
 def default_calls_path(out: str | Path) -> Path:
-    """Return the default file of calls: for the folder made/ it is made.calls.jsonl."""
+    """Return the default file that records calls: for the output `made/` it is made.calls.jsonl."""
     place = expand_home(out).resolve()
     return place.with_name(f"{place.name}.calls.jsonl")
 
@@ -73,10 +75,18 @@ def generate_topic(
     seed: int,
     kinds: Mapping[str, Json],
 ) -> tuple[Labels, dict[str, Json]]:
-    """Let a model write a topic, and return the task that generates from it.
+    """Let a model write a topic, and return a task that generates texts about the topic.
 
-    Everything that can be checked without a call is checked first. Answers are kept in the file of
-    calls even where an error is raised.
+    All options are checked before the first call. If an error occurs, the answers so far remain in
+    the file of calls.
+
+    Args:
+        source: the labelled-text task with the generator to use.
+        options: the model, its settings and its limits.
+        out: file or folder that the generator will write.
+        count: number of data sets; None for the default.
+        seed: seed of the calls.
+        kinds: the options of the generator, for the check.
 
     Returns:
         The task, and a summary {"model", "calls", "calls_file"}.

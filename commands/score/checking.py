@@ -1,10 +1,10 @@
 """`peirce check TASK --answers FILE`: judge hypotheses that a user provides, without a session.
 
-No model is called, except one that is named to label texts. FILE is JSONL: `{"problem": ID,
-"hypothesis": TEXT}` (the function's source) or `{"problem": ID, "answer": TEXT}` (a model's raw
-answer, parsed by the answer contract). Each line is judged independently, so redundancy, which
-depends on other hypotheses, is not judged. If an answer holds several hypotheses, the first is
-judged.
+No model is called, except a model that is named for labelling texts. FILE is JSONL: `{"problem":
+ID, "hypothesis": TEXT}` (for example the source of a function) or `{"problem": ID, "answer": TEXT}`
+(a model's raw answer, parsed as in a session). Each line is judged independently. Redundancy, which
+depends on other hypotheses, is not judged. If an answer contains several hypotheses, the first one
+is judged.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ NEEDS_MODEL_REASON = (
 
 
 class ModelAnswerJournal(MemoryJournal):
-    """A journal that stores answers of models only; exact rules are cheap to apply again."""
+    """A journal in memory that stores only models' answers. Applying exact rules again is cheap."""
 
     async def record_once(
         self,
@@ -75,19 +75,22 @@ class ModelAnswerJournal(MemoryJournal):
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """Return the outcome of a call, from the journal if a model has answered it before."""
+        """Return the outcome of a call. A call of a model that was answered before is not made
+        again.
+        """
         return await (make() if kind == "tool" else super().record_once(key, kind, request, make))
 
 
 @dataclass(frozen=True)
 class TextJudge(Judge):
-    """Judge sentences about labelled text.
+    """A judge of sentences about labelled text.
 
     Args:
-        settings: how texts are judged.
-        split: the split whose rows count as hidden; None for the first of `SPLIT_ORDER` that there is.
-        seed: seed of the judging model's calls.
-        proposer: the model that labels texts; None for exact rules only.
+        settings: how sentences are applied to texts.
+        split: the split whose rows count as hidden; None for the first existing split in
+            `SPLIT_ORDER`.
+        seed: seed of the calls of the model.
+        proposer: the model that labels texts; None to use exact rules only.
     """
 
     settings: TextSettings = field(default_factory=TextSettings)
@@ -117,7 +120,7 @@ class TextJudge(Judge):
         return self._cases[problem.id]
 
     def hidden_observations(self, problem: Problem) -> Sequence[Observation]:
-        """Return the rows of the split on which sentences are checked."""
+        """Return the rows of the split that counts as hidden."""
         return select_split(problem, _split_of(problem, self.split))
 
     def _measures(
@@ -180,14 +183,21 @@ class TextCheck:
         seed: int,
         proposer: Proposer | None,
     ) -> TextJudge:
-        """Return the judge of these problems, which calls `proposer` to label texts."""
+        """Return a judge of sentences about the problems in `known`.
+
+        Args:
+            answer_format: the format of raw answers.
+            known: the problems with their sample spaces, by id.
+            seed: seed of the calls of the model.
+            proposer: the model that labels texts; None to use exact rules only.
+        """
         return TextJudge(
             self.family, answer_format, Oracles(), known, settings=self.settings,
             split=self.split, seed=seed, proposer=proposer,
         )  # fmt: skip
 
     def index_by_name(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the problems by id; the name of a data set alone stands for its first sample."""
+        """Return `known` with further keys: the name of a data set stands for its first sample."""
         first = {name.removesuffix("#0"): one for name, one in known.items() if name.endswith("#0")}
         return {**first, **known}
 
@@ -199,10 +209,17 @@ def prepare_text_check(
     split: str | None,
     judge_model: str | Proposer | None,
 ) -> TextCheck:
-    """Return how sentences about labelled text are to be judged.
+    """Return the options for judging sentences about labelled text.
+
+    Args:
+        family: the family of the problems.
+        problems: the problems.
+        config: the configuration of the command.
+        split: the split whose rows count as hidden; None for the default.
+        judge_model: the model that labels texts; None for no model.
 
     Raises:
-        UsageError: the split or the judge is invalid.
+        UsageError: the split or the model is invalid.
     """
     _check_split(problems, split)
     asked = choose_judge(judge_model, {}, (), role_settings(config.roles))
@@ -245,19 +262,18 @@ def check(
 ) -> Iterator[CheckRow]:
     """Judge your own hypotheses, and yield one result per line of `answers`, in order.
 
-    A line that cannot be judged gets the verdict "error" with a reason, and the next lines are
-    still judged. A sentence about labelled text that is not an exact rule is judged by
-    `judge_model`. Without `judge_model`, its verdict is "inconsistent" with the reason
-    "needs_model: ...", null marks and no accuracy.
+    If a line cannot be judged, it gets the verdict "error" with a reason, and the next lines are
+    still judged. A sentence about labelled text that is not an exact rule is applied by
+    `judge_model`. Without `judge_model`, the verdict on this sentence is "inconsistent" with the
+    reason "needs_model: ...", its marks are null, and it has no accuracy.
 
     Args:
         task: name of a task, or path of your own task file.
-        answers: JSONL file of hypotheses or raw answers, or a list of dicts or a table of them.
+        answers: a JSONL file of hypotheses or raw answers, a list of dicts, or a table.
         evaluator: for rules about worlds, exact or released.
         split: for labelled text, the rows that count as hidden: ind, ood or val (default: the first
-            of these that exists). "accuracy", "f1" and "covered" describe the sentence on these
-            rows.
-        judge_model: for labelled text, the model that labels texts. roles["judge"] holds its
+            of these that exists). "accuracy", "f1" and "covered" are computed on these rows.
+        judge_model: for labelled text, the model that labels texts. roles["judge"] contains its
             settings.
         settings: settings of the data, the answer contract, the sandbox and the judging, as in
             `run`.
@@ -345,7 +361,12 @@ def _of_text(
 
 
 def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
-    """Warn if this machine's sandbox runs without some of its isolation layers."""
+    """Warn if the sandbox on this machine runs without some of its isolation layers.
+
+    Args:
+        tools: the open sandbox.
+        sandbox: the name of the sandbox, for the message.
+    """
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
             f"the sandbox {sandbox} runs without these layers here: {', '.join(missing)} (see"
@@ -357,15 +378,16 @@ def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
 def iter_results(
     work: Callable[[Callable[[Any], Awaitable[None]]], Any], build: Callable[[Any], T]
 ) -> Iterator[T]:
-    """Yield results while asynchronous work produces them.
+    """Yield results while asynchronous work produces them in another thread.
 
-    The work runs in its own thread, because its time limits must keep running while the caller is
-    busy with a result. It waits when `MAX_PENDING_RESULTS` results are not yet taken, and is cancelled when
-    the caller stops iterating.
+    The work has its own thread because its time limits must keep running while the caller handles a
+    result. The work waits while `MAX_PENDING_RESULTS` results have not been taken. It is cancelled
+    when the caller stops iterating.
 
     Args:
-        work: coroutine function that is called with an async function, to which it passes results.
-        build: converts each result to what is yielded.
+        work: a coroutine function. It is called with an async function, to which it passes each
+            result.
+        build: converts each result to the value that is yielded.
     """
     given: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     left = threading.Event()

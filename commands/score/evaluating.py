@@ -45,8 +45,8 @@ def evaluate(
 ) -> Evaluation:
     """Compute the metrics of stored sessions.
 
-    All metrics come from the store alone, except the metrics of `abd`, for which the stored answers
-    are judged again.
+    The metrics are computed from the store alone, except for `abd`: its stored answers are judged
+    again.
 
     Args:
         sessions: ids, unique prefixes of ids, or "last" (the default).
@@ -61,12 +61,15 @@ def evaluate(
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         out: a .csv or .md file for the tables, or a folder for tables and figures
             (docs/explanation/gear.md).
-        ratings: for `hypobench`, sheets filled in by people (see `agree`), for its table 8.
+        ratings: for `hypobench`, sheets filled in by people (see `agree`), for table 8 of the
+            paper.
 
     Returns:
         Session, task, method, model, number of problems and metrics for each session. `gear` adds
-        "settings", with a row for each data set, n and model, and "table3". `abd` adds "evaluator",
-        "bootstrap" and "tables" (docs/explanation/exception-rules.md).
+        "settings", with one row for each combination of data set, number of shown pairs and model,
+            and
+        "table3". `abd` adds "evaluator", "bootstrap" and "tables"
+        (docs/explanation/exception-rules.md).
 
     Raises:
         UsageError: an option is invalid or does not fit the evaluation.
@@ -90,13 +93,15 @@ def evaluate(
 
 @validate_call
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
-    """Compute baselines without hypotheses for each finished problem of a session on labelled text.
+    """Train baselines for each finished problem of a session on labelled text, and return their
+    scores.
 
-    The baselines are trained here on the rows that the session was shown. They are tested on the
-    rows that the session was tested on (reports/papers/hypobench/baselines.py).
+    A baseline predicts labels without hypotheses. It is trained on the rows that the session was
+    shown, and tested on the rows that the session was tested on
+    (reports/papers/hypobench/baselines.py).
 
     Args:
-        session: its id, a unique prefix of it, or "last".
+        session: the session's id, a unique prefix of the id, or "last".
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     from ...reports.papers.hypobench.baselines import session_baselines
@@ -126,20 +131,21 @@ def evaluate_sessions(
     judged_by: EvaluatorOptions = EXACT_JUDGE,
     sheets: Sequence[str | Path] = (),
 ) -> dict[str, Json]:
-    """Evaluate sessions of an open store.
+    """Compute the metrics of sessions in an open store.
 
     Args:
         store: the open store.
         sessions: full ids of the sessions.
-        name: name of the evaluation; None for the one that fits the first session.
-        options: what the metrics count.
+        name: name of the evaluation; None for the evaluation that fits the first session.
+        options: which hypotheses and observations the metrics count.
         out: file or folder for the tables; None to write nothing.
-        judged_by: how stored answers are judged again, for evaluations that do so.
-        sheets: for labelled text, sheets filled by people (`compare_raters`), for table 8.
+        judged_by: evaluator, solver and workers, for evaluations that judge stored answers again.
+        sheets: for labelled text, sheets filled in by people (`compare_raters`), for table 8 of the
+            paper.
 
     Returns:
-        {"sessions": [...]} with what the evaluation's section adds. With `out` it also has "files",
-        and "notes" about what could not be written.
+        An object with "sessions" and the keys that the evaluation adds. With `out` it also has
+        "files", and "notes" about what could not be written.
 
     Raises:
         UsageError: the evaluation does not support the evaluator or the sheets.

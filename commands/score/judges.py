@@ -1,7 +1,7 @@
-"""Models that label, rate or write texts outside sessions, and the judge of single hypotheses.
+"""Open models that label, rate or write texts outside a session, and judge single hypotheses.
 
-`predict` and `check` use models that label texts, `rate` one that rates, and `tasks generate` one
-that writes.
+`predict` and `check` use a model that labels texts, `rate` uses a model that rates hypotheses, and
+`tasks generate` uses a model that writes texts.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from ..session.text_planning import NON_JUDGE_MODELS
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model that is not opened yet, with its options.
+    """A model that is not open yet, with the options to open it with.
 
     Args:
-        model: the model string or object; None where exact rules judge without a model.
-        options: the options to open it with.
+        model: the model string or a model object; None if exact rules judge without a model.
+        options: the options to open the model with.
     """
 
     model: str | Proposer | None = None
@@ -49,7 +49,9 @@ class ModelSpec:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Proposer | None]:
-        """Open the model for the length of an `async with` block. An object is passed on as it is.
+        """Open the model, and close it at the end of the `async with` block.
+
+        A model object is yielded unchanged and not closed. Without a model, None is yielded.
 
         Raises:
             UsageError: the model cannot be opened with these options.
@@ -73,16 +75,16 @@ def choose_judge(
     model_arg: Sequence[str] | Mapping[str, Json] = (),
     roles: Mapping[str, Any] | None = None,
 ) -> ModelSpec:
-    """Return the model that labels texts.
+    """Return the model that labels texts, with its options.
 
     Args:
-        model: the model string or object; None for none.
-        own: options of the model that have a flag of their own.
-        model_arg: further options, K=V.
-        roles: settings by role; those of "judge" take precedence.
+        model: the model string or a model object; None for no model.
+        own: options of the model that have a command-line flag of their own.
+        model_arg: further options, as K=V pairs or a mapping.
+        roles: settings by role. Settings of the role "judge" take precedence.
 
     Raises:
-        UsageError: the model cannot label texts, or there are options but no model.
+        UsageError: the model cannot label texts, or options are set without a model.
     """
     return _find_role_model("judge", model, own, model_arg, roles, "cannot label texts")
 
@@ -90,7 +92,11 @@ def choose_judge(
 def choose_writer(
     model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Json] = ()
 ) -> ModelSpec:
-    """Return a model that writes texts.
+    """Return the model that writes texts, with its options.
+
+    Args:
+        model: the model string or a model object.
+        model_arg: options, as K=V pairs or a mapping.
 
     Raises:
         UsageError: the model cannot write texts.
@@ -112,7 +118,7 @@ def choose_rater(model: str | Proposer | None, roles: Mapping[str, Any] | None =
     """Return the model that rates hypotheses: the model of `roles["scorer"]`, otherwise `model`.
 
     Raises:
-        UsageError: no model is named, or it cannot rate.
+        UsageError: no model is named, or the model cannot rate hypotheses.
     """
     found = _find_role_model(SCORER, model, {}, (), roles, "cannot rate hypotheses")
     if found.model is None:
@@ -154,10 +160,10 @@ def _find_role_model(
 
 
 def with_judge(settings: TextSettings, judge: str | None, model: ModelSpec) -> TextSettings:
-    """Return the settings with a given `judge`: the way in which sentences are applied to texts.
+    """Return `settings` with the setting `judge`, which decides how sentences are applied to texts.
 
-    If `judge` is None, the setting becomes "auto" with a model and "exact" without a model. "auto"
-    applies exact rules first, and asks the model about all other sentences.
+    If the argument `judge` is None, the setting becomes "auto" with a model and "exact" without a
+    model. "auto" applies exact rules first, and asks the model about all other sentences.
 
     Raises:
         UsageError: `judge` is "model", but there is no model.
@@ -177,13 +183,13 @@ EMPTY_SPACE = InputSet("none", ())
 
 @dataclass(frozen=True)
 class Judge:
-    """Judge hypotheses or raw answers, one per line of a file.
+    """A judge of hypotheses or raw answers, which come one per line of a file.
 
     Args:
         family: the family of the problems.
         answer_format: the format of raw answers.
-        oracles: what applies the hypotheses.
-        known: problems with their sample spaces, by id.
+        oracles: the sandbox or solver that applies the hypotheses.
+        known: the problems with their sample spaces, by id.
         evaluator: for rules about worlds, exact or released.
     """
 
@@ -198,7 +204,12 @@ class Judge:
         lines: Iterator[tuple[int, str]],
         on_result: Callable[[dict[str, Json]], Awaitable[None]],
     ) -> None:
-        """Judge several lines concurrently, and pass the results to `on_result` in line order."""
+        """Judge lines concurrently, and pass the results to `on_result` in the order of the lines.
+
+        Args:
+            lines: the number and the text of each line.
+            on_result: called with the result of each line.
+        """
         going: deque[asyncio.Task[dict[str, Json]]] = deque()
         try:
             while True:
@@ -215,7 +226,14 @@ class Judge:
             await asyncio.gather(*going, return_exceptions=True)
 
     async def judge_line(self, number: int, text: str) -> dict[str, Json]:
-        """Judge one line. A line with invalid data gets the verdict "error"."""
+        """Judge one line, and return the result as a JSON object.
+
+        If the data in the line is invalid, the verdict is "error".
+
+        Args:
+            number: the number of the line.
+            text: the text of the line.
+        """
         start = time.perf_counter()
         said: dict[str, Json] = {"problem": None, "line": number}
         try:
@@ -251,7 +269,7 @@ class Judge:
         return await self._apply(item, problem, space, key, brought)
 
     def hidden_observations(self, problem: Problem) -> Sequence[Observation]:
-        """Return the observations that count as hidden."""
+        """Return the observations of a problem that count as hidden."""
         return problem.hidden
 
     def _measures(

@@ -1,6 +1,6 @@
-"""Read stored ratings of sessions, for `eval hypobench`; no model is called.
+"""Read stored ratings of sessions, for `eval hypobench`.
 
-The ratings come from the file that `peirce rate` writes.
+The ratings come from the file that `peirce rate` writes. No model is called.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from .ratings_file import default_ratings_path, read_ratings
 
 
 def summarise_ratings(store: Store, session: str) -> list[dict[str, Json]]:
-    """Return {"problem", "by", "scores"} for each problem and rater, for the sentences in the bank.
+    """Return a summary {"problem", "by", "scores"} for each problem and rater.
 
-    The list is empty where nothing was rated.
+    Only ratings of sentences in the session's bank count. The list is empty if nothing was rated.
+
+    Args:
+        store: the open store.
+        session: full id of the session.
 
     Raises:
-        DataError: the file holds something else.
+        DataError: the file of ratings is invalid.
     """
     kept = read_ratings(default_ratings_path(Path(store.path), session))
     if not kept.rows:
@@ -45,16 +49,26 @@ def summarise_ratings(store: Store, session: str) -> list[dict[str, Json]]:
 
 
 def rating_rows(store: Store, session: str) -> list[dict[str, Json]]:
-    """Return the ratings as the file holds them.
+    """Return all ratings of a session, as the file contains them.
+
+    Args:
+        store: the open store.
+        session: full id of the session.
 
     Raises:
-        DataError: the file holds something else.
+        DataError: the file of ratings is invalid.
     """
     return list(read_ratings(default_ratings_path(Path(store.path), session)).rows.values())
 
 
 def mean_qualities(summaries: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
-    """Return the last rater's mean novelty, plausibility and clarity by problem."""
+    """Return the mean novelty, plausibility and clarity of each problem, by problem and quality.
+
+    If several models rated a problem, the last summary counts.
+
+    Args:
+        summaries: the result of `summarise_ratings`.
+    """
     return {
         str(one["problem"]): {
             name: one["scores"][name]["mean"] for name in QUALITIES if name in one["scores"]

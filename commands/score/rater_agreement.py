@@ -1,9 +1,9 @@
-"""`peirce agree SESSION`: measure how far people agree with the ratings of a model.
+"""`peirce agree SESSION`: measure how far people agree with a model's ratings of hypotheses.
 
-The command first writes a sheet for people to fill in. It holds pairs of a true sentence and a
-sentence of the bank, drawn evenly from every problem and every score that the model gave, without
-these scores. A rater fills in `feature` (yes or no: are the two about a common variable) and, where
-that is yes, `relationship` (0, 0.25, 0.5, 0.75 or 1).
+The command first writes a sheet for people to fill in. The sheet contains pairs of a true sentence
+and a sentence of the bank. The pairs are drawn evenly over the problems and over the scores that
+the model gave, but the sheet does not show the scores. A person fills in `feature` (yes or no: are
+both sentences about a common variable?) and, after a yes, `relationship` (0, 0.25, 0.5, 0.75 or 1).
 """
 
 from __future__ import annotations
@@ -92,14 +92,15 @@ def agree(
 def compare_raters(
     rows: Sequence[Mapping[str, Json]], sheets: Sequence[str | Path]
 ) -> list[dict[str, Json]]:
-    """Return the agreement of all raters, as `agree` does, without reading a store.
+    """Return the agreement of each pair of raters, as `agree` does, without reading a store.
 
     Args:
         rows: ratings of one or more sessions, as `ratings_file` reads them.
-        sheets: filled sheets; without any, the models are compared with each other.
+        sheets: sheets filled in by people. If there are none, the models are compared with each
+            other.
 
     Raises:
-        DataError: a sheet is invalid or holds other pairs.
+        DataError: a sheet is invalid or contains other pairs of sentences.
     """
     pairs, models = _pairs(rows), _models(rows)
     people = _people(sheets, set(pairs))
@@ -114,9 +115,12 @@ def compare_raters(
 
 
 def item_id(row: Mapping[str, Json]) -> str:
-    """Return an identifier of a pair on the sheet that does not reveal the pair's score.
+    """Return an id for a pair on the sheet, which does not reveal the score of the pair.
 
-    It begins with a letter, because a spreadsheet would read 123456e78901 as a number.
+    The id begins with a letter, because a spreadsheet would read 123456e78901 as a number.
+
+    Args:
+        row: the rating of the pair.
     """
     return "p" + digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
 

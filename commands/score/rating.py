@@ -1,10 +1,10 @@
 """`peirce rate SESSION --scorer-model MODEL`: let a model rate the sentences in a session's bank.
 
-Each call asks one question. For a true sentence and a sentence of the bank: are they about a common
-variable (`feature`), and if so, how much of the true sentence does the other express
-(`relationship`: 0, .25, .5, .75, 1)? For a true variable: is the sentence about it (`variable`)?
-For a sentence alone: its `novelty`, `plausibility` and `clarity`, 1 to 5. An answer that cannot be
-read has score None and is counted as missing.
+Each call asks one question. For a true sentence and a sentence of the bank: are both about a common
+variable (`feature`), and if so, how much of the true sentence does the sentence of the bank express
+(`relationship`: 0, .25, .5, .75 or 1)? For a true variable: is the sentence about this variable
+(`variable`)? For a sentence alone: what are its `novelty`, `plausibility` and `clarity`, from 1 to
+5? If an answer cannot be read, its score is None and it is counted as missing.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def rate(
 ) -> Iterator[Rating | RatingSummary]:
     """Rate the hypotheses in a session's bank with a model, and yield each rating.
 
-    Ratings are saved as they arrive, and saved ratings are not requested again.
+    Ratings are saved when they arrive, and saved ratings are not requested again.
 
     Args:
         session: the session's id, a unique prefix of the id, or "last".
-        problem: rate only the bank of this problem.
-        scores: the questions to rate: discovery, novelty, plausibility, clarity; by default all
+        problem: rate only the bank of this problem; None for all problems.
+        scores: the questions to ask: discovery, novelty, plausibility, clarity; by default all
             questions that the data allow.
         scorer_model: the model that rates.
         roles: settings by role. The settings of "scorer" apply, and its model replaces
@@ -123,10 +123,10 @@ class ProblemBank:
 
     Args:
         problem: the problem.
-        bank: the sentences of its bank, best first.
+        bank: the sentences of the bank, best first.
         user_findings: known findings that the user provides.
-        variables: the variables of each true sentence that is an exact rule, filled in for
-            discovery.
+        variables: the variables of each true sentence that is an exact rule. They are filled in if
+            the score discovery is requested.
     """
 
     problem: Problem
@@ -171,7 +171,12 @@ def _wanted(one: ProblemBank, scores: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_variables(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the variables, in words, of each true sentence that is an exact rule."""
+    """Return the variables of each true sentence that is an exact rule, described in words.
+
+    Args:
+        problem: the problem.
+        truths: the true sentences, which produced the labels.
+    """
     from ...tools.discovery.input_space import InputSpace
     from ...tools.discovery.rule_cases import compile_truth
     from ...tools.sentence_rules.rules import Rule
@@ -318,7 +323,14 @@ class _Work:
 
 
 def parse_answer(kind: str, answer: str) -> dict[str, Json]:
-    """Parse an answer into {"score", "reason", "said"}; an unreadable answer has score None."""
+    """Parse a model's answer into {"score", "reason", "said"}.
+
+    The score is None if the answer cannot be read.
+
+    Args:
+        kind: the question that was asked, such as feature or novelty.
+        answer: the complete answer of the model.
+    """
     from ...tasks.text.answers import parse_yes_no
     from ...tasks.text.rating_answers import (
         FIVE_POINT_SCALE,
@@ -339,9 +351,9 @@ def parse_answer(kind: str, answer: str) -> dict[str, Json]:
 
 
 def rater_name(scorer: Proposer) -> str:
-    """Return the name of a rater: the model's name and a digest of its settings.
+    """Return the name of a model that rates: the model's name and a digest of its settings.
 
-    Settings of the endpoint do not count.
+    Settings of the endpoint do not change the name.
     """
     told = scorer.settings()
     if isinstance(told, Mapping):

@@ -1,8 +1,8 @@
-"""The ratings of a session: a JSONL file next to the store, one rating per line.
+"""The ratings of a session: a JSONL file next to the store, with one rating per line.
 
-Each rating is appended as it comes and is not requested again, so a `rate` that was stopped
-continues where it was. The store itself is not changed: a session's record does not depend on later
-ratings.
+Each rating is appended when it arrives and is not requested again, so `peirce rate` can continue
+after an interruption. The ratings are not in the store, because a session's record must not depend
+on later ratings.
 """
 
 from __future__ import annotations
@@ -31,38 +31,42 @@ Key = tuple[str, ...]
 
 
 def default_ratings_path(store: Path, session: str) -> Path:
-    """Return the default path of a session's ratings."""
+    """Return the default path of the file with a session's ratings.
+
+    Args:
+        store: path of the store.
+        session: full id of the session.
+    """
     return store.with_name(f"{store.name}.ratings") / f"{session}.jsonl"
 
 
 def rating_key(row: Mapping[str, Json]) -> Key:
     """Return the key under which a rating is stored.
 
-    The key contains everything on which the question to the rater depends.
-
-    "true" is the true sentence or variable that the question is about; it is None for a quality of
-    the hypothesis alone. "known" is the digest of the findings that the rater was shown.
+    The key contains everything that determines the question to the rater. In `row`, "true" is the
+    true sentence or variable that the question is about; it is None if the question is about a
+    quality of the hypothesis alone. "known" is the digest of the findings that the rater was shown.
     """
     return tuple(str(row.get(name)) for name in (*KEY_FIELDS, "known"))
 
 
 @dataclass
 class RatingsFile:
-    """A file of ratings, keyed by what was rated, to which new ratings are added.
+    """A file of ratings, to which new ratings are appended.
 
     Args:
         path: path of the file.
-        rows: the ratings by key, in the order of the file.
+        rows: the ratings by key (`rating_key`), in the order of the file.
     """
 
     path: Path
     rows: dict[Key, dict[str, Json]] = field(default_factory=dict)
 
     def add(self, row: dict[str, Json]) -> None:
-        """Append a rating to the file.
+        """Append a rating to the file and to `rows`.
 
         Raises:
-            OSError: the rating could not be written; the file is as before.
+            OSError: the rating could not be written. The file is then unchanged.
         """
         make_folder(self.path.parent)
         with (
@@ -85,15 +89,15 @@ def read_ratings(
 ) -> RatingsFile:  # fmt: skip
     """Read a file of ratings.
 
-    An incomplete last line (still being written, or cut off) is ignored.
+    An incomplete last line, which another process may still be writing, is ignored.
 
     Args:
         path: path of the file.
-        needed: raise DataError where the file does not exist.
+        needed: raise DataError if the file does not exist; otherwise the result is then empty.
         repair: remove an incomplete last line from the file, so that ratings can be appended.
 
     Raises:
-        DataError: another line is no rating.
+        DataError: a complete line is not a rating.
     """
     place = expand_home(path)
     found = RatingsFile(place)

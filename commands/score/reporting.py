@@ -1,4 +1,6 @@
-"""The commands `report` and `view`: sessions as an HTML page, as a file or from a local server."""
+"""The commands `report` and `view`: show sessions as an HTML page, in a file or on a local
+server.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,11 @@ def report(
     Args:
         sessions: ids, unique prefixes of ids, or "last" (the default).
         out: an .html file. An existing file is replaced.
-        name: the evaluation whose metrics are shown; None for the one that fits the task.
+        name: the evaluation whose metrics are shown; None for the evaluation that fits the task.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
 
     Raises:
-        UsageError: the name of the file is invalid, or it cannot be written.
+        UsageError: the name of the file is invalid, or the file cannot be written.
         StoreError: a session cannot be found.
     """
     target = expand_home(out)
@@ -92,14 +94,15 @@ def view(
     name: str | None = None,
     store: str | Path | None = None,
 ) -> Viewer:
-    """Return a server for the HTML page of sessions, already listening on this machine.
+    """Return a local web server that shows the HTML page of sessions.
 
-    Its method `serve` answers requests until it is interrupted; its `url` is the address.
+    The server is already listening. Call its method `serve` to answer requests until an interrupt;
+    its `url` is the address of the page.
 
     Args:
         sessions: ids, unique prefixes of ids, or "last" (the default).
-        port: the port; 0 takes a free one.
-        name: the evaluation whose metrics are shown; None for the one that fits the task.
+        port: the port; 0 chooses a free port.
+        name: the evaluation whose metrics are shown; None for the evaluation that fits the task.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
 
     Raises:

@@ -22,8 +22,8 @@ class ProblemScores(Result):
     """The metrics of one problem.
 
     Attributes:
-        scores: the value of each metric (None if the problem has no value), and further fields of
-            the evaluation.
+        scores: the value of each metric, by name (None if the problem has no value), and further
+            fields that the evaluation adds.
     """
 
     problem: str
@@ -31,11 +31,11 @@ class ProblemScores(Result):
 
 
 class Baseline(Result):
-    """The scores of a baseline on one split.
+    """The scores of one baseline on one split.
 
     Attributes:
-        low: lower bound of the interval of the accuracy.
-        high: upper bound of this interval.
+        low: lower bound of the 95% interval of the accuracy.
+        high: upper bound of the 95% interval of the accuracy.
         f1: macro F1.
         n: number of rows of the split.
     """
@@ -66,7 +66,7 @@ class ModelRatings(Result):
 
     Attributes:
         by: the model that rated.
-        scores: the mean scores, by name.
+        scores: the mean score of each question, by name.
     """
 
     problem: str
@@ -86,18 +86,19 @@ class SessionScores(Result):
             kind.
         malformed: number of malformed hypotheses by reason.
         memorising: number of hypotheses that memorise the shown observations.
-        left_out_pairs: number of hidden pairs that were left out, because no hypothesis can be
+        left_out_pairs: number of hidden pairs that do not count, because no hypothesis can be
             judged by them.
         by_problem: metrics of each problem; present with `by_problem=True`.
         rows: for labelled text, metrics of each problem with intervals over its rows.
         baselines: for labelled text, the baselines of each problem.
         rated: for labelled text, summaries of ratings by models.
         evaluator: for rules about worlds, exact or released.
-        by_regime: for rules about worlds, the metrics of each regime; `by_theory` and
-            `by_difficulty` likewise.
-        failures: for rules about worlds, number of rules by outcome: success, or the first failure
-            of the paper's table H.2 that fits.
-        added: fields of another package's report section.
+        by_regime: for rules about worlds, the metrics of each regime.
+        by_theory: for rules about worlds, the metrics of each theory.
+        by_difficulty: for rules about worlds, the metrics of each difficulty.
+        failures: for rules about worlds, number of rules by outcome: success, or the first type of
+            failure in table H.2 of the paper that applies.
+        added: fields that the report section of another package adds.
     """
 
     session: str
@@ -126,14 +127,14 @@ class SessionScores(Result):
 
 
 class SettingScores(Result):
-    """The scores of GEAR's evaluation for one data set, one number of shown pairs and one model.
+    """GEAR's scores for one combination of data set, number of shown pairs and model.
 
     Attributes:
-        n: number of shown pairs; "original" for the data's own choice of shown pairs, "various" if
-            a file chooses different numbers.
+        n: number of shown pairs; "original" if the data set chooses the shown pairs itself,
+            "various" if a file chooses different numbers.
         verdicts: number of hypotheses by verdict.
         stops: number of problems by the reason why they ended.
-        undefined: number of undefined predictions over the sample space, by reason.
+        undefined: number of undefined predictions on the sample space, by reason.
         memorising: number of hypotheses that memorise the shown observations.
     """
 
@@ -149,7 +150,7 @@ class SettingScores(Result):
 
 
 class TableRow(Result):
-    """A row of GEAR's table 3: one model, averaged over data sets."""
+    """One row of GEAR's table 3: the metrics of one model, averaged over data sets."""
 
     model: str
     data_sets: Sequence[str]
@@ -158,14 +159,15 @@ class TableRow(Result):
 
 
 class CrossModelCell(Result):
-    """The scores of one bank of sentences when one model applies it to the rows.
+    """The scores of one bank of sentences if one model applies the sentences to the rows.
 
     Attributes:
         bank: id of the session that made the bank, or name of the bank's file.
         proposer: the model that proposed the sentences.
         judge: the model that applies the sentences, or "exact rules".
         inference: the strategy that predicts labels with the bank.
-        scores: means by metric and split; None where there is no value.
+        session: the session that applied the bank.
+        scores: mean scores by metric and split; None if there is no value.
     """
 
     bank: str
@@ -186,7 +188,9 @@ class FineTuned(Result):
 
 
 class ReferenceResult(Result):
-    """Metrics of rules that no session proposed: planted rules, or conditions of theories."""
+    """Metrics of reference rules that no session proposed: planted rules, or conditions of
+    theories.
+    """
 
     problems: int
     metrics: Mapping[str, Metric]
@@ -197,7 +201,8 @@ class Evaluation(Result):
     """The result of `peirce eval`: the metrics of one or more sessions.
 
     Attributes:
-        settings: for `gear`, the scores by data set, number of shown pairs and model.
+        settings: for `gear`, the scores for each combination of data set, number of shown pairs and
+            model.
         table3: for `gear`, the rows of the paper's table 3.
         cross_model: for `hypobench`, the scores of each bank with each model that applies it.
         fine_tuned: for `hypobench`, the scores of trained classifiers.
@@ -207,7 +212,7 @@ class Evaluation(Result):
         tables: for `abd`, the rows of each table, by name of the table.
         notes: sentences about what could not be written to `out`.
         files: the files written to `out`.
-        added: fields of another package's report section.
+        added: fields that the report section of another package adds.
     """
 
     sessions: Sequence[SessionScores]
@@ -225,11 +230,11 @@ class Evaluation(Result):
 
 
 class StudySession(Result):
-    """A session that entered a study.
+    """A session whose problems were used in a study.
 
     Attributes:
-        problems: number of problems that entered the study.
-        left_out: number of unfinished problems, which did not enter, by status.
+        problems: number of problems that were used.
+        left_out: number of unfinished problems, which were not used, by status.
     """
 
     session: str
@@ -251,8 +256,8 @@ class StudyRow(Result):
         k: for the study `general`, number of earlier hypotheses in a context, or "all".
         problems: number of problems that count in this row.
         left_out: number of problems that do not count in this row, by reason.
-        figures: counts, and figures with their intervals ({value, low, high, n, undefined}, where
-            `undefined` counts bootstrap samples without a value), by name.
+        figures: by name, counts and values with their intervals, as {value, low, high, n,
+            undefined}. `undefined` is the number of bootstrap samples without a value.
     """
 
     data_set: str | None = None
@@ -268,28 +273,28 @@ class StudyRow(Result):
 class Study(Result):
     """The result of `peirce study`: a simulation study over sessions, with its settings.
 
-    reports/papers/gear/studies.py explains the studies.
+    reports/papers/gear/studies.py explains the studies. A context is a set of earlier hypotheses.
 
     Attributes:
         study: defeasible or general.
-        draws: draws of hidden pairs for each problem and number of pairs.
-        all_pairs: whether hidden pairs count by which no hypothesis can be judged.
-        distinct: number of consistent hypotheses, counting those of a problem that predict the same
-            on all inputs once.
+        draws: number of random draws of hidden pairs, for each problem and number of pairs.
+        all_pairs: whether hidden pairs count even if no hypothesis can be judged by them.
+        distinct: number of consistent hypotheses, where hypotheses of a problem that make the same
+            predictions on all inputs count once.
         without_memorising: whether hypotheses that memorise the shown pairs were left out.
-        contexts: for the study `general`, the maximum number of contexts (sets of earlier
-            hypotheses) of one size for each problem.
-        pairs: for the study `general`, the maximum number of pairs of hypotheses that are compared
-            in one context.
+        contexts: for the study `general`, the maximum number of contexts of one size for each
+            problem.
+        pairs: for the study `general`, the maximum number of comparisons of two hypotheses that one
+            context counts as.
         hypotheses: number of consistent hypotheses.
         not_judged: number of consistent hypotheses that were left out because their predictions or
             costs are not known.
         memorising: number of hypotheses that memorise the shown pairs.
         without_consistent: number of problems without a consistent hypothesis.
         hidden_left_out: number of hidden pairs that were left out, by reason.
-        rows: the figures by data set, number of shown pairs, number of hidden pairs and, for
+        rows: the results by data set, number of shown pairs, number of hidden pairs and, for
             `general`, size of the context.
-        whole: for the study `defeasible`, the figures over all data sets and with all hidden pairs.
+        whole: for the study `defeasible`, the results over all data sets and with all hidden pairs.
     """
 
     study: str
@@ -316,15 +321,18 @@ class CheckRow(Result):
     """The judgement of the hypothesis in one line of a file, as `peirce check` prints it.
 
     Attributes:
-        problem: the problem that the line names; None if it names none.
+        problem: id of the problem in the line; None if the line names no problem.
         line: number of the line.
         verdict: consistent, inconsistent, malformed or error.
-        observations: for each shown observation, whether the hypothesis is right; None where it
+        reason: why the hypothesis has this verdict; None if there is nothing to explain.
+        observations: for each shown observation, whether the hypothesis is right; None if it
             predicts nothing.
-        hidden: the same for the hidden observations.
-        undefined: number of inputs of the sample space for which it predicts nothing, by reason.
+        hidden: for each hidden observation, whether the hypothesis is right; None if it predicts
+            nothing.
+        undefined: number of inputs of the sample space for which the hypothesis predicts nothing,
+            by reason.
         breaches: breaches of the answer contract (the rules for an answer in the prompt).
-        measures: further measures of the problem's family, such as the cost of a rule.
+        measures: further measures that the problem's family adds, such as the cost of a rule.
     """
 
     problem: str | None
@@ -340,25 +348,25 @@ class CheckRow(Result):
 
 
 class PredictionRow(Result):
-    """The prediction of a bank for one row.
+    """The prediction for one row of the data.
 
     Attributes:
-        row: number of the row, from 1.
+        row: number of the row, counted from 1.
         observation: for rules about worlds, the world and the element, whether the rule is valid in
-            this world, and its cost there.
+            this world, and the cost of the rule in this world.
         label: for labelled text, the same as `prediction`.
         prediction: for programs, the predicted output (any JSON value); for labelled text, the
             predicted label; for rules about worlds, whether the element is an exception. None if
-            there is no prediction; `reason` says why.
-        agreement: of the hypotheses that predict something for the row, the share that predict
+            there is no prediction.
+        agreement: among the hypotheses that predict something for the row, the share that predicts
             `prediction`. None if there is no prediction, or no hypothesis predicts something.
         rule: the hypothesis that decided; None if no single hypothesis decided.
         how: how the prediction was made: "oracle", or for labelled text the kind of decision
             (`graphs.inference.Decision`).
-        reason: why there is no prediction; None if there is one.
+        reason: why there is no prediction; None if there is a prediction.
         hypothesis: the same as `rule`.
-        expected: the known label or output; present if the row has one.
-        right: whether the prediction equals the known label or output; present if the row has one.
+        expected: the known label or output; absent if it is not known.
+        right: whether the prediction equals `expected`; absent if `expected` is absent.
     """
 
     row: int
@@ -379,13 +387,13 @@ class PredictionFile(Result):
 
     Attributes:
         file: path of the file.
-        problem: the problem whose bank was applied.
+        problem: id of the problem whose hypotheses were applied.
         rows: number of rows.
         predicted: number of rows with a prediction.
         undefined: number of rows without a prediction, by reason.
         columns: names of the columns of the file.
-        expected: number of rows whose output or label is known; present if there are such rows.
-        right: number of these rows that are predicted correctly.
+        expected: number of rows with a known output or label; absent if there are none.
+        right: number of rows with a known output or label that are predicted correctly.
     """
 
     file: str
@@ -405,9 +413,9 @@ class Rating(Result):
         by: the model that rated.
         wording: hash of the prompts.
         kind: the question: feature, relationship, variable, or a quality such as novelty.
-        true: the true sentence or variable that the question compares with; None for a quality.
+        true: the true sentence or variable to which the hypothesis is compared; None for a quality.
         known: for a quality, digest of the known hypotheses in the prompt; otherwise None.
-        score: the rating; None if the answer contains none.
+        score: the rating; None if the answer contains no rating.
         reason: the reason that the model gave.
         said: the complete answer of the model.
     """
@@ -425,13 +433,13 @@ class Rating(Result):
 
 
 class RatingSummary(Result):
-    """A summary of the ratings of a problem's bank.
+    """A summary of the ratings of the hypotheses in a problem's bank.
 
     Attributes:
         by: the model that rated.
         kind: always "summary".
         hypotheses: number of rated hypotheses.
-        scores: the scores, by name.
+        scores: the scores of each question, by name.
     """
 
     problem: str
@@ -447,7 +455,7 @@ class RatingSheet(Result):
     Attributes:
         sheet: path of the file.
         rows: number of pairs on the sheet; the JSON key is "items".
-        strata: number of these pairs, by problem and by the score that a model gave.
+        strata: number of pairs on the sheet, by problem and by the score that a model gave.
     """
 
     sheet: str
@@ -485,7 +493,7 @@ class Report(Result):
 
     Attributes:
         file: path of the file.
-        bytes: size of the file.
+        bytes: size of the file in bytes.
     """
 
     sessions: Sequence[str]

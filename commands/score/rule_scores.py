@@ -1,4 +1,4 @@
-"""`peirce eval abd`: judge the stored answers of sessions again, and make the paper's tables."""
+"""`peirce eval abd`: judge the stored answers of sessions again, and compute the paper's tables."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ Item = TypeVar("Item")
 
 
 class SessionAnswers(NamedTuple):
-    """The answers of a session to a problem.
+    """The answers of one session to one problem.
 
     Args:
         problem: the problem.
-        answers: the raw texts, in order.
+        answers: the raw texts of the answers, in order.
         refined: whether the session refined its answers (see `abd.records.choose_attempt`).
     """
 
@@ -78,12 +78,12 @@ class SessionAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleJudge:
-    """Judges exception rules again, under the exact or the released evaluator.
+    """A judge of exception rules, which uses the exact or the released evaluator.
 
     Args:
-        family: the family, set to read rules as the evaluator does.
+        family: the family, configured to read rules as the evaluator does.
         evaluator: exact or released.
-        oracles: what applies the rules.
+        oracles: the solver that applies the rules.
     """
 
     family: Family
@@ -91,19 +91,21 @@ class RuleJudge:
     oracles: Oracles
 
     async def judge_answers(self, answered: Sequence[SessionAnswers]) -> tuple[Record, ...]:
-        """Return the record of each problem with its answers, in order.
+        """Judge the answers to each problem, and return one record per problem, in order.
 
         Raises:
-            Unavailable: the solver died.
+            Unavailable: the solver stopped unexpectedly.
         """
         return await _in_turn(self._record, answered)
 
     async def describe_problems(self, problems: Sequence[Problem]) -> tuple[ProblemStatistics, ...]:
-        """Return the problems with the bounds of their worlds and the planted rules' costs."""
+        """Return statistics of each problem: the bounds of its worlds, and the costs of its planted
+        rule.
+        """
         return await _in_turn(self._described, problems)
 
     async def judge_known_rules(self, problems: Sequence[Problem]) -> tuple[ReferenceRule, ...]:
-        """Return the planted rules and the antecedents of the theories that the problems have."""
+        """Judge the planted rules of the problems and the conditions of their theories."""
         found = await _in_turn(self._known, problems)
         return tuple(one for some in found for one in some)
 
@@ -245,11 +247,13 @@ def evaluate_rules(
         target: file or folder for the tables; None to write nothing.
 
     Returns:
-        {"sessions", "beside", "evaluator", "bootstrap", "tables"}, and "files" with a target.
+        An object with "sessions", "beside", "evaluator", "bootstrap" and "tables", and with "files"
+            if
+        `target` is set.
 
     Raises:
         UsageError: a session has another family, or the evaluator or solver is unknown.
-        Unavailable: the solver died.
+        Unavailable: the solver stopped unexpectedly.
     """
     check_evaluator(judged_by.evaluator)
     check_solver(judged_by.solver)
@@ -286,8 +290,8 @@ class StoredSession:
     """A stored session whose rules are to be judged again.
 
     Args:
-        summary: its fields other than metrics, as in `evaluate_session`.
-        answers: its finished problems with their answers.
+        summary: the fields of the session other than metrics, as in `evaluate_session`.
+        answers: the session's answers to each finished problem.
     """
 
     summary: dict[str, Json]

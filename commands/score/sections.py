@@ -1,7 +1,7 @@
-"""Report sections of `abd` and `hypobench`, which need more than the store.
+"""The report sections of `abd` and `hypobench`, which need more than the data in the store.
 
-They use the solver that judges answers again, ratings by people and models, and baselines trained
-here.
+They use the solver that judges answers again, ratings by people and models, and baselines that are
+trained for the report.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`peirce study`: run GEAR's simulation studies over stored sessions and write their files."""
+"""`peirce study`: run GEAR's simulation studies over stored sessions, and write the results."""
 
 from __future__ import annotations
 
@@ -34,20 +34,23 @@ def study(
     store: str | Path | None = None,
     out: str | Path | None = None,
 ) -> Study:
-    """Run a simulation study of GEAR over sessions joined by problem and shown pairs.
+    """Run a simulation study of GEAR over stored sessions.
 
-    It reads the store and calls no model (reports/papers/gear/studies.py).
+    Hypotheses of different sessions are pooled if their problem and shown pairs are equal. No model
+    is called (reports/papers/gear/studies.py).
 
     Args:
         name: defeasible or general.
         sessions: ids, unique prefixes of ids, or "last" (the default).
         seed: seed of the draws.
-        draws: number of draws of hidden pairs for each problem and number of pairs.
+        draws: number of random draws of hidden pairs, for each problem and number of pairs.
         all_pairs: also count hidden pairs by which no hypothesis can be judged.
-        distinct: count hypotheses of a problem that predict the same once.
+        distinct: count hypotheses of a problem that make the same predictions only once.
         without_memorising: leave out hypotheses that memorise the shown observations.
-        contexts: for `general`, maximum number of contexts of one size for each problem.
-        pairs: for `general`, maximum number of comparisons that one context counts as.
+        contexts: for `general`, maximum number of contexts (sets of earlier hypotheses) of one size
+            for each problem.
+        pairs: for `general`, maximum number of comparisons of two hypotheses that one context
+            counts as.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         out: a file or folder for tables and a figure (see `write_study`).
 
@@ -72,7 +75,7 @@ def study(
 
 
 def check_study_files(out: str | Path) -> None:
-    """Raise UsageError where `write_study` could not write, before the study runs."""
+    """Raise UsageError if `write_study` could not write to `out`. Call it before a study runs."""
     target = expand_home(out)
     if target.suffix not in STUDY_SUFFIXES:
         writing.check_target(target)
@@ -85,8 +88,8 @@ def check_study_files(out: str | Path) -> None:
 def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
     """Write the results of a study to files, and return the paths of the files.
 
-    `out` is a .csv, .md, .png or .svg file, or a folder that receives all four. Without matplotlib,
-    the folder receives no figures, and a warning is given.
+    `out` is a .csv, .md, .png or .svg file, or a folder. A folder receives a file of each of these
+    types. Without matplotlib, the folder receives no figures, and a warning is given.
     """
     target = expand_home(out)
     name = str(result["study"])

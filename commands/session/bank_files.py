@@ -1,8 +1,8 @@
-"""Read and write banks of hypotheses that a later session uses again.
+"""Read and write banks of hypotheses, which a later session can use again.
 
-A bank comes from a session of the store or from a file. Three forms of file can be read: what
-`peirce bank --json` prints, what `peirce bank --out FILE` writes (`format_bank`), and the JSON of the
-reference implementation, a map from text to its statistics (acc, num_visits, reward,
+A bank comes from a session of the store or from a file. Three file formats can be read: the output
+of `peirce bank --json`, the file that `peirce bank --out FILE` writes (`format_bank`), and the JSON
+of the reference implementation, which maps each text to its statistics (acc, num_visits, reward,
 correct_examples).
 """
 
@@ -34,15 +34,16 @@ PUBLIC_FIELDS = ("labels", "label_name", "columns", "shape", "description")
 
 @dataclass(frozen=True)
 class StoredBank:
-    """A bank read from the store or from a file.
+    """A bank of hypotheses that was read from the store or from a file.
 
     Args:
-        rows: the hypotheses by problem id; "" for those that belong to no problem.
+        rows: the hypotheses with their statistics, by problem id; "" for hypotheses that belong to
+            no problem.
         source: where the bank comes from, as a session records it.
-        public: public fields by problem id, where the bank holds them.
-        problems: the problems of the session that made the bank; of a file, those that it defines
-            (`format_bank`).
-        settings: the settings of that session; empty for a file.
+        public: public fields of the problems, by problem id, if the bank contains them.
+        problems: the problems of the session that made the bank. For a file, the problems that the
+            file defines (`format_bank`).
+        settings: the settings of the session that made the bank; empty for a file.
     """
 
     rows: Mapping[str, Sequence[Mapping[str, Json]]]
@@ -52,15 +53,16 @@ class StoredBank:
     settings: Mapping[str, Json] = field(default_factory=dict)
 
     def find_rows(self, problem: Problem) -> list[Json]:
-        """Return the bank rows that fit a problem.
+        """Return the hypotheses of this bank that fit a problem.
 
-        These are the rows of the problem itself, otherwise the rows of its data set, otherwise the
-        only rows that the bank has. If the rows come from another sample of the data, `right` keeps
-        only the observations that this problem shows too. For a bank from a file, samples cannot be
-        compared, and `right` stays unchanged.
+        If the bank has hypotheses of the same problem, they are returned. Otherwise the hypotheses
+        of its data set are returned, or else the hypotheses of the only problem in the bank. If the
+        hypotheses come from another sample of the data, their field `right` keeps only observations
+        that `problem` also shows. For a bank from a file, samples cannot be compared, and `right`
+        is unchanged.
 
         Raises:
-            UsageError: the bank holds the rows of several problems, and none of them matches.
+            UsageError: the bank has hypotheses of several problems, and no problem matches.
         """
         name = problem.group or problem.id
         only = list(self.rows) if len(self.rows) == 1 else []
@@ -93,12 +95,12 @@ def read_bank(name_or_path: str | Path, store: Path) -> StoredBank:
     """Read a bank from a file, or from a session of the store.
 
     Args:
-        name_or_path: path of a file, else a session of the store.
+        name_or_path: path of a file. If there is no such file, the id of a session.
         store: path of the store.
 
     Raises:
         UsageError: there is no such file or session, or the session's bank is empty.
-        DataError: the file holds no valid bank.
+        DataError: the file does not contain a valid bank.
         StoreError: the store cannot be opened.
     """
     place = expand_home(name_or_path)
@@ -200,10 +202,17 @@ def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
 def save_bank(
     store: Store, session: str, problem: str | None, alpha: float | None, out: str | Path
 ) -> None:
-    """Write the bank of a session, or of one of its problems, to a JSON file (`format_bank`).
+    """Write the bank of a session to a JSON file (`format_bank`).
 
-    If an oracle applies the hypotheses, the file holds all consistent ones, also those that the bank
-    leaves out as redundant, in the order of the findings.
+    If a sandbox or solver applies the hypotheses, the file contains all consistent hypotheses, in
+    the order of the findings. This includes hypotheses that the bank leaves out as redundant.
+
+    Args:
+        store: the open store.
+        session: full id of the session.
+        problem: write only the hypotheses of this problem; None for all problems.
+        alpha: rank by reward with this weight of exploration; None for the default ranking.
+        out: the file to write.
 
     Raises:
         UsageError: the file cannot be written, or the bank is empty.
@@ -253,12 +262,14 @@ def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[s
     Args:
         task: name of the task.
         problems: the problems of the session.
-        rows: rows of the session's bank, each with its problem.
+        rows: the hypotheses of the session's bank, each with the id of its problem.
 
     Returns:
-        An object {"task", "problem", "public", "hypotheses"}, or a list of them if several problems
-        have hypotheses. If an oracle applies the hypotheses, the object also has "definition":
-        {"problem", "digest"}, the problem without its hidden part.
+        An object {"task", "problem", "public", "hypotheses"}, or a list of objects if several
+            problems
+        have hypotheses. If a sandbox or solver applies the hypotheses, an object also has
+            "definition":
+        {"problem", "digest"}, which is the problem without its hidden data.
     """
     from ...tasks import load_family
 

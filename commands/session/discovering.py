@@ -1,4 +1,6 @@
-"""The commands `recognize` and `discover`: what a file holds, and a session with the task that fits it."""
+"""The commands `recognize`, which says what a data file contains, and `discover`, which runs a
+session on the file.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ from .running import run
 
 
 class Discovery(Session):
-    """The outcome of a session on a file whose task was recognized.
+    """The outcome of a session on a data file whose task was recognized.
 
     Attributes:
-        kind: what the file was taken for.
-        why: the evidence for it.
+        kind: what the file was recognized as, such as labelled_rows.
+        why: the evidence for this kind.
     """
 
     kind: str
@@ -33,16 +35,17 @@ class Discovery(Session):
 
 @validate_call
 def recognize(file: str | Path, target: str | None = None) -> Recognition:
-    """Return what a file or folder of data holds, and the commands that run on it.
+    """Return what a data file or folder contains, and commands that run a session on it.
 
-    It reads the file with the readers of the tasks, at most 100,000 rows, and runs nothing.
+    At most 100,000 rows are read. No session is started.
 
     Args:
-        file: a CSV, TSV, JSON, JSONL or Parquet file, plain or gzip, or a folder.
-        target: the column to explain; None to choose it by its name, its values and its position.
+        file: a CSV, TSV, JSON, JSONL or Parquet file, uncompressed or gzip, or a folder.
+        target: the column to explain; None to choose the column by its name, values and position.
 
     Raises:
-        UsageError: there is no such file, its name does not fit its content, or `target` is no column.
+        UsageError: the file does not exist, its name does not fit its content, or `target` is not a
+            column of the file.
         DataError: the file is empty or damaged.
     """
     found = recognize_file(file, target)
@@ -76,10 +79,11 @@ def _advise(found: RecognizedFile) -> str:
 
 
 def choose_reading(found: Recognition) -> FileReading:
-    """Return the reading that is certain.
+    """Return the reading of a file (how the file can be read as data of a task) that is certain.
 
     Raises:
-        UsageError: none is certain, or no task reads it. The message has the commands to choose from.
+        UsageError: no reading is certain, or no task can read the file. The message contains
+            commands to choose from.
     """
     if found.command:
         return found.readings[0]
@@ -106,19 +110,20 @@ def discover(
     callbacks: Sequence[Any] = (),
     **overrides: Unpack[RunOptions],
 ) -> Discovery:
-    """Look at a file of data, and run a session with the task that fits it.
+    """Recognize what a data file contains, and run a session with the task that fits the file.
 
     Args:
-        file: a CSV, TSV, JSON, JSONL or Parquet file, plain or gzip, or a folder.
-        target: the column to explain; None to choose it by its name, its values and its position.
-        reading: one of the readings that `recognize` returned for the file, to run without looking
-            again; None for the one that is certain.
+        file: a CSV, TSV, JSON, JSONL or Parquet file, uncompressed or gzip, or a folder.
+        target: the column to explain; None to choose the column by its name, values and position.
+        reading: a reading from the result of `recognize`, which then is used without reading the
+            file again; None for the reading that is certain.
         on_event: called with each event of the session.
         callbacks: LangChain callbacks, for tracing.
         overrides: single settings by name, as in `run`.
 
     Raises:
-        UsageError: it is not clear what the file holds, no task reads it, or a setting is invalid.
+        UsageError: it is not clear what the file contains, no task can read the file, or a setting
+            is invalid.
         PeirceError: any other expected failure, in one sentence.
     """
     if reading is None:
@@ -135,10 +140,14 @@ def discover(
 def run_arguments(
     reading: FileReading, overrides: Mapping[str, Any]
 ) -> tuple[str, dict[str, Json]]:
-    """Return the task and the options of `run` for a reading.
+    """Return the task and the options with which `run` uses a reading of a file.
+
+    Args:
+        reading: the reading.
+        overrides: further options by name.
 
     Raises:
-        UsageError: no task reads it, or an option would replace one of the reading.
+        UsageError: no task can read the file, or `overrides` contains data or label.
     """
     if reading.task is None:
         raise UsageError(f"no task explains {reading.summary}")

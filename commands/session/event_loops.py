@@ -1,7 +1,7 @@
-"""Run the work of a command on an event loop: in this thread, or in another one that can be cancelled.
+"""Run coroutines on an event loop, in this thread or in another thread that can be cancelled.
 
-Where a loop is already running, as in a notebook, a session runs in a thread with a loop of its own,
-so that the caller's loop stays responsive and its signal handlers stay as they are.
+In a notebook, an event loop is already running. A session then runs in another thread with its own
+event loop, so that the notebook's loop stays responsive and its signal handlers are unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 
 
 class Cancellation:
-    """Cancels, from any thread, the coroutine that runs under it."""
+    """Cancels the coroutine that its method `run` awaits, from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,7 +31,9 @@ class Cancellation:
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
 
     def cancel(self) -> None:
-        """Cancel the coroutine that runs now, and every later one before it starts."""
+        """Cancel the running coroutine. Coroutines that `run` receives later are cancelled at
+        once.
+        """
         with self._lock:
             self._cancelled = True
             if self._running is not None:
@@ -39,7 +41,7 @@ class Cancellation:
                 loop.call_soon_threadsafe(task.cancel)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine that `cancel` cancels."""
+        """Await a coroutine that `cancel` can cancel, and return its result."""
         task = asyncio.ensure_future(work)
         with self._lock:
             if self._cancelled:
@@ -57,13 +59,13 @@ _CANCELLATION: ContextVar[Cancellation | None] = ContextVar("cancellation", defa
 
 @contextlib.contextmanager
 def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
-    """Yield a function that runs coroutines to completion, one after the other, on one event loop.
+    """Yield a function that runs coroutines on one event loop, one after the other.
 
-    They run in this thread, or in another one where a loop is already running, as in a notebook.
-    There, an interrupt from the keyboard or the notebook cancels the coroutine.
+    The coroutines run in this thread. If an event loop is already running here, as in a notebook,
+    they run in another thread, and an interrupt from the keyboard or the notebook cancels them.
 
     Raises:
-        Interrupted: such an interrupt arrived.
+        Interrupted: an interrupt cancelled a coroutine in the other thread.
     """
     runner = asyncio.Runner()
     if not _loop_is_running():
@@ -110,10 +112,11 @@ def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what a function returns that runs in another thread, with the caller's context.
+    """Run a function in another thread, with the context variables of the caller, and return its
+    result.
 
-    If the awaiting task is cancelled, the coroutines that the function runs (`run_coroutine`) are
-    cancelled too, and the task ends only when the function has ended and closed what it opened.
+    If the awaiting task is cancelled, the coroutines that the function runs with `run_coroutine`
+    are cancelled too. The task ends when the function has ended and closed what it opened.
     """
     cancellation, context = Cancellation(), contextvars.copy_context()
     context.run(_CANCELLATION.set, cancellation)

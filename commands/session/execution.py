@@ -1,7 +1,8 @@
-"""Execute a session: open store, models and sandbox, run the open problems, and close everything.
+"""Execute a session: open the store, the models and the sandbox, run the problems, and close
+everything.
 
-The first Ctrl-C, a SIGTERM or a closed terminal lets the steps in flight finish and saves them. A
-second Ctrl-C stops at once.
+After the first Ctrl-C, a SIGTERM or a closed terminal, the steps that are running finish and are
+saved. A second Ctrl-C stops at once.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class OpenedSettings:
 
     Args:
         model: settings of the proposer.
-        repairer: settings of the repairer; None where there is none.
-        players: settings of the models of other roles, by role.
-        layers: the layers of the sandbox and whether each is active.
+        repairer: settings of the repairer; None without a repairer.
+        players: settings of the models of all other roles, by role.
+        layers: the isolation layers of the sandbox, each with whether it is active.
         concurrency: number of problems that run at the same time.
     """
 
@@ -67,17 +68,17 @@ async def execute_session(
     callbacks: Sequence[Any] = (),
     retry_failed: bool = False,
 ) -> str:
-    """Run the session that `begin` names, and return its id.
+    """Run the problems of a new or existing session, and return the session's id.
 
     Args:
         path: path of the store.
-        begin: creates or finds the session in the open store, and returns its id.
+        begin: called with the open store; creates or finds the session, and returns its id.
         family: name of the task's family.
         config: the configuration of the run.
-        players: {role: [model, its options]} for the roles that the proposer does not play.
+        players: {role: [model, its options]} for the roles that have a model of their own.
         on_event: called with each event of the run.
         callbacks: LangChain callbacks.
-        retry_failed: whether to try problems again that failed.
+        retry_failed: whether to run failed problems again.
     """
     from ...agents import open_model
     from ...graphs.runtime.budget import Budget
@@ -139,7 +140,7 @@ async def execute_session(
 
 
 def oracle_settings(sandbox: SandboxConfig, cluster: ClusterConfig) -> OracleSettings:
-    """Return the settings that the oracle of a session is opened with."""
+    """Return the settings with which the session's sandbox or solver is opened."""
     return OracleSettings(sandbox.sandbox, cluster.workers, sandbox.strict_sandbox, sandbox.solver)
 
 
@@ -166,7 +167,11 @@ async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) ->
 
 @contextlib.contextmanager
 def default_progress(on_event: OnEvent | None) -> Iterator[OnEvent | None]:
-    """Yield the listener for the events of a session: in a notebook, by default a progress display."""
+    """Yield the function that receives the events of a session.
+
+    This is `on_event` if it is set. Otherwise it is a progress display in a notebook, and None
+    outside a notebook.
+    """
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if on_event is not None or getattr(shell, "kernel", None) is None:
         yield on_event
@@ -189,10 +194,13 @@ def _showing(on_event: OnEvent) -> OnEvent:
 
 @contextlib.contextmanager
 def handle_interrupts(emit: OnEvent) -> Iterator[asyncio.Event]:
-    """Yield the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task.
+    """Yield an event that the first Ctrl-C or SIGTERM sets. A second signal cancels the task.
 
-    SIGHUP sets the event too but never cancels, because a terminal that closes may send it several
-    times. Outside the main thread no signal handler is installed.
+    SIGHUP sets the event too but never cancels, because a terminal that closes may send SIGHUP
+    several times. Outside the main thread no signal handler is installed.
+
+    Args:
+        emit: called with {"type": "stopping"} after the first signal.
 
     Raises:
         Interrupted: a second signal cancelled the task.

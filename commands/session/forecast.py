@@ -1,7 +1,8 @@
-"""Count the calls of a session by role before any model is called (`peirce run --dry-run`).
+"""Count the calls that a session would make, by role, without calling a model (`peirce run
+--dry-run`).
 
-The method counts them (graphs/forecast.py). Retries are not included. The repairer's count starts
-at 0 because it may never be called.
+The method computes the numbers (graphs/forecast.py). Retries are not included. The smallest number
+of calls of the repairer is 0, because the repairer may never be called.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ EXHAUSTIBLE_MODELS = ("search", "scripted", "recorded")  # models that may run o
 
 
 def forecast(plan: RunPlan) -> dict[str, Json]:
-    """Return how many calls a session would make.
+    """Return how many calls of each role a planned session would make.
 
     Args:
-        plan: what the session would do.
+        plan: the plan of the session.
 
     Returns:
-        {task, method, model, seed, problems, calls: {role: {least, most}}}, and "prompt_tokens" for
-        labelled text: the estimated length of the longest first prompt. `least` and `most` are
-        totals over all problems, assuming that no call fails. A proposer that may run out of
-        hypotheses (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
-        Imported answers need no call. With a repairer, calls has "repairer" too.
+        {task, method, model, seed, problems, calls: {role: {least, most}}}, and for labelled text
+        "prompt_tokens", the estimated length of the longest first prompt. `least` and `most` are
+            totals
+        over all problems, assuming that no call fails. A proposer that may run out of hypotheses
+        (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
+            Imported
+        answers need no call. With a repairer, "calls" contains "repairer" too.
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
@@ -64,11 +67,15 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
 
 
 def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
-    """Return the forecast of a run.
+    """Plan a run, and return how many calls it would make (see `forecast`).
+
+    Args:
+        task: name of a task, or path of a task file.
+        config: the configuration of the run.
 
     Raises:
-        UsageError: a setting is invalid, as far as this is known before a model is called or
-        loaded.
+        UsageError: a setting is invalid, as far as this is known without calling or loading a
+            model.
         DataError: the data is invalid.
     """
     from ...agents import check_model
@@ -87,8 +94,8 @@ def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
 def add_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:
     """Return a listener that adds the forecast of calls to the event that starts a session.
 
-    Only sessions on labelled text get it; for other sessions, and for None, return `on_event`
-    itself.
+    The forecast is added only for sessions on labelled text. For other sessions, and for None,
+    `on_event` is returned unchanged.
     """
     if on_event is None or "text" not in plan.settings:
         return on_event

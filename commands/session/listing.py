@@ -21,8 +21,8 @@ Place: TypeAlias = str | Path
 def sessions(*, store: str | Path | None = None) -> list[SessionRow]:
     """Return every session of the store, oldest first.
 
-    Each row holds the session's id, status, counts and settings. Task, method, seed, model and data
-    are repeated as keys of the row itself.
+    Each row has the session's id, status, counts and settings. Task, method, seed, model and data
+    are also keys of the row itself.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
@@ -64,13 +64,13 @@ def show(
     calls: bool = False,
     store: Place | None = None,
 ) -> list[ProblemRow] | list[HypothesisRow] | list[CallRow]:
-    """Return one row for each problem of a session, or for each hypothesis of a problem.
+    """Return one row for each problem of a session, or for each hypothesis of one problem.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
-        problem: list the hypotheses of this problem.
-        calls: list the calls of the session or the problem instead, with tokens, seconds, retries,
-            and the cost where prices are known.
+        session: the session's id, a unique prefix of the id, or "last".
+        problem: id of the problem whose hypotheses to return; None to return the problems.
+        calls: return the calls of the session or the problem instead, with tokens, seconds,
+            retries, and the cost if prices are known.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     with open_for_reading(store) as opened:
@@ -111,15 +111,16 @@ def bank(
 ) -> list[BankRow] | list[BankStep]:
     """Return the bank of hypotheses that a session keeps, best first.
 
-    While the session runs, and with `alpha`, the bank is ranked by reward. Afterwards it is ranked as
-    the findings are (`reports/findings.py`): by evidence, then by simplicity.
+    While the session runs, and with `alpha`, the bank is ranked by reward. After the session it is
+    ranked like the findings (`reports/findings.py`): by evidence, then by simplicity.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
-        problem: only the hypotheses of this problem.
-        alpha: rank by the reward with this weight of exploration.
-        history: return how the bank grew instead, one object for each step that changed it: its
-            size, the texts that entered and left, the best reward and accuracy (store/bank.py).
+        session: the session's id, a unique prefix of the id, or "last".
+        problem: return only the hypotheses of this problem; None for all problems.
+        alpha: rank by the reward with this weight of exploration; None for the default ranking.
+        history: return how the bank changed instead, with one object for each step that changed the
+            bank: its size, the texts that entered and left, and the best reward and accuracy
+            (store/bank.py).
         out: also write the full bank to this .json file, which `--bank FILE` reads.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
@@ -141,10 +142,10 @@ def bank(
 
 @validate_call
 def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
-    """Open a stored session; its problems and steps are read on first access.
+    """Return a stored session whose problems and steps are read on first access.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
+        session: the session's id, a unique prefix of the id, or "last".
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     with open_for_reading(store) as opened:
@@ -155,11 +156,14 @@ def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
 
 
 def list_problems(store: Store, session: str) -> list[ProblemRow]:
-    """Return one row per problem: its status, end, steps, verdicts and breaches.
+    """Return one row per problem of a session: its status, steps, verdicts and breaches.
 
-    `reason` is the reason that the model gave for having no further answer, else "". For labelled
-    text, `inference` describes how the bank was read and how well it predicts
-    (`hypobench.metrics.summarize_predictions`). `inference` is None if the bank was not read.
+    For labelled text, a row also describes how labels were predicted with the bank and how well
+    (`hypobench.metrics.summarize_predictions`).
+
+    Args:
+        store: the open store.
+        session: full id of the session.
     """
     from ...reports import tally
     from ...reports.papers.hypobench.metrics import summarize_predictions
@@ -199,7 +203,9 @@ def _reason(response: Mapping[str, Any] | None) -> str:
 
 
 def list_hypotheses(store: Store, session: str, problem: str) -> list[HypothesisRow]:
-    """Return one row for each hypothesis or malformed answer of the problem, in step order."""
+    """Return one row for each hypothesis or malformed answer of a problem, in the order of the
+    steps.
+    """
     return _judged(store.steps(session, problem))
 
 
@@ -229,10 +235,15 @@ def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
 
 
 def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]:
-    """Return one row for each model or tool call, without its request and response.
+    """Return one row for each call of a model or tool, without its request and response.
 
-    A row has the call's tokens, seconds and retries, the session whose answer it repeats, and the
-    cost of a model call where prices are known. `export` gives the requests and responses.
+    A row has the call's tokens, seconds and retries, the session from which the answer was taken,
+    and the cost of a model call if prices are known. `export` writes the requests and responses.
+
+    Args:
+        store: the open store.
+        session: full id of the session.
+        problem: id of one problem; None for all problems.
     """
     from ...graphs.runtime.budget import Prices
 

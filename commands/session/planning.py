@@ -1,6 +1,6 @@
-"""Plan a run and check it before a model, a sandbox or a store is opened.
+"""Plan a run, and check the plan before a model, a sandbox or a store is opened.
 
-`run` executes the plan; a dry run (`forecast`) counts its calls.
+`run` executes the plan. A dry run (`forecast`) counts the calls that the plan needs.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class RunPlan:
     """Everything that a session needs before it starts: problems, method, models and settings.
 
     Args:
-        chosen: its problems.
+        chosen: the problems of the session.
         config: the requested configuration.
-        settings: the settings that it will record, except those that the opened model, repairer and
-            sandbox report.
-        operational: what it will record outside its digest.
+        settings: the settings that the session will record. The settings that the opened model,
+            repairer and sandbox report are added later.
+        operational: data that the session will record outside its digest.
     """
 
     chosen: ChosenProblems
@@ -68,24 +68,22 @@ class RunPlan:
 
     @property
     def model(self) -> str | Proposer:
-        """The model string, or the proposer object."""
+        """The model string or model object of the proposer."""
         return self.config.model.model
 
     @property
     def repair(self) -> str | Repairer | None:
-        """The model string of the repairer, or the repairer object; None if the session has no
-        repairer.
-        """
+        """The model string or object of the repairer; None if the session has no repairer."""
         return get_repairer(self.config.method)
 
 
 def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None) -> RunPlan:
-    """Return the plan of a run, checked without opening anything.
+    """Return the plan of a run, and check it without opening anything.
 
     Args:
-        task: the name of a task.
+        task: name of a task, or path of a task file.
         config: the configuration of the session.
-        chosen: the problems; None to load those that `config` selects.
+        chosen: the problems; None to load the problems that `config` selects.
 
     Raises:
         UsageError: a setting is invalid or does not fit the task, the method or another setting.
@@ -144,13 +142,13 @@ def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None)
 
 
 def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
-    """Return the settings of a method as a session on this family records them.
+    """Return the settings of a method that a session on this family records.
 
-    A setting that the user set takes precedence over the family's own default, and that over the
-    method's default.
+    A setting that the user set takes precedence over the family's default, which takes precedence
+    over the method's default.
 
     Raises:
-        UsageError: the method or the family does not take a setting.
+        UsageError: a setting does not fit the method or the family.
     """
     from ... import graphs
 
@@ -178,9 +176,9 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
 
 
 def check_method(task: str, method: object) -> None:
-    """Raise UsageError for an unknown method, naming the methods that work on this task.
+    """Raise UsageError if a method is unknown. The message names the methods that work on the task.
 
-    A wrong task is reported only where the method is unknown too.
+    If the method is known, the task is not checked.
     """
     if isinstance(method, str) and not registry.is_registered("methods", method):
         from ... import graphs
@@ -192,7 +190,7 @@ def check_method(task: str, method: object) -> None:
 def drop_unsupported_options(
     options: Mapping[str, Any], inherited: Collection[str]
 ) -> dict[str, Any]:
-    """Return the options without inherited options that the method does not take.
+    """Return `options` without inherited options that the method does not take.
 
     Options are inherited from the configuration file and the environment, where they may be meant
     for another method.
@@ -213,8 +211,8 @@ def drop_unsupported_options(
 
 
 def get_repairer(method: MethodSettings) -> str | Repairer | None:
-    """Return the model string or object that repairs answers, or None if the method repairs
-    none.
+    """Return the model string or object that repairs answers, or None if the method does not
+    repair.
     """
     return method.repair if isinstance(method, RepairSettings) else None
 
@@ -233,9 +231,11 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
 
 
 def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) -> dict[str, Json]:
-    """Return the settings that a model is opened with.
+    """Return the settings with which a model is opened.
 
-    The embedded search also gets the number of workers.
+    Args:
+        config: the settings of the model.
+        cluster: the settings of parallel work. The built-in search receives its number of workers.
     """
     own: dict[str, Any] = {name: getattr(config, name) for name in MODEL_SETTING_FIELDS}
     options = model_options(config.model, parse_key_values(config.model_arg), own)
@@ -244,15 +244,18 @@ def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) 
 
 
 def worker_options(cluster: ClusterConfig) -> dict[str, Json]:
-    """Return the option that sets the number of workers; it is empty if no number is set."""
+    """Return the option that sets the number of workers; empty if no number is set."""
     return {} if cluster.workers is None else {"workers": cluster.workers}
 
 
 def default_concurrency(model_settings: Json) -> int:
-    """Return the default number of problems that run concurrently.
+    """Return the default number of problems that run at the same time.
 
-    For a model in this process, this is one and a half times the model's batch size, because some
-    problems are being judged while other problems wait for the model.
+    For a model in this process, the number is one and a half times the model's batch size, because
+    some problems are being judged while others wait for the model.
+
+    Args:
+        model_settings: what the opened model reports about itself.
     """
     if not runs_in_process(model_settings):
         return DEFAULT_CONCURRENCY
@@ -261,9 +264,10 @@ def default_concurrency(model_settings: Json) -> int:
 
 
 def runs_in_process(model_settings: Json) -> bool:
-    """Return whether the settings belong to a language model that runs in this process.
+    """Return whether a model is a language model that runs in this process.
 
-    See agents/local/proposer.py.
+    Args:
+        model_settings: what the opened model reports about itself (agents/local/proposer.py).
     """
     return isinstance(model_settings, Mapping) and model_settings.get("endpoint") == "local"
 

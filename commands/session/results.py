@@ -1,4 +1,4 @@
-"""Result classes for the records of a store."""
+"""The result classes of the commands in `commands/session`, for data in a store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SessionRow(Result):
         problems: number of problems.
         problems_done: number of problems that were finished.
         problems_failed: number of problems that failed.
-        data: the file of the problems, with its name and hash; None for generated problems.
+        data: name and hash of the file with the problems; None for generated problems.
     """
 
     fields: Mapping[str, Json] = extra_keys()
@@ -44,7 +44,7 @@ class ProblemRow(Result):
 
     Attributes:
         cause: why the problem ended.
-        reason: the reason that the model gave when it had no further hypothesis, else "".
+        reason: why the model had no further hypothesis, in its own words; otherwise "".
         steps: number of steps.
         shown: number of shown observations.
         hidden: number of hidden observations.
@@ -52,8 +52,8 @@ class ProblemRow(Result):
         breaches: number of breaches of the answer contract (the rules for an answer in the prompt)
             by kind.
         malformed: number of malformed hypotheses by reason.
-        inference: for labelled text, the strategy that predicted labels with the bank, and its
-            accuracy and F1 by split; None if nothing was predicted.
+        inference: for labelled text, the strategy that predicted labels with the bank, and the
+            accuracy and F1 of these predictions by split; None if nothing was predicted.
     """
 
     problem: str
@@ -77,11 +77,14 @@ class HypothesisRow(Result):
         reason: why the hypothesis is not accepted; "" if it is accepted.
         hypothesis: the text of the hypothesis; None for a malformed answer.
         breaches: breaches of the answer contract (the rules for an answer in the prompt).
-        coverage: share of the sample space on which an earlier hypothesis predicts the same.
-        observations: for each shown observation, whether the hypothesis is right; None where its
+        coverage: share of the sample space on which an earlier hypothesis makes the same
+            prediction.
+        observations: for each shown observation, whether the hypothesis is right; None if its
             prediction is undefined.
-        hidden: the same for the hidden observations.
-        undefined: number of inputs of the sample space for which it predicts nothing, by reason.
+        hidden: for each hidden observation, whether the hypothesis is right; None if its prediction
+            is undefined.
+        undefined: number of inputs of the sample space for which the hypothesis predicts nothing,
+            by reason.
         answer: the complete answer of the model.
     """
 
@@ -107,7 +110,8 @@ class CallRow(Result):
     Attributes:
         path: the path of the call in the session, such as step/3/propose/0.
         kind: model or tool.
-        repeats: the session whose recorded answer was taken instead of a new call, else "".
+        repeats: id of the session whose recorded answer was used instead of a new call; otherwise
+            "".
         cost_usd: cost of a model call in US dollars, if the session has prices.
     """
 
@@ -126,19 +130,19 @@ class CallRow(Result):
 
 
 class BankRow(Result):
-    """A hypothesis in a session's bank.
+    """A hypothesis in a session's bank, with its statistics.
 
-    In a visit, a method applies the hypothesis to one shown observation.
+    A visit is an application of the hypothesis to one shown observation.
 
     Attributes:
-        rank: 1 for the best hypothesis.
+        rank: the rank in the bank; the best hypothesis has rank 1.
         hypothesis: digest of the hypothesis.
-        accuracy: share of the visits on which the hypothesis was right; None before the first
+        accuracy: share of the visits in which the hypothesis was right; None before the first
             visit.
         visits: number of visits.
-        reward: accuracy plus a bonus for few visits, by which a running session ranks the bank.
-        t: time of the last visit, counted by the session in visited observations.
-        covered: number of visits on which the hypothesis applied.
+        reward: accuracy plus a bonus for few visits. A running session ranks the bank by reward.
+        t: time of the last visit, as the number of observations that the session had visited.
+        covered: number of visits in which the hypothesis made a prediction.
         right: indices of the observations on which the hypothesis was right.
     """
 
@@ -156,13 +160,13 @@ class BankRow(Result):
 
 
 class BankStep(Result):
-    """A step in which a bank changed, as `peirce bank --history` lists it.
+    """A step of a session that changed its bank, as `peirce bank --history` lists it.
 
     Attributes:
-        t: time of the last visit in the step.
-        size: number of hypotheses after the step.
-        entered: texts of the hypotheses that entered.
-        left: texts of the hypotheses that left.
+        t: time of the last visit in the step, as the number of observations visited so far.
+        size: number of hypotheses in the bank after the step.
+        entered: texts of the hypotheses that were added.
+        left: texts of the hypotheses that were removed.
         reward: highest reward after the step; None before the first visit.
         accuracy: highest accuracy after the step; None before the first visit.
     """
@@ -209,7 +213,7 @@ class Difference(Result):
         step: the step; 0 if the difference belongs to no step.
         field: name of the value that differs.
         recorded: the stored value.
-        replayed: the value of the replay.
+        replayed: the value that the replay computed.
     """
 
     problem: str
@@ -220,7 +224,7 @@ class Difference(Result):
 
 
 class Replay(Result):
-    """The result of `peirce replay`. If it has no differences, the replay reproduced the
+    """The result of `peirce replay`. If `differences` is empty, the replay reproduced the
     session.
     """
 
@@ -230,15 +234,15 @@ class Replay(Result):
 
 
 class FileReading(Result):
-    """A way to read a file of data.
+    """One way to read a data file as problems of a task.
 
     Attributes:
         kind: labelled_rows, pairs, worlds, published_problems or numeric_target.
-        task: the task that can read the file in this way; None if there is none.
+        task: the task that can read the file in this way; None if no task can.
         options: the options of `peirce run` for this reading, including "data".
-        summary: the kind in words, with counts.
+        summary: a description of the content, with counts.
         why: the evidence for this reading.
-        command: the command that runs a session with this reading; "" if there is no task.
+        command: the command that runs a session with this reading; "" if no task can read the file.
     """
 
     kind: str
@@ -250,16 +254,16 @@ class FileReading(Result):
 
 
 class Recognition(Result):
-    """The result of `recognize`: the ways in which a file of data can be read.
+    """The result of `recognize`: the possible readings of a data file.
 
     Attributes:
-        kind: the kind of the first reading; unsure if no reading is certain.
+        kind: the kind of the first reading; "unsure" if no reading is certain.
         why: the evidence for the first reading, or why no reading is certain.
         command: the command that runs a session with the first reading; "" if no reading is
             certain, or no task can read the file.
-        readings: the ways to read the file, the likeliest first.
-        warnings: sentences about data that may spoil the rules, such as columns that give the label
-            away.
+        readings: the possible readings, the most likely first.
+        warnings: sentences about problems of the data that may make rules useless, such as columns
+            that reveal the label.
         advice: what to do if no reading is certain, or no task can read the file.
     """
 
@@ -284,8 +288,8 @@ class Disagreement(Result):
 
     Attributes:
         input: an input of the sample space.
-        outputs: what the best and the second best hypothesis predict, as text; None where the
-            sandbox to compute it cannot be opened here.
+        outputs: the predictions of the best and the second best hypothesis, as text; None if the
+            sandbox that computes them cannot be opened here.
     """
 
     input: Json
@@ -293,19 +297,20 @@ class Disagreement(Result):
 
 
 class Finding(Result):
-    """A hypothesis of a problem, ranked among the hypotheses found for it.
+    """A hypothesis of a problem, with its rank among the hypotheses of the problem.
 
     Attributes:
-        rank: 1 for the best hypothesis of the problem.
+        rank: the rank; the best hypothesis of the problem has rank 1.
         hypothesis: the source of the program, the formula, or the sentence.
         reading: what the hypothesis says, in one line.
         shown: the number of shown observations on which the hypothesis is right.
-        held_out: the same for the held-out observations; None if there are none, or if only a model
-            could apply the hypothesis to them.
-        consistent: whether the session judged the hypothesis consistent.
+        held_out: the number of held-out observations on which the hypothesis is right; None if
+            there are none, or if only a model could apply the hypothesis to them.
+        consistent: whether the session judged the hypothesis consistent with the shown
+            observations.
         bits: the description length of the hypothesis, in bits.
-        disagreement: for the best hypothesis, an input on which it disagrees with the second best;
-            None where there is none.
+        disagreement: for the best hypothesis, an input for which the second best hypothesis makes
+            another prediction; otherwise None.
     """
 
     problem: str
@@ -320,7 +325,9 @@ class Finding(Result):
 
 
 class Findings(Sequence[Finding]):
-    """The findings of one or more problems, by problem and rank; notebooks show a table."""
+    """The findings of one or more problems, sorted by problem and rank. Notebooks show them as a
+    table.
+    """
 
     def __init__(self, rows: Iterable[Finding]) -> None:
         self._rows = tuple(rows)
@@ -341,7 +348,10 @@ class Findings(Sequence[Finding]):
         return "\n".join(lines) or "no findings"
 
     def to_rows(self) -> list[dict[str, Json]]:
-        """Return one flat dict per finding; counts are None where there are no held-out observations."""
+        """Return one flat dict per finding.
+
+        The counts of held-out observations are None if there are no held-out observations.
+        """
         return [
             {
                 "problem": row.problem,

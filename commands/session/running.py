@@ -1,4 +1,6 @@
-"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`, and `arun` and `aresume`."""
+"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`, and the asynchronous `arun`
+and `aresume`.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,13 @@ RECORDED_OPTIONS = ("repair", "sandbox", "strict_sandbox", "workers", "solver", 
 
 
 def stored_config(record: Mapping[str, Any]) -> RunConfig:
-    """Return the configuration of a session from its record (`Store.session`).
+    """Return the configuration of a stored session.
+
+    Args:
+        record: the session's record (`Store.session`).
 
     Raises:
-        UsageError: the record holds no valid configuration.
+        UsageError: the record does not contain a valid configuration.
     """
     settings = record["settings"]
     operational = settings["operational"]
@@ -103,16 +108,17 @@ def run(
 ) -> Session:
     """Run a session on the problems of `task` and return its outcome.
 
-    The session is stored, also if it is interrupted or fails, and `resume` continues it.
+    The session is stored even if it is interrupted or fails. `resume` continues it.
 
     Args:
         task: name of a task, or path of your own task file.
         config: settings of the session; None for the defaults.
-        on_event: called with each event of the session (reports/screen/progress.py). Without it,
-            a notebook shows the progress, and nothing else does.
+        on_event: called with each event of the session (reports/screen/progress.py). If it is None,
+            a notebook shows the progress, and outside a notebook nothing is shown.
         callbacks: LangChain callbacks, for tracing.
-        overrides: single settings by name, which replace those of `config`. None counts as not set.
-            config/, `peirce run --help` and docs/reference/configuration.md explain each setting.
+        overrides: single settings by name, which replace settings of `config`. None counts as not
+            set. config/, `peirce run --help` and docs/reference/configuration.md explain each
+            setting.
 
     Raises:
         UsageError: a setting is invalid.
@@ -133,10 +139,10 @@ async def arun(
 ) -> Session:
     """Run a session as `run` does, without blocking the running event loop.
 
-    The session runs in another thread, which also calls `on_event`, the callbacks and a proposer
-    object. Cancelling the awaiting task stops the session at once: it stays in the store with the
-    status interrupted, and `resume` or `aresume` continues it. Arguments and errors are as for
-    `run`.
+    The session runs in another thread. `on_event`, the callbacks and a proposer object are called
+    in that thread. If the awaiting task is cancelled, the session stops at once. It stays in the
+    store with the status interrupted, and `resume` or `aresume` continues it. Arguments and errors
+    are those of `run`.
     """
     return await run_in_thread(
         run, task, config, on_event=on_event, callbacks=callbacks, **overrides
@@ -145,8 +151,7 @@ async def arun(
 
 @validate_call
 def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]) -> Forecast:
-    """Return the number of calls that `run` would make with these arguments (`peirce run
-    --dry-run`).
+    """Return how many calls `run` would make with these arguments (`peirce run --dry-run`).
 
     The settings are checked as in `run`, as far as this is possible without calling or loading a
     model. No store is created.
@@ -157,7 +162,9 @@ def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOpti
         overrides: single settings by name, as in `run`.
 
     Returns:
-        Task, method, model, seed, number of problems, and the fewest and most calls of each role.
+        Task, method, model, seed, number of problems, and the smallest and largest number of calls
+            of
+        each role.
 
     Raises:
         UsageError: a setting is invalid.
@@ -173,9 +180,12 @@ def _method_of(config: RunConfig | None, overrides: Mapping[str, Any]) -> Any:
 
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:
-    """Return the configuration with single settings replaced.
+    """Return a configuration in which single settings are replaced.
 
-    `method_options`, and also `method_arg`, may hold settings of a method from another package.
+    Args:
+        config: the configuration; None for the defaults.
+        overrides: single settings by name. `method_options` and `method_arg` may also contain
+            settings of a method from another package.
 
     Raises:
         UsageError: a setting is invalid, unknown or set twice.
@@ -253,7 +263,7 @@ def resume(
         session: the session's id, a unique prefix of the id, or "last".
         model: the proposer object, for a session that was started with a proposer object.
         repair: the repairer object, for a session that was started with a repairer object.
-        retry_failed: also retry problems that failed, for example because an endpoint was down.
+        retry_failed: also run problems again that failed, for example because an endpoint was down.
         on_event: called with each event of the session.
         callbacks: LangChain callbacks.
         overrides: settings that may differ from the recorded settings. A budget set here replaces
@@ -261,7 +271,7 @@ def resume(
 
     Raises:
         UsageError: a setting is invalid, or the model, repairer or roles differ from the recorded
-            ones.
+            settings.
         PeirceError: any other expected failure, in one sentence.
     """
     path = store_path(overrides.get("store"))
@@ -366,16 +376,17 @@ def import_recorded(
     callbacks: Sequence[Any] = (),
     **overrides: Unpack[RunOptions],
 ) -> Session:
-    """Judge every recorded answer in `file` on the problems of `data`, without stopping early.
+    """Judge all recorded answers in a file as a session, without stopping early.
 
     Args:
         file: the record of answers.
-        task: name of the task; None to take it from "dataset" in the record.
-        of_model: the model whose answers are judged, if the file holds answers of several models.
+        task: name of the task; None for the task that "dataset" in the record names.
+        of_model: the model whose answers are judged, if the file has answers of several models.
         on_event: called with each event of the session.
         callbacks: LangChain callbacks.
-        overrides: settings, as in `run`. The default of `answer_format` is the format in which
-            published answers of the family are recorded (for programs, fenced_function).
+        overrides: settings, as in `run`; `data` selects the problems. The default of
+            `answer_format` is the format in which published answers of the family are recorded (for
+            programs, fenced_function).
 
     Returns:
         The outcome of the session. Problems without a recorded answer are left out.
@@ -438,11 +449,14 @@ def replay(
     workers: int | None = None,
     solver: str = "fast",
 ) -> Replay:
-    """Run a session again from its journal without a model, and compare the result with the record.
+    """Repeat a stored session without calling a model, and compare the results with the stored
+    ones.
+
+    The models' answers come from the journal, in which the session recorded all its calls.
 
     Args:
         session: the session's id, a unique prefix of the id, or "last".
-        live: execute the tools again. The models' answers still come from the journal.
+        live: execute the tools again. Without `live`, their results come from the journal too.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         sandbox: with `live`, the sandbox backend that runs hypotheses.
         workers: with `live`, the number of workers; None for the default.

@@ -1,8 +1,9 @@
-"""Settings that a session records, and the checks of them that need no store.
+"""The settings that a session records, and the checks of settings that need no store.
 
-Settings that affect results are at the top level of a session's settings. The others (concurrency,
-names of files, the sandbox backend) are under "operational", which the session's digest leaves out.
-The contents of files enter the digest through the digests of problems, spaces and answers.
+Settings that affect results are at the top level of a session's settings. All other settings
+(concurrency, names of files, the sandbox backend) are under "operational", which does not affect
+the session's digest. The contents of files affect the digest through the digests of problems,
+spaces and answers.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ NAMED_SOURCES = ("data", "observations", "sample", "subset", "space", "task_file
 
 
 def version_record(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
-    """Return the settings that identify the wording and the code of a session.
+    """Return the settings that identify the wording of the prompts and the version of the code.
 
-    These are the version of the equality rule, a hash of the prompts, and the versions of packages.
+    They are the version of the equality rule, a hash of the prompts, and the versions of packages.
     """
     from ... import graphs
     from ...agents.prompts import protocol
@@ -59,9 +60,9 @@ def version_record(problem: Problem, family: Family, method: MethodSettings) -> 
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of Python, of this package and of its dependencies.
+    """Return the versions of Python, of this package and of its dependencies, by name.
 
-    A package that is not installed has None.
+    The version of a package that is not installed is None.
     """
     found: dict[str, str | None] = {"python": platform.python_version()}
     for name in PACKAGES:
@@ -73,13 +74,14 @@ def versions() -> dict[str, str | None]:
 
 
 def model_name(model: str | Proposer, model_settings: Json, for_display: bool = False) -> str:
-    """Return the name that the session records for its model.
+    """Return the name that a session records for its model.
 
     Args:
-        model: the model string, or the proposer object.
+        model: the model string, or a proposer object.
         model_settings: what the opened model reports about itself.
-        for_display: for answers from a file, return a name for people instead of the first digits of the
-            answers' digest: the model that the file names, else the name of the file.
+        for_display: for answers from a file, return a name for people: the model that the file
+            names, else the name of the file. Otherwise the name contains the first digits of the
+            digest of the answers.
     """
     if not isinstance(model, str):
         return str(model_settings.get("model", type(model).__name__))
@@ -95,11 +97,12 @@ def model_name(model: str | Proposer, model_settings: Json, for_display: bool = 
 
 
 def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Split a model's settings into those that affect its answers and those that do not.
+    """Divide a model's settings into settings that affect its answers and other settings.
 
     Returns:
-        The settings that affect answers; and a dictionary with "reached" (endpoint and transport)
-        and "answers" (the file that the answers come from).
+        The settings that affect answers, and a dictionary of the other settings with the keys
+            "reached"
+        (endpoint and transport) and "answers" (the file that the answers come from).
     """
     apart = (*ENDPOINT_FIELDS, ANSWERS_FILE)
     shaping = {key: value for key, value in model_settings.items() if key not in apart}
@@ -108,19 +111,28 @@ def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[st
 
 
 def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the records of the models of a session's other roles; empty if there are none."""
+    """Return the settings that a session records for the models of its roles; empty if there are
+    none.
+
+    Args:
+        players: settings of the opened models, by role.
+    """
     if not players:
         return {}
     return {"roles": {name: split_model_settings(told)[0] for name, told in players.items()}}
 
 
 def display_model_name(settings: Json) -> str:
-    """Return the name of a session's model as tables show it."""
+    """Return the name of a session's model, as tables show it.
+
+    Args:
+        settings: the settings of the session.
+    """
     return str(settings.get("operational", {}).get("model_name") or settings.get("model"))
 
 
 def display_settings(settings: Json) -> dict[str, Json]:
-    """Return a session's settings in readable form, with the names of files and the model."""
+    """Return a session's settings in readable form, with the names of files and of the model."""
     operational = settings.get("operational", {})
     named = {key: operational[key] for key in NAMED_SOURCES if key in operational}
     shown: dict[str, Json] = settings | named | {"model": display_model_name(settings)}
@@ -128,9 +140,9 @@ def display_settings(settings: Json) -> dict[str, Json]:
 
 
 def plugin_settings(method: str) -> frozenset[str]:
-    """Return the settings of a method from another package, which have no flag of their own.
+    """Return the names of settings that only a method from another package has.
 
-    They are set with `--method-arg`.
+    Users set them with `--method-arg`, because they have no command-line flag of their own.
 
     Raises:
         UsageError: there is no such method.
@@ -145,14 +157,15 @@ def plugin_settings(method: str) -> frozenset[str]:
 def parse_key_values(
     values: Sequence[str] | Mapping[str, Json], option: str = "--model-arg"
 ) -> dict[str, Json]:
-    """Parse K=V pairs. A value is read as JSON where possible, else as text.
+    """Parse K=V pairs into a dict. A value is parsed as JSON if possible, and otherwise kept as
+    text.
 
     Args:
         values: the pairs, or a mapping, which is returned as a dict.
-        option: the option named in the error message.
+        option: the option that the error message names.
 
     Raises:
-        UsageError: an entry is no K=V pair.
+        UsageError: a text in `values` is not a K=V pair.
     """
     if isinstance(values, Mapping):
         return dict(values)
@@ -166,7 +179,13 @@ def parse_key_values(
 
 
 def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
-    """Raise UsageError for a value that is not among the valid values."""
+    """Raise UsageError if `value` is not in `valid`.
+
+    Args:
+        name: the name of the setting, for the message.
+        value: the value of the setting.
+        valid: the valid values.
+    """
     if value not in valid:
         raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")
 
@@ -191,8 +210,8 @@ PRICES = ("price_in", "price_out", "price_cached")
 
 @functools.cache
 def role_setting_names() -> frozenset[str]:
-    """Return the names of all settings that a role may have: the model, and those of all model
-    kinds.
+    """Return the names of all settings that a role may have: its model, and settings of any model
+    kind.
     """
     from ...agents import schemes, settings_of
 
@@ -203,7 +222,11 @@ def role_setting_names() -> frozenset[str]:
 
 
 def model_setting_names(spec: str) -> frozenset[str]:
-    """Return the settings of this kind of model itself, without the fields of its requests."""
+    """Return the names of the settings that this kind of model has, without request fields.
+
+    Args:
+        spec: the model string.
+    """
     from ...agents import settings_of
 
     return frozenset(settings_of(spec).setting_names()) - {"model_args", "workers"}
@@ -214,14 +237,14 @@ def drop_unsupported_model_options(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the options and pairs without those that this kind of model does not support.
 
-    Only options and pairs from the file and the environment are dropped, because they may be meant
-    for another model. Flags are always kept.
+    Only options and pairs from the configuration file and the environment are dropped, because they
+    may be meant for another model. Options that were set by flags are always kept.
 
     Args:
         model: the model string.
         options: all options by name.
-        inherited: names of the options that come from file or environment.
-        pairs: the K=V pairs that come from file or environment.
+        inherited: names of the options that come from the configuration file or the environment.
+        pairs: the K=V pairs that come from the configuration file or the environment.
     """
     taken = model_setting_names(model)
     fields = supported_request_fields(model)
@@ -233,14 +256,19 @@ def drop_unsupported_model_options(
 
 
 def supported_request_fields(spec: str) -> frozenset[str]:
-    """Return the request fields with an option of their own that this kind of model supports."""
+    """Return the names of the request fields that have an option and that this kind of model
+    supports.
+
+    Args:
+        spec: the model string.
+    """
     from ...agents import settings_of
 
     return frozenset(REQUEST_FIELDS if "model_args" in settings_of(spec).setting_names() else ())
 
 
 def parse_value(text: str) -> Json:
-    """Return a text parsed as JSON where possible, else the text itself."""
+    """Return the value of a JSON text, or the text itself if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -250,16 +278,16 @@ def parse_value(text: str) -> Json:
 def model_options(
     model: Any, arguments: Mapping[str, Json], own: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """Return the options that open a model.
+    """Return the options with which a model is opened.
 
     Args:
         model: the model string, or a proposer object.
-        arguments: the pairs of --model-arg. Those that name a setting of this kind of model become
-            settings, the others become fields of the request.
-        own: the options that have a flag of their own.
+        arguments: the pairs of --model-arg. Pairs that name a setting of this kind of model become
+            settings. All other pairs become fields of the requests.
+        own: the options that have a command-line flag of their own.
 
     Raises:
-        UsageError: an argument contradicts a flag.
+        UsageError: a pair contradicts a flag.
     """
     apart = model_setting_names(model) if isinstance(model, str) else frozenset()
     options = {
@@ -279,9 +307,9 @@ def model_options(
 
 
 def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json]]:
-    """Return {role: {"model": ..., key: value}} for the roles that are configured.
+    """Return the configured roles as {role: {"model": ..., key: value}}.
 
-    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE, and --role takes
+    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE. --role takes
     precedence over tables of the configuration file.
 
     Raises:

@@ -1,4 +1,6 @@
-"""Estimate the first prompt's length on labelled text, and check that the model can hold it."""
+"""Estimate the length of the first prompt on labelled text, and check that it fits into the model's
+context.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,21 @@ from ...records import InputSet, Json, Message, Problem, UsageError
 
 
 def build_first_prompt(problem: Problem, settings: Mapping[str, Json]) -> Sequence[Message]:
-    """Return the messages of a session's first prompt, as far as they are known before it runs."""
+    """Return the messages of a session's first prompt, as far as they are known before the
+    session.
+    """
     shaped = SessionSettings(seed=settings["seed"], text=TextSettings(**settings["text"]))
     case = make_case(problem, None, space=InputSet("none", ()), settings=shaped)
     return get_method(settings["method"]).first_prompt(case)
 
 
 def estimate_prompt_tokens(problems: Sequence[Problem], settings: Mapping[str, Json]) -> int:
-    """Return the estimated number of tokens of the longest first prompt."""
+    """Return the estimated number of tokens of the longest first prompt.
+
+    Args:
+        problems: the problems of the session.
+        settings: the settings of the session.
+    """
     prompts = (build_first_prompt(one, settings) for one in problems)
     return max((estimate_tokens(one, {}, 0) for one in prompts if one), default=0)
 
@@ -30,12 +39,17 @@ def check_prompt(
 ) -> None:
     """Check that the first prompt and an answer fit into the model's context.
 
-    Without the option `context_tokens` nothing is checked here: at the first request an endpoint is
-    asked for the limit of its model (agents/endpoint/context.py), and a prompt that is too long is
-    refused then.
+    Nothing is checked if the option `context_tokens` is not set. In that case the endpoint is asked
+    for the model's limit before the first request (agents/endpoint/context.py), and a prompt that
+    is too long is rejected then.
+
+    Args:
+        problems: the problems of the session.
+        settings: the settings of the session.
+        options: the options of the model, with `context_tokens` and `max_tokens`.
 
     Raises:
-        UsageError: the estimate exceeds `context_tokens` of the model's options.
+        UsageError: the estimated length exceeds `context_tokens`.
     """
     holds, answer = options.get("context_tokens"), options.get("max_tokens") or 0
     if not isinstance(holds, int) or not holds:

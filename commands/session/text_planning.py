@@ -1,6 +1,6 @@
-"""Plan a session on labelled text: its text settings, its judge, and the papers and banks it reads.
+"""Plan a session on labelled text: its settings, its judge, and the papers and banks that it reads.
 
-All of it is checked before anything is opened.
+Everything is checked before a model or the store is opened.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INPUT_OPTIONS = ("literature", "bank", "method_arg")
 def text_record(
     config: RunConfig, family: Family, problem: Problem, roles: Mapping[str, Mapping[str, Json]]
 ) -> dict[str, Json]:
-    """Return the text settings that a session records, or {} where the family has no labelled text.
+    """Return the settings of labelled text that a session records, or {} for other families.
 
     Args:
         config: the configuration of the run.
@@ -34,11 +34,11 @@ def text_record(
         roles: settings of the roles, as `role_settings` returns them.
 
     Returns:
-        {"text": settings, "text_prompt": a hash of the prompt wording}.
+        {"text": settings, "text_prompt": a hash of the wording of the prompts}.
 
     Raises:
         UsageError: a setting is only for labelled text, or the method needs a model that labels
-        texts.
+            texts.
     """
     from ... import graphs
     from ...graphs.inference import STRATEGIES
@@ -138,17 +138,17 @@ def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -
 def add_papers_and_banks(
     chosen: ChosenProblems, method: str, config: TextConfig, store: Path, skip_bad: bool
 ) -> tuple[ChosenProblems, dict[str, Json]]:
-    """Add the papers and banks that the method reads to the problems.
+    """Return the problems with the papers and banks that the method reads.
 
     Args:
         chosen: the problems.
         method: name of the method.
         config: the settings that name the papers and banks.
         store: path of the store.
-        skip_bad: whether papers that cannot be read are left out.
+        skip_bad: whether to leave out papers that cannot be read.
 
     Returns:
-        The problems, and the sources of papers and banks as a session records them.
+        The problems, and the sources of the papers and banks as a session records them.
 
     Raises:
         UsageError: papers or banks are missing, or the method does not read them.

@@ -1,6 +1,6 @@
 """`peirce train --labels`: fine-tune a local model as a classifier of labelled text.
 
-It trains one classifier for each data set: the fine-tuned row of HypoBench's tables
+One classifier is trained for each data set. Its scores are the fine-tuned row of HypoBench's tables
 (reports/papers/hypobench/entries.py).
 """
 
@@ -70,27 +70,27 @@ def train_labels(
     """Fine-tune a local model as a classifier on each data set of labelled text.
 
     Args:
-        data: data sets as `--data` of the task `labels` takes them, a table, or `labels:GENERATOR`.
-            To resume a training on a table, give the table again.
+        data: the data sets: a file or folder as in `--data` of the task `labels`, a table, or
+            `labels:GENERATOR`. To resume a training on a table, pass the table again.
         base: folder of the model to fine-tune.
         out: folder of the training.
-        problem: names of data sets; all of them by default.
-        label: column that holds the labels.
-        ood: which out-of-distribution file to use, where there are several.
-        skip_bad: leave out rows that cannot be read, and data sets where several are wanted, and
-            count them in a warning. A resumed training does as it did before.
+        problem: names of data sets; by default all data sets.
+        label: column that contains the labels.
+        ood: which out-of-distribution file to use, if there are several.
+        skip_bad: leave out rows, and data sets if there are several, that cannot be read, and count
+            them in a warning. A resumed training uses its original value.
         config: a file of settings.
-        resume: continue a training in `out`. Finished sets are kept, and the unfinished one
-            continues after its last pass.
+        resume: continue a training in `out`. Finished data sets are kept, and an unfinished data
+            set continues after its last epoch.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         on_progress: called with {"set", "epoch", "update", "updates"}.
         settings: fields of `training.classifier.settings.ClassifierSettings`.
 
     Returns:
-        The training with its scores by set and split.
+        The training, with scores by data set and split.
 
     Raises:
-        UsageError: a setting is invalid, or it differs from those of the training to resume.
+        UsageError: a setting is invalid, or differs from the setting of the training to resume.
         DataError: the data is invalid.
     """
     from ...training.base_models import find_base
@@ -156,7 +156,15 @@ def train_labels(
 def read_sets(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
 ) -> list[LabelledSet]:
-    """Return the named data sets with all of their rows; every data set where `wanted` is empty."""
+    """Return data sets of labelled text with all their rows.
+
+    Args:
+        data: the data sets: a file, a folder, or `labels:GENERATOR`.
+        wanted: names of data sets; empty for all data sets.
+        label: column that contains the labels; None for the default.
+        ood: which out-of-distribution file to use, if there are several.
+        seed: seed of a generator.
+    """
     from ...training.classifier.fitting import LabelledSet
 
     found = []
@@ -197,7 +205,7 @@ def _rows(
 
 
 def make_settings(values: Mapping[str, Any]) -> ClassifierSettings:
-    """Return the settings of a classifier.
+    """Return the settings of a classifier training from values by name.
 
     Raises:
         UsageError: a name is unknown or a value is invalid.

@@ -1,4 +1,4 @@
-"""`peirce pairs`: build preference pairs from sessions, keep them in the store and export them."""
+"""`peirce pairs`: build preference pairs from sessions, save them in the store, and export them."""
 
 from __future__ import annotations
 
@@ -33,29 +33,32 @@ def pairs(
     progress: Callable[[int, int, int], None] | None = None,
     **overrides: Unpack[PairsOptions],
 ) -> PairReport:
-    """Build preference pairs (GEAR, section 6.1) from sessions joined by problem and O_n.
+    """Build preference pairs (GEAR, section 6.1) from the answers of stored sessions.
 
-    The set is kept in the store under its digest.
+    A preference pair is a better and a worse answer to the same prompt. Answers of several sessions
+    are combined if their problem and shown observations are equal. The pairs are saved in the store
+    under their digest.
 
     Args:
         sessions: ids, unique prefixes of ids, or "last" (the default).
-        config: settings of the set; None for the defaults.
-        saved: digest of a stored set to write to `out`, instead of building one from sessions.
+        config: settings of the pairs; None for the defaults.
+        saved: digest of a stored set of pairs to write to `out`, instead of building pairs.
         dry_run: only count pairs; store nothing.
-        out: folder to write the set to.
+        out: folder to write the pairs to; None to write no files.
         format: parquet, or hf for a Hugging Face data set folder.
-        plain: apply the chat template of `base` to prompts.
+        plain: write prompts as text, with the chat template of `base`.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        progress: called with the number of problems read, of all problems, and of pairs so far.
-        overrides: single settings by name, which replace those of `config`
+        progress: called with the number of problems read, the number of all problems, and the
+            number of pairs so far.
+        overrides: single settings by name, which replace settings of `config`
             (`training.pairs.settings.PairsConfig`).
 
     Returns:
-        Counts of the set (`training/pairs/report.py`); with `out` also the written files.
+        Counts of the pairs (`training/pairs/report.py`). With `out`, also the written files.
 
     Raises:
-        UsageError: a setting is invalid or does not fit another one.
-        DataError: the file of `fixed` is invalid.
+        UsageError: a setting is invalid or does not fit another setting.
+        DataError: the file that `fixed` names is invalid.
         StoreError: there is no pair.
     """
     from ...training.pair_table import read_table, save_table
@@ -123,7 +126,8 @@ def pairs(
 
 @validate_call
 def pair_sets(*, store: str | Path | None = None) -> list[PairSetRow]:
-    """Return the sets of pairs in the store, oldest first, each with its settings and counts.
+    """Return the sets of preference pairs in the store, oldest first, with their settings and
+    counts.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.

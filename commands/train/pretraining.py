@@ -1,4 +1,4 @@
-"""`peirce pretrain`: train a small proposer from random weights, and test it on unseen problems."""
+"""`peirce pretrain`: train a small proposer from random weights, and test it on new problems."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ def pretrain(
     workers: int | None = None,
     on_progress: Callable[[Mapping[str, Json]], None] | None = None,
 ) -> Pretrained:
-    """Train a small decoder from random weights on generated problems with answers of the search.
+    """Train a small language model from random weights to propose hypotheses.
 
-    The result is an ordinary Hugging Face folder. If `out` holds a model that was trained with
-    equal settings, that model is returned.
+    The model is a decoder. It is trained on generated problems, with answers of the built-in
+    search, and written as an ordinary Hugging Face folder. If `out` contains a model that was
+    trained with equal settings, this model is returned.
 
     Args:
         out: the folder to write.
@@ -52,9 +53,9 @@ def pretrain(
         size: small (below a million parameters, for a CPU) or large (for a GPU).
         minutes: duration of the training.
         tokens: number of training tokens, which replaces `minutes`.
-        tasks: list_functions, acre, mini_arc, arc; all of them by default.
+        tasks: tasks to train on: list_functions, acre, mini_arc and arc; by default all of them.
         seed: seed of the training.
-        template: template of the prompts, compact or full.
+        template: template of the prompts; only compact is supported.
         measure: number of test problems for each task and number of observations, with 8 answers
             each; 0 for no test.
         sandbox: sandbox backend for the test.
@@ -131,7 +132,7 @@ async def _measured(
 def make_unseen_problems(
     task: str, observations: int, count: int, seed: int = TEST_SEED
 ) -> tuple[list[Problem], list[InputSet]]:
-    """Return easy generated problems that are in no library, and their sample spaces.
+    """Generate easy problems that no training library contains, and return them with sample spaces.
 
     Args:
         task: name of the task.

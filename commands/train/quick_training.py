@@ -1,9 +1,9 @@
 """Train a small model on the pairs of one session within minutes (`peirce train --quick`).
 
-The base and its recorded answers come with the package (`training.quick`). The answers give
-parsing and consistency pairs, which a session of the search lacks. The model is measured before and
-after the training on generated problems whose rules occur neither in the session nor in the
-recorded answers.
+The package contains the base model and recorded answers of this model (`training.quick`). The
+recorded answers give parsing pairs and consistency pairs, which a session of the built-in search
+lacks. The model is measured before and after the training, on generated problems whose rules occur
+neither in the session nor in the recorded answers.
 """
 
 from __future__ import annotations
@@ -57,23 +57,23 @@ def train_quick(
     on_step: Callable[[str], None] | None = None,
     on_progress: Callable[[Any], None] | None = None,
 ) -> QuickRecord:
-    """Train a small model on the pairs of a session, and measure it before and after.
+    """Train a small model on the pairs of a session, and measure it before and after the training.
 
     Args:
         session: id of a session of list_functions or acre, a unique prefix of one, or "last".
         out: folder of the training.
-        base: the model to train; None for the one that comes with the package.
+        base: the model to train; None for the model in this package.
         seed: seed of the training and of the measured answers.
         resume: continue the training in `out`.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        on_step: called with a sentence at the beginning of each step.
+        on_step: called with a sentence when a new step begins, such as measuring or training.
         on_progress: called with `training.dpo.progress.Progress` during the training.
 
     Returns:
-        The model, the numbers of its pairs, and the measurements before and after.
+        The model, the numbers of its pairs, and the measurements before and after the training.
 
     Raises:
-        UsageError: the session is of another task, or `out` holds another training.
+        UsageError: the session belongs to another task, or `out` contains another training.
         StoreError: the session cannot be found.
     """
     from ...training.base_models import check_packages

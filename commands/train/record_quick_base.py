@@ -1,11 +1,12 @@
-"""Make the base and the recorded answers that `peirce train --quick` uses (`training.quick`).
+"""Make the base model and the recorded answers that `peirce train --quick` uses (`training.quick`).
 
     python -m peirce.commands.train.record_quick_base FOLDER [--tokens N]
 
-It pretrains a base in FOLDER, or uses the one there, stores it in the package with 8 bits per
-number, and records its answers to easy generated problems. Equal folders give equal answers on one
-machine. The base solves hardly any problem of lists, so answers of the search are added to these.
-The problems' rules differ from those of the problems that `--quick` measures on.
+The script pretrains a base model in FOLDER, or uses the model that is there. It stores the model in
+the package with 8 bits per number, and records the model's answers to easy generated problems. On
+the same machine, the same model gives the same answers. The model solves hardly any list problem,
+so answers of the built-in search are added for lists. The rules of these problems differ from the
+rules of the problems on which `--quick` measures.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ TOKENS = 557_540  # of the recorded base, which was trained for 296 s of process
 
 
 def main() -> None:
-    """Run the script."""
+    """Parse the command line, and make the base model and its recorded answers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tokens", type=int, default=TOKENS)
@@ -60,7 +61,7 @@ def main() -> None:
 
 
 def record_answers(task: str, model: Any, tokenizer: Any) -> list[quick.RecordedProblem]:
-    """Return problems of a task with judged answers of the model."""
+    """Generate problems of a task, and return them with the model's answers and their verdicts."""
     measured, _ = make_unseen_problems(task, OBSERVATIONS, 2 * PROBLEMS, HELD_OUT_SEED)
     rules = {str(one.secret["rule"]) for one in measured}
     made = make_unseen_problems(task, OBSERVATIONS, 3 * RECORDED_PROBLEMS, RECORDED_SEED)

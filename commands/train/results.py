@@ -1,4 +1,4 @@
-"""Result classes of preference pairs and trainings."""
+"""The result classes of the commands in `commands/train`: preference pairs and trainings."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class PairExport(Result):
 class PairReport(Result):
     """Counts of a set of preference pairs.
 
-    A pair has a stage, which says in what the chosen answer is better than the rejected one: it can
-    be parsed (parsing), is consistent (consistency), or has a higher score (gear). A context is a
-    set of earlier answers that the prompt shows.
+    A pair has a stage, which says why the chosen answer is better than the rejected answer: it can
+    be parsed (parsing), it is consistent (consistency), or it has a higher score (gear). A context
+    is a set of earlier answers that the prompt shows.
 
     Attributes:
-        digest: digest of the set.
+        digest: digest of the set of pairs.
         pairs: number of pairs.
         prompts: number of different prompts.
         answers: number of different answers.
-        problems: number of problems; a problem with two sets of shown observations counts twice.
+        problems: number of problems. A problem with two sets of shown observations counts twice.
         without_pairs: number of problems that gave no pair.
         by_split: number of pairs by split and stage.
         by_task: number of pairs by task, split and stage.
         by_context: number of pairs by size of the context and stage.
-        by_model: by model that gave the answers, number of its answers and of the pairs in which
-            they are chosen or rejected.
-        found: number of pairs by stage, without ties, before limits on pairs applied.
+        by_model: for each model, the number of its answers, and of the pairs in which its answers
+            are chosen or rejected.
+        found: number of pairs by stage, without ties, before the limits on pairs were applied.
         ties: number of pairs with equal scores, which were left out.
-        contexts: by size, number of contexts that were kept, and number of all contexts.
+        contexts: by size, number of used contexts, and number of all contexts.
         left_out: number of answers and pairs that were left out, by reason.
         several: number of answers with more than one hypothesis, of which only the first counts.
         groups: number of groups of related problems by split.
-        missing: splits that should have problems and have none.
-        export: the files that the pairs were written to; None if there are none.
+        missing: splits that should have problems but have none.
+        export: the files to which the pairs were written; None if no files were written.
         others: further fields of the report.
     """
 
@@ -105,7 +105,7 @@ class TrainingRecord(Result):
         stages: by stage, the first and the last value of the loss, the accuracy and the log-ratio
             of the chosen answers.
         template: template of the prompts.
-        said: the warnings of the training, as sentences.
+        said: notes and warnings of the training, as sentences.
         store: path of the store.
     """
 
@@ -127,7 +127,9 @@ class TrainingRecord(Result):
 
 
 class QuickMetric(Result):
-    """A share before and after a training, and its change with a 95% interval from low to high."""
+    """A share before and after a training, and its change with a 95% interval from `low` to
+    `high`.
+    """
 
     before: float
     after: float
@@ -144,11 +146,12 @@ class QuickRecord(Result):
         pairs: by stage, the number of training pairs from the session, and the number of recorded
             pairs that Peirce contains.
         problems: number of held-out problems on which the metrics are measured.
-        answers: number of answers to each of these problems.
-        observations: number of shown observations of each of these problems.
-        metrics: instruction_following (answers that can be parsed), consistent (answers that agree
-            with all shown observations), answered and different (problems with a consistent answer,
-            and with two that predict differently).
+        answers: number of answers to each held-out problem.
+        observations: number of shown observations of each held-out problem.
+        metrics: four shares by name: instruction_following (answers that can be parsed), consistent
+            (answers that agree with all shown observations), answered (problems with a consistent
+            answer), and different (problems with two consistent answers that make different
+            predictions).
     """
 
     session: str
@@ -170,13 +173,13 @@ class QuickRecord(Result):
 class TrainingRow(Result):
     """A training in a store, as `peirce train --list` lists it.
 
-    If the training was killed, its status is interrupted.
+    The status of a training whose process was killed is interrupted.
 
     Attributes:
         base: the model that was trained.
         pairs: digest of the set of pairs.
         examples: number of examples that the training has seen.
-        total: number of examples that the complete training sees.
+        total: number of examples of the complete training.
     """
 
     training: str
@@ -200,7 +203,8 @@ class TrainingCurve(Result):
     Attributes:
         label: name of the training in figures.
         examples: number of examples that the training has seen.
-        curves: {stage: {name: [[examples, value], ...]}}; stage "" is the complete training.
+        curves: {stage: {name: [[examples, value], ...]}}; values that belong to no stage have the
+            stage "".
     """
 
     training: str
@@ -217,7 +221,7 @@ class TrainingCurves(Result):
     """Trainings of a store with their learning curves.
 
     Attributes:
-        files: the files written to `out`.
+        files: paths of the tables and figures that were written; None if none were requested.
         notes: sentences about what could not be written.
     """
 
@@ -230,8 +234,8 @@ class ClassifierScores(Result):
     """The scores of a classifier on one split.
 
     Attributes:
-        low: lower bound of the interval of the accuracy.
-        high: upper bound of this interval.
+        low: lower bound of the 95% interval of the accuracy.
+        high: upper bound of the 95% interval of the accuracy.
         f1: macro F1.
         n: number of rows of the split.
     """
@@ -300,13 +304,13 @@ class Merged(Result):
 
 
 class Pretrained(Result):
-    """A small model trained from random weights, in the folder `out`.
+    """A small model that was trained from random weights, in the folder `out`.
 
     Attributes:
-        used: whether nothing was trained, because the folder held a model with equal settings.
+        used: whether nothing was trained, because the folder contained a model with equal settings.
         tokens: number of training tokens.
         loss: loss at the end of the training.
-        measured: scores on unseen problems.
+        measured: scores on new problems; None without a test.
         others: further fields of the record in the folder.
     """
 

@@ -1,8 +1,9 @@
-"""Sample answers of a model under training to prompts of validation problems.
+"""Sample answers of a model in training to prompts of validation problems, and measure them.
 
-They show how many answers can be parsed and how many agree with the shown observations. Probe
-losses do not show a collapse: a model may learn to tell two answers apart while its own answers
-fall apart. So each period the training samples answers to the same prompts with the same seed.
+The measurements are how many answers can be parsed, and how many agree with the shown observations.
+They detect a collapse that probe losses do not show: a model may learn to distinguish two answers
+while its own answers get worse. Therefore the training samples answers in each period, to the same
+prompts and with the same seed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ POLL_S = 0.5  # how often a judgement looks for an interrupt
 
 @dataclass(frozen=True)
 class ValidationPrompt:
-    """A problem with the prompt that the model gets for it."""
+    """A validation problem with the prompt for which answers are sampled."""
 
     family: Family
     view: View
@@ -41,14 +42,15 @@ class ValidationPrompt:
 
 
 class SampleMetrics:
-    """The metrics "instruction_following" and "consistent" over sampled answers.
+    """Measures sampled answers: the shares "instruction_following" and "consistent".
 
-    It implements `training.dpo.progress.MeasureSamples`. "consistent" is left out where judging a
-    hypothesis needs a model.
+    "instruction_following" is the share of answers that can be parsed. "consistent" is the share
+    that agrees with the shown observations; it is left out if judging a hypothesis needs a model.
+    This class implements `training.dpo.progress.MeasureSamples`.
 
     Args:
-        prompts: the prompts, at least one. They get equally many answers; where these do not divide
-            evenly, the first prompts get one more.
+        prompts: the prompts, at least one. All prompts get equally many answers. If the answers
+            cannot be divided evenly, the first prompts get one more.
         answers: total number of answers.
         seed: seed of the sampling.
 
@@ -121,16 +123,16 @@ def draw_validation_prompts(
     pair_settings: Mapping[str, Json],
     max_prompts: int = MAX_PROMPTS,
 ) -> list[ValidationPrompt]:
-    """Return first prompts (without earlier hypotheses) of validation problems.
+    """Return prompts of validation problems, without earlier hypotheses.
 
-    The problems are those of the sessions that the pairs came from, as far as they are in the
-    store. Tasks take turns, and problems of a task are drawn by hash. A prompt that a held-out
-    problem has too is left out.
+    The problems come from the sessions from which the pairs were built. Sessions that are not in
+    the store are skipped. The prompts of the tasks alternate, and the order within a task is given
+    by a hash. A prompt that also belongs to a held-out problem is left out.
 
     Args:
         store: the open store.
-        sessions: ids of sessions.
-        pair_settings: settings of the set of pairs, which hold the splits and the template.
+        sessions: ids of the sessions.
+        pair_settings: settings of the set of pairs, which contain the splits and the template.
         max_prompts: maximum number of prompts.
     """
     splits = _splits(pair_settings)

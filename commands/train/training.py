@@ -1,6 +1,6 @@
 """Train a proposer on stored preference pairs (`peirce train`), list trainings, and merge adapters.
 
-A training writes a log and a model card. Training curves come as tables and figures.
+A training writes a log and a model card. Learning curves are written as tables and figures.
 """
 
 from __future__ import annotations
@@ -63,28 +63,29 @@ def train(
 ) -> TrainingRecord:
     """Train a model by DPO on a stored set of preference pairs.
 
-    The first Ctrl-C or SIGTERM ends the training at a checkpoint, from which `resume` continues.
-    Before the training has begun, it raises KeyboardInterrupt.
+    The first Ctrl-C or SIGTERM ends the training with a checkpoint, from which `resume` continues.
+    Before the training has begun, the signal raises KeyboardInterrupt.
 
     Args:
-        base: the model to train: a folder, or an id of the Hugging Face hub.
+        base: the model to train: a folder, or an id on the Hugging Face hub.
         out: folder of the training.
         pairs: digest of a set of pairs, a unique prefix of one, or "last".
         config: YAML file of settings.
         resume: continue the training in `out`. Arguments that are not set keep their old values.
-        sample_answers: number of answers to sample each period, to validation prompts of the
-            sessions in the store; None for 128, 0 for no sampling.
+        sample_answers: number of answers to sample in each period, to prompts of validation
+            problems in the store's sessions; None for 128, 0 for no sampling.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         on_progress: called with `training.dpo.progress.Progress`.
         settings: fields of `training.dpo.settings.TrainConfig`, which take precedence over
-        `config`.
+            `config`.
 
     Returns:
-        The training with its status, folders, settings, and the first and last loss, accuracy and
-        chosen log-ratio of each stage.
+        The training with its status, folders and settings, and with the first and the last value of
+            the
+        loss, the accuracy and the chosen log-ratio of each stage.
 
     Raises:
-        UsageError: a setting is invalid, or `out` holds another training.
+        UsageError: a setting is invalid, or `out` contains another training.
         DataError: a file of the training or of settings is invalid.
         StoreError: the set of pairs cannot be found.
     """
@@ -153,8 +154,9 @@ def train(
 
 @validate_call
 def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
-    """Return every training in the store, oldest first. A killed training has the status
-    interrupted.
+    """Return every training in the store, oldest first.
+
+    The status of a training whose process was killed is interrupted.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
@@ -167,16 +169,16 @@ def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
 def training_curves(
     *names: str, store: str | Path | None = None, out: str | Path | None = None
 ) -> TrainingCurves:
-    """Return the learning curves of DPO trainings from the store, also while they run.
+    """Return the learning curves of DPO trainings, including trainings that still run.
 
     Args:
-        names: ids, unique prefixes of ids, or "last"; all DPO trainings by default.
+        names: ids, unique prefixes of ids, or "last"; by default all DPO trainings.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        out: folder for tables and figures. The result then lists them under "files", with "notes"
-            about what could not be written.
+        out: folder for tables and figures; None to write no files. The result then contains the
+            paths as "files", and "notes" about what could not be written.
 
     Raises:
-        UsageError: a training is of a classifier, or the folder cannot be written.
+        UsageError: a training is the training of a classifier, or the folder cannot be written.
         StoreError: a training cannot be found.
     """
     target = None if out is None else expand_home(out)
@@ -222,15 +224,15 @@ def training_curves(
 
 @validate_call
 def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Path) -> Merged:
-    """Merge an adapter and its base into one model, and write it.
+    """Merge an adapter and its base model into one model, and write the model to a folder.
 
     Args:
         adapter: folder of the adapter.
-        base: the base model; None for the one that the adapter names.
+        base: the base model; None for the base model that the adapter names.
         out: folder of the merged model.
 
     Raises:
-        UsageError: the adapter belongs to another base.
+        UsageError: the adapter was trained on another base model.
     """
     from ...training.dpo.models import merge_adapter as merged
 
@@ -240,10 +242,11 @@ def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Pat
 
 
 class Interrupt:
-    """Whether Ctrl-C or SIGTERM was received; `handle_interrupts` yields it.
+    """Records whether Ctrl-C or SIGTERM was received. `handle_interrupts` yields an instance.
 
-    The training asks it after each update. An update of a large model may take minutes, so
-    `is_overdue` tells the training to give up the update after `GRACE_S` seconds.
+    The training calls this object after each update. An update of a large model may take minutes,
+    so the training also calls `is_overdue`, which is true `GRACE_S` seconds after the signal. The
+    training then abandons the update.
     """
 
     def __init__(self) -> None:
@@ -260,10 +263,11 @@ class Interrupt:
         return self() and time.monotonic() - (self._received_at or 0.0) > GRACE_S
 
     def receive(self, *_: object) -> None:
-        """Handle a signal.
+        """Handle a signal; this is the signal handler.
 
         Raises:
-            KeyboardInterrupt: It is the second signal, or nobody asks for the first one yet.
+            KeyboardInterrupt: this is the second signal, or the training has not asked for signals
+                yet.
         """
         if self._received_at is not None or not self._asked:
             raise KeyboardInterrupt
@@ -272,7 +276,7 @@ class Interrupt:
 
 @contextlib.contextmanager
 def handle_interrupts() -> Iterator[Interrupt]:
-    """Yield an object that tells whether Ctrl-C or SIGTERM was received.
+    """Yield an object that says whether Ctrl-C or SIGTERM was received in the `with` block.
 
     Outside the main thread no signal handler is installed.
     """

@@ -1,6 +1,6 @@
-"""The folder of a training: the stored request that `--resume` reads, and checks of the folder.
+"""The folder of a training: the stored arguments that `--resume` reads, and checks of the folder.
 
-It is the same for DPO trainings and classifiers.
+DPO trainings and classifier trainings use the same files.
 """
 
 from __future__ import annotations
@@ -25,12 +25,17 @@ KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
 
 
 def read_request(folder: Path, kind: str) -> dict[str, Any]:
-    """Return the arguments with which the training in a folder was started, or {} if none are
-    stored.
+    """Return the arguments with which the training in a folder was started.
+
+    The result is {} if the folder contains no stored arguments.
+
+    Args:
+        folder: the folder of the training.
+        kind: the expected kind of the training, one of `KINDS`.
 
     Raises:
         UsageError: the training is of another kind.
-        DataError: the file is invalid.
+        DataError: the stored file is invalid.
     """
     told = _asked_in(folder)
     if told and told["kind"] != kind:
@@ -39,11 +44,10 @@ def read_request(folder: Path, kind: str) -> dict[str, Any]:
 
 
 def read_kind(folder: Path) -> str:
-    """Return the kind of the training in a folder (one of `KINDS`), or "" if the folder has no
-    training.
+    """Return the kind of the training in a folder (one of `KINDS`), or "" if there is no training.
 
     Raises:
-        DataError: the file is invalid.
+        DataError: the stored file is invalid.
     """
     return str(_asked_in(folder).get("kind", ""))
 
@@ -65,7 +69,7 @@ def _asked_in(folder: Path) -> dict[str, Any]:
 
 
 def read_config(config: str | Path | None) -> dict[str, Json]:
-    """Return the settings in a YAML file by name.
+    """Return the settings in a YAML file, by name; {} if `config` is None.
 
     Raises:
         DataError: the file is invalid.
@@ -76,18 +80,20 @@ def read_config(config: str | Path | None) -> dict[str, Json]:
 
 
 def absolute_path(base: str | Path) -> str:
-    """Return the absolute path of a folder; an id of the hub is returned as it is."""
+    """Return the absolute path of a model folder. An id on the Hugging Face hub is returned
+    unchanged.
+    """
     place = expand_home(base)
     return str(place.resolve()) if place.is_dir() else str(base)
 
 
 def save_request(folder: Path, request: Mapping[str, Json]) -> None:
-    """Store the request of a training in its folder."""
+    """Store the arguments of a training in its folder, for `--resume`."""
     writing.write_files({folder / REQUEST_FILE: json.dumps(request, indent=1)})
 
 
 def check_unused(folder: Path) -> None:
-    """Raise UsageError if the folder holds a training."""
+    """Raise UsageError if the folder already contains a training."""
     if (folder / REQUEST_FILE).exists() or (folder / RECORD_FILE).exists():
         raise UsageError(
             f"{folder} already contains a training: continue it with --resume, or choose another"
@@ -96,11 +102,13 @@ def check_unused(folder: Path) -> None:
 
 
 def warn_about_new_training(folder: Path) -> None:
-    """Warn that `--resume` starts a new training, because the folder holds none."""
+    """Warn that `--resume` starts a new training, because the folder contains no training."""
     if is_main_process():
         warn(f"--resume: {folder} contains no training yet, so a new one is started")
 
 
 def is_main_process() -> bool:
-    """Return whether this process writes files. Of a launcher's processes, only the first does."""
+    """Return whether this process writes files. If a launcher starts several processes, only one
+    does.
+    """
     return os.environ.get("RANK", "0") == "0"

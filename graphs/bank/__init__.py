@@ -1,4 +1,4 @@
-"""Parts shared by methods that keep a bank of rewarded sentences.
+"""Code for methods that keep a bank: a collection of sentences with rewards.
 
-The bank is that of HypoGeniC (HypoBench, section 3).
+The bank follows HypoGeniC (HypoBench, section 3).
 """

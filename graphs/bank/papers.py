@@ -1,6 +1,8 @@
-"""Literature: summarise each paper once, and read hypotheses that cite their papers.
+"""Summarise each paper once, and parse hypotheses that cite papers.
 
-paper/3/summary/0      the first piece of the fourth paper
+The calls have paths such as
+
+    paper/3/summary/0      the first piece of the fourth paper
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source
 
 
 async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Summarise every paper of the problem, concurrently. Papers without a summary are recorded."""
+    """Summarise all papers of the problem concurrently.
+
+    The step records which papers have no summary.
+    """
     case = runtime.context
     papers = get_papers(case)
     told = await gather_or_cancel([_summary(case, n, one) for n, one in enumerate(papers)])
@@ -56,7 +61,10 @@ async def _summary(case: Case, number: int, paper: Paper) -> str:
 
 
 def parse_hypotheses(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
-    """Return the hypotheses of a reply, without the last one of a reply that was cut."""
+    """Return the hypotheses in a reply.
+
+    If the reply was cut at the token limit, its last hypothesis is left out.
+    """
     items = list(case.family.parse(case.make_view(), reply.text, case.answer_format))
     return items[:-1] if reply.finish == CUT_FINISH else items  # the last one is incomplete
 
@@ -64,16 +72,16 @@ def parse_hypotheses(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
 def parse_cited_hypotheses(
     case: Case, reply: Reply, with_rows: bool
 ) -> list[Hypothesis | Malformed]:
-    """Return the hypotheses of a reply to a prompt with papers.
+    """Return the hypotheses in a reply to a prompt that showed papers.
 
-    Their meta holds "from" ("literature", or "both" with rows), "source" (the paper's file) and
-    "quote". Breaches are recorded where source or quote is missing, or the quote is not in the
-    paper.
+    The metadata of each hypothesis contain "from" ("literature", or "both" with `with_rows`),
+    "source" (the file of the cited paper) and "quote". A breach is recorded if the source or the
+    quote is missing, or if the quote does not occur in the paper.
 
     Args:
-        case: the case of the problem.
-        reply: the reply.
-        with_rows: whether the prompt showed rows too.
+        case: The working data of the problem.
+        reply: The reply.
+        with_rows: Whether the prompt also showed labelled rows.
     """
     texts = {paper.source: paper.text for paper in get_papers(case)}
     found: list[Hypothesis | Malformed] = []

@@ -1,16 +1,19 @@
-"""Read a bank on validation, test and OOD rows, after a method on labelled text.
+"""Predict the validation, test and OOD rows with a bank of sentences, after a method has finished.
 
-    infer/bank/multi/9f...      a question of `multi` about a row, named by the digest of its
-    content text/..., texts/...         judgements of single sentences (judge_calls.py)
+OOD rows are out-of-distribution rows. The calls have paths such as
 
-Every choice here (of a hypothesis, of weights, of a strategy) uses validation rows, or the bank
-where there are none. Labels of test and OOD rows are never read. The predictions are kept in the
-fields of the step, and reports score them.
+    infer/bank/multi/9f...      the question of the strategy `multi` about a row, by its digest
+    text/..., texts/...         judgements of single sentences (judge_calls.py)
 
-This module also computes GEAR's scores of a bank, over the unlabelled texts of its problem (GEAR,
-section 3). An entry is consistent if it is right on at least `tau` of its visits that it applied
-to. The other scores are those of the consistent entries over S; they are left out where a model
-would have to judge S, unless `judge_space` is set.
+Every choice of a hypothesis, of weights or of a strategy is based on validation rows, or on the
+bank if there are none. The labels of test and OOD rows are never used. The predictions are stored
+in the fields of the step, and reports score them.
+
+This module also computes GEAR's scores of a bank on the unlabelled texts of the problem (GEAR,
+section 3). A sentence is consistent if it is right on at least the share `tau` of the judged rows
+to which it applies. The other scores are computed from the predictions of the consistent sentences
+on the sample space S. They are left out if a model would have to label S, unless `judge_space` is
+set.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ CHOOSE = "choose"
 
 
 def add_bank_reading(graph: Any) -> Any:
-    """Return a graph that runs the method and then reads the bank."""
+    """Return a graph that runs the method's graph and then predicts rows with the bank."""
     outer = new_graph()
     outer.add_node("find", graph)
     outer.add_node("read", read_bank)
@@ -67,9 +70,10 @@ async def _after_find(state: State, runtime: Runtime) -> str:
 
 
 async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Predict the rows of every split and write the step.
+    """Predict the rows of every split with the bank, and record the predictions as a step.
 
-    An interruption leaves the problem open; answers so far are in the journal.
+    If the session is interrupted, the problem stays open, and the answers so far are in the
+    journal.
     """
     case = runtime.context
     reading = await make_reading(case)
@@ -100,10 +104,10 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
-    """Return the strategy by which the bank labels rows, and the accuracies that selected it.
+    """Return (strategy, accuracies): how the bank predicts labels, and why.
 
-    If the settings name a strategy, the accuracies are empty. Otherwise the strategies are compared
-    on the validation rows.
+    If the settings name a strategy, the accuracies are empty. Otherwise, the strategies are
+    compared on the validation rows, and the accuracies are those of each strategy.
     """
     chosen = case.text.inference or ""
     if chosen != CHOOSE:
@@ -116,9 +120,10 @@ async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, 
 
 
 def iter_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
-    """Yield the input rows in parts.
+    """Yield the rows in batches.
 
-    If a model is asked, a part has `ROWS_PER_PART` rows; otherwise one part holds all rows.
+    A batch has `ROWS_PER_PART` rows if a model is asked. Otherwise, a single batch contains all
+    rows.
     """
     rows = ROWS_PER_PART if reading.ask else max(1, len(inputs))
     for start in range(0, len(inputs), rows):
@@ -143,15 +148,15 @@ async def _predicted(
 
 
 async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
-    """Return the bank in the form from which inference strategies label rows.
+    """Return the bank in the form that inference strategies use to label rows.
 
-    The validation rows give each sentence a weight if this costs no call, or if the strategy needs
-    weights.
+    Each sentence gets its accuracy on the validation rows, if this costs no model call or if the
+    strategy needs it.
 
     Args:
-        case: the case of the problem.
-        same_sample: whether a stored bank comes from the same shown rows, so that its indices of
-            correct rows are valid here.
+        case: The working data of the problem.
+        same_sample: Whether a stored bank was built from the same shown rows. Only then are the row
+            indices in the bank valid for this problem.
     """
     entries = case.stored_entries or [
         Entry(
@@ -192,9 +197,9 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
 
 
 def validation_rows(case: Case) -> list[Observation]:
-    """Return the validation rows that decide weights and choices.
+    """Return the validation rows on which weights and choices are based.
 
-    If every sentence is exact, these are all validation rows, otherwise a sample.
+    These are all validation rows if every sentence is an exact rule, otherwise a random sample.
     """
     rows = list(select_split(case.problem, "val"))
     most = case.text.validation
@@ -212,9 +217,9 @@ def _all_exact(case: Case) -> bool:
 
 
 async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
-    """Return {consistency, generalizability, beta, gamma, space} of a bank.
+    """Return the scores {consistency, generalizability, beta, gamma, space} of a bank.
 
-    A score that cannot be computed is None. "space" is the number of texts in S.
+    A score that cannot be computed is None. "space" is the number of texts in the sample space S.
     """
     good = [one for one in entries if _consistent(case, one)]
     found: dict[str, Json] = {

@@ -1,14 +1,15 @@
-"""The nodes ask_first, ask_again, admit, visit and record_bank, for methods with a rewarded bank.
+"""The nodes ask_first, ask_again, admit, visit and record_bank, for methods with a bank.
 
-They follow HypoGeniC (notes on the reference, section a).
+The nodes follow HypoGeniC (notes on the reference, section a). The calls have paths such as
 
-    step/1/propose/0            the first hypotheses, from the first examples
+    step/1/propose/0            the first hypotheses, from the first rows
     step/5/propose/0            new hypotheses, from the wrong rows collected up to step 5
-    texts/..., text/...         their judgements (judge_calls.py)
+    texts/..., text/...         judgements of sentences (judge_calls.py)
 
-A step visits at most `ROWS_PER_STEP` rows, or fewer where enough wrong rows are collected for new
-hypotheses. It is then recorded: its fields say which rows it visited, and which were wrong at a
-regeneration.
+A visit judges the best hypotheses of the bank on a row. A wrong row is a row that many of these
+hypotheses predict wrongly. One step visits at most `ROWS_PER_STEP` rows, and ends earlier when
+enough wrong rows are collected to ask for new hypotheses. The fields of the recorded step say which
+rows were visited, and which wrong rows led to new hypotheses.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ ROWS_PER_STEP = 10  # rows of one step, which is how often a running session sho
 
 
 async def ask_first(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for the first hypotheses, from the first examples and any papers."""
+    """Ask the proposer for the first hypotheses, from the first rows and the papers, if there are
+    any.
+    """
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), case.summaries)
 
 
 async def ask_again(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for new hypotheses, from the rows that were wrong."""
+    """Ask the proposer for new hypotheses, from the collected wrong rows."""
     case = runtime.context
     return await ask_for_new(case, state, case.wrong_rows, ())
 
@@ -58,13 +61,13 @@ async def ask_again(state: State, runtime: Runtime) -> dict[str, Json]:
 async def ask_for_new(
     case: Case, state: State, rows: Sequence[int], papers: Sequence[Summary]
 ) -> dict[str, Json]:
-    """Query the proposer for hypotheses.
+    """Ask the proposer for hypotheses.
 
     Args:
-        case: the case of the problem.
-        state: the state of the graph.
-        rows: indices of the shown observations in the prompt.
-        papers: summaries in the prompt.
+        case: The working data of the problem.
+        state: The state of the graph.
+        rows: The indices of the shown observations to include in the prompt.
+        papers: The summaries of papers to include in the prompt.
     """
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = make_row_view(case, rows)
@@ -77,16 +80,21 @@ async def ask_for_new(
 
 
 def make_row_view(case: Case, rows: Sequence[int]) -> View:
-    """Return the view that a proposer gets of `rows`: these observations, and no earlier answer."""
+    """Return a view of the problem that shows only these rows, and no earlier answers.
+
+    Args:
+        case: The working data of the problem.
+        rows: The indices of the shown observations to include.
+    """
     shown = tuple(case.problem.shown[row] for row in rows)
     return replace(case.make_view(), shown=shown, past_answers=())
 
 
 async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judge new hypotheses on the rows that they were proposed from, and admit them to the bank.
+    """Judge new hypotheses on the rows from which they were proposed, and add them to the bank.
 
-    The first hypotheses are all admitted. Later hypotheses are admitted if they are among the best
-    `capacity`. A verdict is recorded but never excludes a hypothesis (GEAR, section 4.1).
+    The first hypotheses are all kept. After later hypotheses are added, the bank is reduced to its
+    best `capacity` hypotheses. Verdicts are recorded but exclude no hypothesis (GEAR, section 4.1).
     """
     case = runtime.context
     first = not state["answers"]
@@ -111,9 +119,9 @@ async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def parse_new_hypotheses(case: Case) -> list[Hypothesis | Malformed]:
-    """Return the hypotheses of the last reply, or of its rewriting.
+    """Return the hypotheses of the last reply, or the rewritten hypotheses if they were rewritten.
 
-    There are at most as many as were requested.
+    The result has at most as many hypotheses as were requested.
     """
     items = parse_hypotheses(case, case.reply) if case.rewritten is None else case.rewritten
     return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
@@ -122,7 +130,15 @@ def parse_new_hypotheses(case: Case) -> list[Hypothesis | Malformed]:
 async def judge_rows(
     case: Case, items: Sequence[Hypothesis | Malformed], rows: Sequence[int]
 ) -> list[JudgedHypothesis]:
-    """Return the judgement of each item, in order. Calls for different items run concurrently."""
+    """Judge hypotheses on shown observations, and return the judgements in the order of `items`.
+
+    Different hypotheses are judged concurrently.
+
+    Args:
+        case: The working data of the problem.
+        items: The hypotheses, and malformed parts of the answer.
+        rows: The indices of the shown observations.
+    """
     new = [item for item in items if isinstance(item, Hypothesis)]
     shown = await gather_or_cancel([measure_agreement(case, one.text, rows) for one in new])
     spaces = await gather_or_cancel([predict_space(case, one) for one in new])
@@ -138,7 +154,7 @@ async def judge_rows(
 async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
     """Return on which shown observations a sentence is right.
 
-    Only the observations with indices in `rows` are judged; all others are marked as not requested.
+    Only the observations with indices in `rows` are judged. All others are marked as not requested.
     """
     codes = dict(zip(rows, await case.row_judge.judge_rows(sentence, rows), strict=True))
     shown = case.problem.shown
@@ -148,9 +164,9 @@ async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> A
 
 
 async def predict_space(case: Case, hypothesis: Hypothesis) -> Predictions:
-    """Return the predictions of a hypothesis over the sample space S.
+    """Return the predictions of a hypothesis on the sample space S.
 
-    If they are not computed, they are marked as not requested.
+    If a model would have to label S, all predictions are undefined (see `Case.judges_space`).
     """
     if not case.judges_space(hypothesis):
         return Predictions.unevaluated(len(case.space))
@@ -162,7 +178,13 @@ def add_to_bank(
 ) -> None:
     """Add a hypothesis to the bank, unless the bank already contains it.
 
-    Each row in `rows` counts as a visit: a row on which the hypothesis was judged.
+    Args:
+        case: The working data of the problem.
+        hypothesis: The hypothesis.
+        shown: The agreement with the shown observations.
+        rows: The indices of the observations on which the hypothesis was judged. Each counts as a
+            visit.
+        t: The time of the event, counted in visited rows.
     """
     if case.bank.contains_text(hypothesis.text):
         return
@@ -179,18 +201,23 @@ def _event(
 
 
 def log_event(case: Case, event: BankEvent) -> None:
-    """Apply an event to the bank and keep it for the record of the step."""
+    """Apply an event to the bank, and keep the event for the record of the step."""
     case.events.append(event)
     case.bank.apply(event)
 
 
 async def close(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Return why the problem ends, for a method that does not go through the rows."""
+    """End the problem with the reason "answered", for a method that does not go through the
+    rows.
+    """
     return {} if state["stop"] else {"stop": "answered"}
 
 
 async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judge the best hypotheses of the bank on the next rows, in order; each row concurrently."""
+    """Judge the best hypotheses of the bank on the next rows, one row after the other.
+
+    The hypotheses are judged concurrently on each row.
+    """
     case = runtime.context
     settings, shown = case.text, case.problem.shown
     start = row = state["row"]
@@ -215,9 +242,14 @@ async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def mark_code(code: int, labels: Sequence[str], expected: Json) -> bool | None:
-    """Return whether a code is right; None where the sentence does not apply.
+    """Return whether a label code is right; None if the sentence does not apply to the row.
 
-    An answer that names no label is wrong.
+    An answer of the judge that names no label counts as wrong.
+
+    Args:
+        code: The index of the predicted label, or a negative code.
+        labels: The names of the labels.
+        expected: The true label.
     """
     if code >= 0:
         return bool(labels[code] == expected)
@@ -225,13 +257,18 @@ def mark_code(code: int, labels: Sequence[str], expected: Json) -> bool | None:
 
 
 async def after_visit(state: State, runtime: Runtime) -> str:
-    """Return the node that follows a visit: new hypotheses once enough rows are wrong."""
+    """Return the name of the node that follows a visit.
+
+    The node asks for new hypotheses when enough wrong rows are collected.
+    """
     full = len(runtime.context.wrong_rows) >= runtime.context.text.wrong
     return "ask_again" if full else "record_bank"
 
 
 async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Write the finished step: answers with their verdicts, and the bank's events."""
+    """Write the finished step to the ledger: answers with their verdicts, and the events of the
+    bank.
+    """
     case = runtime.context
     if case.judged_answers or case.events or case.step_fields:
         record = StepRecord(
@@ -257,5 +294,5 @@ async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def after_record_bank(state: State, runtime: Runtime) -> str:
-    """Return the node that follows a recorded step."""
+    """Return the name of the node that follows a recorded step."""
     return END if state["stop"] or runtime.context.stopping.is_set() else "visit"

@@ -1,18 +1,20 @@
-"""Predict labels of new rows from a bank of sentences, with one file for each strategy.
+"""Predict labels of new rows from a bank of sentences. Each strategy has its own file.
 
     reading = Reading(entries, view, judge, prompts=prompts, ask=ask)
     reading = await weigh_entries(reading, validation)  # if there are validation rows
     predicted = await predict("multi", reading, inputs)
     predicted.codes      # [0, 1, -2, ...]: index of a label, or why there is none
 
-The strategies of HypoGeniC, corrected as each file says, are `best`, `filter-weight`, `one-step`,
-`two-step` and `multi` (the default, as in HypoBench's published results). `weighted`, a regression
-over all sentences, is Peirce's own. Each also works without a model, by exact rules alone. All
-questions run concurrently; none waits for another row's. A row that nothing decides gets the
-majority label of the shown rows, in either order of two texts. Every other decision follows the
-sentences, so swapping two texts swaps it if judge and model are symmetric.
+The strategies of HypoGeniC are `best`, `filter-weight`, `one-step`, `two-step` and `multi` (the
+default, as in HypoBench's published results). Each file names its corrections of the original. The
+strategy `weighted`, a regression over all sentences, is Peirce's own. Every strategy also works
+without a model, with exact rules alone. All questions to models run concurrently.
 
-`choose.choose_strategy` selects a strategy by validation rows.
+If no sentence decides a row, the row gets the majority label of the shown rows. In tasks that
+compare two texts, this label does not depend on the order of the texts. All other decisions follow
+the sentences: swapping the two texts swaps the label, if the judge and the model are symmetric.
+
+`choose.choose_strategy` selects a strategy by its results on validation rows.
 """
 
 from __future__ import annotations

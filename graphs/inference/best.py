@@ -1,8 +1,8 @@
-"""`best`: predict with the most accurate entry alone.
+"""`best`: predict with the most accurate sentence alone.
 
-It is the reference's default inference; "best" is by accuracy, not by reward. The judge applies the
-entry, with a model or without. Where it does not apply, the row gets the majority label of the
-shown rows.
+This is the default inference of the reference implementation. The best sentence is selected by
+accuracy, not by reward. The judge applies the sentence. If the sentence does not apply to a row,
+the row gets the majority label of the shown rows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from .selection import decide_without_label
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict the labels of rows with the best entry (see `reading.Strategy`). Only the judge is
-    queried.
+    """Predict the label of each row with the best sentence (see `reading.Strategy`).
+
+    Only the judge is queried.
     """
     majority = Decision(reading.majority, "majority")
     if not reading.entries:

@@ -1,8 +1,8 @@
 """`--inference choose`: select the strategy that does best on the validation rows.
 
-Strategies are compared by accuracy, then macro F1, then the order of `STRATEGIES`. Where the worth
-of entries comes from the same rows, the figures of the choice are optimistic; those of the test
-rows are not.
+Strategies are compared by accuracy, then by macro F1, then by their order in `STRATEGIES`. If the
+accuracies of the sentences were measured on the same validation rows, the results of the selected
+strategy on these rows are optimistic. Its results on test rows are not affected.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class StrategyChoice:
     """The inference strategy selected on validation rows, with the scores of all strategies.
 
     Args:
-        strategy: its name.
-        accuracy: accuracy of each strategy on the validation rows.
-        f1: macro F1 of each strategy on the validation rows.
-        n: number of validation rows.
-        predicted: predictions of each strategy for these rows.
+        strategy: The name of the selected strategy.
+        accuracy: The accuracy of each strategy on the validation rows.
+        f1: The macro F1 of each strategy on the validation rows.
+        n: The number of validation rows.
+        predicted: The predictions of each strategy for the validation rows.
     """
 
     strategy: str
@@ -44,19 +44,19 @@ async def choose_strategy(
 ) -> StrategyChoice:
     """Select the strategy that labels the validation rows best.
 
-    The strategies run one after the other, so that each reuses the judge's answers to earlier
-    strategies.
+    The strategies run one after the other, so that each strategy reuses recorded answers of the
+    judge.
 
     Args:
-        reading: the bank.
-        inputs: the n validation rows.
-        labels: their labels.
-        strategies: the strategies to compare, by name.
+        reading: The bank.
+        inputs: The n validation rows.
+        labels: The true labels of the validation rows.
+        strategies: The strategies to compare, by name.
 
     Raises:
-        UsageError: there are no rows or no strategies.
-        DataError: a label is unknown.
-        Unavailable: judge or model cannot be reached.
+        UsageError: There are no validation rows or no strategies.
+        DataError: A label is unknown.
+        Unavailable: The judge or the model gave no answer.
     """
     if not inputs or not strategies:
         names = ", ".join(strategies or STRATEGIES)

@@ -1,11 +1,13 @@
-"""`filter-weight`: let those of the most accurate entries that are relevant to a row vote on it.
+"""`filter-weight`: the most accurate sentences vote on each row to which they are relevant.
 
-With a model, each pair of row and entry is first asked about: is the sentence relevant here? The
-judge applies the relevant ones. Without a model, an entry is relevant where it applies. A vote
-weighs as much as the entry is trusted (`Worth.trust`). The reference weighs by training accuracy
-and uses one entry alone by default, which leaves nothing to weigh. An answer about relevance that
-is neither yes nor no counts as no, and is counted in the notes as `relevance_unreadable`. Where
-nothing is relevant, the best entry decides, then the majority.
+With a model, each pair of row and sentence leads to a question first: is the sentence relevant to
+the row? The judge then applies the relevant sentences. Without a model, a sentence is relevant if
+it applies. The weight of a vote is the estimated probability that the sentence is right
+(`Worth.trust`). If no sentence is relevant, the best sentence decides, then the majority label.
+
+The reference implementation weighs votes by training accuracy, and by default uses a single
+sentence, which leaves nothing to weigh. An answer about relevance that is neither yes nor no counts
+as no, and is counted as `relevance_unreadable`.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from .selection import decide_by_vote, entry_trusts, top_entries
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict the labels of rows by a vote of relevant entries (see `reading.Strategy`).
+    """Predict the label of each row by a vote of relevant sentences (see `reading.Strategy`).
 
-    The path of a question to the model is `filter-weight/ROW/relevant/SENTENCE`, where ROW and
+    A question to the model has the path `filter-weight/ROW/relevant/SENTENCE`, where ROW and
     SENTENCE are digests.
     """
     voters = top_entries(reading)

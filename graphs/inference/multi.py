@@ -1,8 +1,9 @@
-"""`multi`: use all entries at once. HypoBench's published results are made with it.
+"""`multi`: use all sentences of the bank at once, as in HypoBench's published results.
 
-With a model, one prompt for each row lists every sentence, and the model weighs them. Without a
-model, every entry that applies votes with its log-odds (`Worth.log_odds`). Entries that say the
-same in other words count each time, because the vote treats them as independent.
+With a model, one prompt for each row lists every sentence, and the model weighs the sentences
+against each other. Without a model, every sentence that applies votes, weighted by its log-odds
+(`Worth.log_odds`). Sentences with the same meaning each have a vote, because the vote treats all
+sentences as independent.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from .selection import decide_by_vote, entry_log_odds
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels with all entries in one prompt per row (see `reading.Strategy`).
+    """Predict the label of each row with all sentences in one prompt (see `reading.Strategy`).
 
-    The path of the question about a row is `multi/ROW` (`queries.row_digest`).
+    The call for a row has the path `multi/ROW`, where ROW is the digest of the row.
     """
     if not reading.entries:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
@@ -51,7 +52,10 @@ async def _query_model(
 
 
 def parse_decision(reading: Reading, text: str) -> Decision | None:
-    """Parse a model's answer about several sentences. None if it says that no sentence applies."""
+    """Parse a model's answer about several sentences.
+
+    The result is None if the model says that no sentence applies.
+    """
     label = parse_judgement(text, reading.labels)
     if label is NOT_APPLICABLE:
         return None

@@ -1,8 +1,9 @@
 """`one-step`: adaptive inference with one prompt for each row.
 
-The prompt shows entries that got different rows right (`selection.patterns`), each with some of
-these rows, and the model judges by the one that fits best. Without a model, the most trusted of
-these entries that applies decides.
+The prompt shows sentences that are right on different rows (`selection.select_patterns`), each with
+some of these rows. The model chooses the sentence that fits the new row best, and labels the row by
+this sentence. Without a model, the row is decided by the most trusted of these sentences that
+applies.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from .selection import add_examples, decide_by_trust, select_patterns
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict the labels of rows with a single prompt per row (see `reading.Strategy`).
+    """Predict the label of each row with one prompt per row (see `reading.Strategy`).
 
-    The path of the question about a row is `one-step/ROW`.
+    The call for a row has the path `one-step/ROW`, where ROW is the digest of the row.
     """
     chosen = select_patterns(reading)
     if not chosen or reading.ask is None:
@@ -34,7 +35,10 @@ async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> 
 async def decide_by_rules(
     reading: Reading, chosen: Sequence[int], inputs: Sequence[Json]
 ) -> list[Decision | None]:
-    """Return for each input the decision of the most trusted entry in `chosen` that applies."""
+    """Return, for each row, the decision of the most trusted sentence in `chosen` that applies.
+
+    The decision is None if no sentence applies.
+    """
     codes = await judge_entries(reading, {entry: range(len(inputs)) for entry in chosen}, inputs)
     return [decide_by_trust(reading, row, chosen) for row in codes.T.tolist()]
 

@@ -1,4 +1,6 @@
-"""Questions of the strategies to judge and model, and the labels of rows that nothing decided."""
+"""Questions that strategies ask the judge and the model, and labels for rows that remain
+undecided.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ DIGEST_DIGITS = 16  # hex digits of a digest in a place
 
 
 def row_digest(input: Json) -> str:
-    """Return the first 16 hex digits of the SHA-256 of a row's input.
+    """Return the first 16 hex digits of the SHA-256 digest of a row's input.
 
-    The paths of model calls contain this digest instead of the row's number. So a row that occurs
-    again, in another split for example, gets the answer that is recorded already.
+    The paths of model calls contain this digest instead of the row's number. Therefore, a row that
+    occurs again, for example in another split, reuses the recorded answer.
     """
     return digest_of(input)[:DIGEST_DIGITS]
 
@@ -28,14 +30,16 @@ def row_digest(input: Json) -> str:
 async def collect_answers(
     reading: Reading, questions: Sequence[tuple[str, Sequence[Message]]]
 ) -> list[str]:
-    """Ask the model several questions and return its answers in the same order.
+    """Ask the model several questions concurrently, and return its answers in the order of
+    `questions`.
 
-    A question consists of a place, under which the journal stores the call, and the messages.
-
-    If several questions have the same place, the model is asked once.
+    Args:
+        reading: The bank, with the function that queries the model.
+        questions: Pairs (place, messages). The place is the end of the path under which the journal
+            records the call. If several questions have the same place, the model is asked once.
 
     Raises:
-        Unavailable: the model cannot be reached.
+        Unavailable: The model gave no answer.
     """
     assert reading.ask is not None
     once = dict(questions)
@@ -53,14 +57,14 @@ async def judge_entries(
 ) -> NDArray[np.int64]:
     """Return the label that each sentence of the bank gives to each row.
 
-    The result is an int64 array of shape (entries, rows) with codes: the index of a label, or a
-    negative number such as `DOES_NOT_APPLY`.
-
     Args:
-        reading: the bank.
-        wanted: for each entry, the indices of the rows that it judges, in one batch. All other
-            cells of the result hold `DOES_NOT_APPLY`.
-        inputs: the rows.
+        reading: The bank.
+        wanted: The indices of the rows on which to judge a sentence, by the index of the sentence.
+        inputs: The rows.
+
+    Returns:
+        An int64 array of shape (sentences, rows). A value is the index of a label, or a negative
+        code such as `DOES_NOT_APPLY`, which also stands for a pair that was not judged.
     """
     codes = np.full((len(reading.entries), len(inputs)), DOES_NOT_APPLY, np.int64)
     some = [(entry, tuple(rows)) for entry, rows in wanted.items() if rows]
@@ -88,10 +92,15 @@ async def _of_one(reading: Reading, entry: int, inputs: Sequence[Json]) -> NDArr
 async def fill_undecided(
     reading: Reading, decided: Sequence[Decision | None], inputs: Sequence[Json]
 ) -> tuple[Decision, ...]:
-    """Return the decisions, completed for rows on which no entry applied.
+    """Return the decisions, with a decision for each row that no sentence decided.
 
-    A missing decision is that of the best entry. If the best entry does not apply either, it is the
-    majority label of the shown rows.
+    The best sentence of the bank decides such a row. If the best sentence does not apply, the row
+    gets the majority label of the shown rows.
+
+    Args:
+        reading: The bank.
+        decided: The decision for each row; None for an undecided row.
+        inputs: The rows.
     """
     open_rows = [i for i, one in enumerate(decided) if one is None]
     ends = dict(zip(open_rows, await _by_best(reading, open_rows, inputs), strict=True))

@@ -1,7 +1,8 @@
-"""The input of a strategy: a bank's entries, their worth, and functions that query models.
+"""The input and output types of inference strategies, which predict labels from a bank.
 
-A code is the index of a label, or a negative code for why there is none. Nothing here makes a
-query. The strategies in the files next to this one do, through the two functions of a `Reading`.
+The input is a `Reading`: the sentences of a bank, how often each is right, and functions that query
+models. The output is a label code for each row: the index of a label, or a negative number that
+says why there is no label. Nothing in this module queries a model.
 """
 
 from __future__ import annotations
@@ -29,33 +30,38 @@ REASONS: Mapping[int, str] = {
 
 
 class SentenceJudge(Protocol):
-    """A function that applies a sentence to inputs."""
+    """An async function that labels inputs according to a sentence."""
 
     async def __call__(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
-        """Return the codes of the sentence `text` for n inputs, as an int64 array of shape (n,).
+        """Return the label code of each of n inputs, as an int64 array of shape (n,).
 
         A code is the index of a label, `DOES_NOT_APPLY`, `UNREADABLE` or `NEEDS_MODEL`.
 
+        Args:
+            text: The sentence.
+            inputs: The n inputs.
+
         Raises:
-            Unavailable: the model cannot be reached.
+            Unavailable: The model gave no answer.
         """
         ...
 
 
 class ModelQuery(Protocol):
-    """A function that queries a model."""
+    """An async function that sends a prompt to a model."""
 
     async def __call__(self, role: str, place: str, messages: Sequence[Message]) -> str:
-        """Return a model's answer.
+        """Return the model's answer to a prompt.
 
         Args:
-            role: the role to query.
-            place: identifies the call within this reading, such as `multi/5f0c9a2b41d7e836`. It
-                holds the digest of the row, never an order of arrival.
-            messages: the prompt.
+            role: The role of the model.
+            place: The end of the path under which the call is recorded, such as
+                `multi/5f0c9a2b41d7e836`. It contains the digest of the row and does not depend on
+                the order of calls.
+            messages: The prompt.
 
         Raises:
-            Unavailable: the model cannot be reached.
+            Unavailable: The model gave no answer.
         """
         ...
 
@@ -65,17 +71,19 @@ Pattern = tuple[str, Sequence[Observation]]  # a sentence with shown rows that i
 
 @dataclass(frozen=True)
 class Entry:
-    """A sentence of a bank, with the record of its visits. A visit is one judgement on one shown
-    row.
+    """A sentence in a bank, with the results of its visits.
+
+    A visit is one judgement of the sentence on one shown row.
 
     Args:
-        text: the sentence.
-        accuracy: share of its visits on which it was right; a visit on which it does not apply
-            counts as a guess (store/bank.py).
-        visits: number of visits.
-        reward: its reward.
-        right: indices of the shown rows that it labelled correctly.
-        covered: number of visits on which it applied; None where the bank does not record it.
+        text: The sentence.
+        accuracy: The share of visits on which the sentence was right. A visit on which the sentence
+            does not apply counts as a random guess (store/bank.py).
+        visits: The number of visits.
+        reward: The reward of the sentence in the bank.
+        right: The indices of the shown rows that the sentence labels correctly.
+        covered: The number of visits on which the sentence applied; None if the bank does not
+            record this number.
     """
 
     text: str
@@ -88,13 +96,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Worth:
-    """Counts of how well an entry labels rows.
+    """Counts of how well a sentence labels rows.
 
     Args:
-        right: number of rows that it labelled correctly.
-        covered: number of rows that it applied to; None where that is unknown. An answer without a
-            label applies and is not correct.
-        rows: number of rows.
+        right: The number of rows that the sentence labels correctly.
+        covered: The number of rows to which the sentence applies; None if unknown. A row on which
+            the judge's answer is unreadable counts as covered but not as right.
+        rows: The number of rows.
     """
 
     right: int = 0
@@ -102,9 +110,13 @@ class Worth:
     rows: int = 0
 
     def accuracy(self, labels: int) -> Fraction:
-        """Return the share of correct rows; a row that it does not apply to counts as a guess.
+        """Return the share of correctly labelled rows.
 
-        A guess is right with probability 1 / `labels`, as in the bank. Without rows the share is 0.
+        A row to which the sentence does not apply counts as a random guess, which is right with
+        probability 1 / `labels`, as in the bank. Without rows, the share is 0.
+
+        Args:
+            labels: The number of labels.
         """
         passed = 0 if self.covered is None else self.rows - self.covered
         return (
@@ -112,21 +124,28 @@ class Worth:
         )
 
     def trust(self, labels: int) -> float:
-        """Return the estimated probability that a sentence is right on a row to which it applies.
+        """Return the estimated probability that the sentence is right on a row to which it applies.
 
         This is Laplace's estimate (right + 1) / (covered + labels), so that a single lucky row does
         not count as certainty. Without any covered row, the estimate is 1 / labels. If the number
         of covered rows is unknown, all rows count as covered.
+
+        Args:
+            labels: The number of labels, counted as at least 2.
         """
         covered = self.rows if self.covered is None else self.covered
         return (self.right + 1) / (covered + max(labels, 2))
 
     def log_odds(self, labels: int) -> float:
-        """Return the weight of the entry's vote among `labels` labels.
+        """Return the weight of the sentence's vote.
 
-        It is ln(p (labels - 1) / (1 - p)), where p is the trust: 0 at chance. Below chance it is
-        negative, a vote against the label, but only where the number of covered rows is known; else
-        it is 0.
+        The weight is ln(p (labels - 1) / (1 - p)), where p is the trust. It is 0 if the sentence is
+        right as often as a random guess. A sentence that is right less often has a negative weight,
+        which counts against the label. If the number of covered rows is unknown, a negative weight
+        is replaced by 0.
+
+        Args:
+            labels: The number of labels, counted as at least 2.
         """
         trust = self.trust(labels)
         weight = math.log(trust * (max(labels, 2) - 1) / (1 - trust))
@@ -136,11 +155,13 @@ class Worth:
     def from_bank(entry: Entry, labels: int) -> Worth:
         """Return how often a sentence was right, computed from the figures in the bank.
 
-        The accuracy in the bank counts rows to which a sentence does not apply as random guesses;
-        here they do not count.
+        The accuracy in the bank counts rows to which the sentence does not apply as random guesses.
+        These guesses are subtracted here. Because a file may contain contradictory figures, `right`
+        is limited to `covered`, and `covered` to the number of visits.
 
-        A file may hold figures that contradict each other. So `right` is limited to `covered`, and
-        `covered` to the visits.
+        Args:
+            entry: The sentence with its figures.
+            labels: The number of labels.
         """
         covered = entry.visits if entry.covered is None else min(entry.covered, entry.visits)
         right = round(entry.accuracy * entry.visits - (entry.visits - covered) / max(labels, 1))
@@ -151,10 +172,10 @@ class Worth:
 class ReadingSettings(Settings):
     """Settings of the inference strategies.
 
-    The released command line sets `top`, `patterns`, `similar` and `examples` to 5, 5, 0.7 and 0,
-    and its classes have 1, 3, 0.7 and 5. Peirce's defaults are 5, 5, 0.7 and 5, because a vote of a
-    single entry decides nothing, and because patterns without example rows are what `multi` shows
-    already.
+    The released command line of HypoGeniC sets `top`, `patterns`, `similar` and `examples` to 5, 5,
+    0.7 and 0, and its classes have the defaults 1, 3, 0.7 and 5. Peirce's defaults are 5, 5, 0.7
+    and 5. The reasons are that a vote of a single sentence decides nothing, and that sentences
+    without example rows are already what `multi` shows.
     """
 
     top: int = setting(5, "Number of entries that vote in filter-weight.", ge=1)
@@ -174,20 +195,20 @@ class Reading:
     """A bank of sentences, with everything that an inference strategy needs to label rows.
 
     Args:
-        entries: the sentences in the order of the bank; this order decides ties.
-        view: the problem as the model sees it, with the shown rows.
-        judge: applies a sentence to inputs.
-        labels: names of the L labels; a label's index is its code. Empty for the labels of the
-            view.
-        prompts: the prompts, needed with `ask`.
-        ask: queries a model; None to decide by exact rules alone.
-        worth: how often each entry is right on the validation rows (`weigh_entries`); empty for the
-            figures of the bank.
-        validation: the rows on which `worth` was measured.
-        settings: settings of the strategies.
+        entries: The sentences in the order of the bank. This order decides ties.
+        view: The problem as the model sees it, with the shown rows.
+        judge: Function that labels inputs according to a sentence.
+        labels: The names of the labels; the index of a label is its code. Empty for the labels in
+            `view`.
+        prompts: The prompts, needed with `ask`.
+        ask: Function that queries a model; None to decide by exact rules alone.
+        worth: How often each sentence is right on the validation rows (`weigh_entries`). Empty to
+            use the figures in the bank.
+        validation: The validation rows on which `worth` was measured.
+        settings: The settings of the strategies.
 
     Raises:
-        UsageError: worth and entries differ in length, or there is a model but no prompts.
+        UsageError: `worth` and `entries` differ in length, or there is a model but no prompts.
     """
 
     entries: tuple[Entry, ...]
@@ -221,13 +242,13 @@ class Reading:
 
     @cached_property
     def ranked(self) -> tuple[int, ...]:
-        """Indices of the entries, the most accurate first; ties are in the bank's order."""
+        """The indices of the sentences, most accurate first. Ties are in the order of the bank."""
         right = [worth.accuracy(len(self.labels)) for worth in self.worth]
         return tuple(sorted(range(len(right)), key=lambda i: -right[i]))
 
     @cached_property
     def majority(self) -> int:
-        """The most frequent label of the shown rows.
+        """The index of the most frequent label of the shown rows.
 
         On a tie, or without rows, it is the first such label in `labels`.
         """
@@ -243,13 +264,14 @@ class Decision:
     """The label that a strategy gives to one row, and how it was decided.
 
     Args:
-        code: index of a label, `UNREADABLE` or `NEEDS_MODEL`.
-        how: "hypothesis" (the sentence `entry` decided), "vote" (`entry` is the first in rank that
-            voted so), "weights" (a regression over all entries), "model" (an answer to a prompt
-            with several sentences), "best" (nothing else applied, so the best entry decided),
-            "majority" (that did not apply either), "no_pattern" (the model named no pattern, so the
-            best selected one decided), "unreadable" or "needs_model".
-        entry: index of the entry that decided; None for none.
+        code: The index of a label, `UNREADABLE` or `NEEDS_MODEL`.
+        how: "hypothesis" (a single sentence decided), "vote" (several sentences voted), "weights"
+            (a regression over all sentences decided), "model" (a model answered a prompt with
+            several sentences), "best" (nothing else decided, so the best sentence did), "majority"
+            (the best sentence did not apply either), "no_pattern" (the model selected no sentence,
+            so the most accurate of the shown sentences decided), "unreadable" or "needs_model".
+        entry: The index of the sentence that decided. For a vote, the first voter for the label.
+            None if no single sentence can be named.
     """
 
     code: int
@@ -262,8 +284,9 @@ class RowPredictions:
     """The predicted labels of several rows.
 
     Args:
-        decisions: one for each row, in the order of the inputs.
-        notes: counts that do not concern a single row, such as unreadable answers about relevance.
+        decisions: The decision on each row, in the order of the inputs.
+        notes: Counts that do not belong to a single row, such as unreadable answers about
+            relevance.
     """
 
     decisions: tuple[Decision, ...]
@@ -271,44 +294,52 @@ class RowPredictions:
 
     @property
     def codes(self) -> list[int]:
-        """The code of each row: the index of its predicted label, or a negative number without a
-        label.
+        """The code of each row: the index of its predicted label, or a negative number if there is
+        no label.
         """
         return [decision.code for decision in self.decisions]
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of rows by how they were decided, and the notes that are not 0."""
+        """The number of rows for each way of deciding (`Decision.how`), and the notes that are not
+        0.
+        """
         found: dict[str, int] = {}
         for decision in self.decisions:
             found[decision.how] = found.get(decision.how, 0) + 1
         return dict(sorted(found.items())) | {k: n for k, n in self.notes.items() if n}
 
     def labels(self, names: Sequence[str]) -> list[str | None]:
-        """Return the label of each row, or None for a row without a label."""
+        """Return the label of each row, or None for a row without a label.
+
+        Args:
+            names: The names of the labels.
+        """
         return [names[code] if code >= 0 else None for code in self.codes]
 
     @property
     def reasons(self) -> dict[str, int]:
-        """Number of rows without a label, by reason."""
+        """The number of rows without a label, by reason."""
         codes = self.codes
         return {name: codes.count(code) for code, name in REASONS.items() if code in codes}
 
 
 class Strategy(Protocol):
-    """A function that predicts labels from a bank."""
+    """An async function that predicts the labels of rows from a bank."""
 
     async def __call__(
         self, reading: Reading, inputs: Sequence[Json], place: str = ""
     ) -> RowPredictions:
-        """Return the predictions for the inputs.
+        """Return the predictions for the rows.
 
         Args:
-            reading: the bank.
-            inputs: the rows.
-            place: prefix of the place of each question, for sessions that read several banks.
+            reading: The bank.
+            inputs: The rows.
+            place: A prefix for the paths of model calls; needed only if a session uses several
+                banks.
 
         Raises:
-            Unavailable: judge or model cannot be reached; an outage is never a prediction.
+            Unavailable: The judge or the model gave no answer. An outage never counts as a
+                prediction.
         """
         ...

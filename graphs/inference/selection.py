@@ -1,4 +1,7 @@
-"""Votes, selection of entries that differ, and examples for prompts. Nothing here makes a query."""
+"""Votes of sentences, selection of sentences that differ, and example rows for prompts.
+
+No function in this module queries a model.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ MAX_SEARCHED = 40  # number of entries among which the best set is searched
 
 
 def top_entries(reading: Reading) -> list[int]:
-    """Return the indices of the `settings.top` most accurate entries, best first."""
+    """Return the indices of the `settings.top` most accurate sentences, best first."""
     return list(reading.ranked[: reading.settings.top])
 
 
@@ -26,19 +29,19 @@ def count_votes(
     labels: int,
     majority: int,
 ) -> int | None:
-    """Return the label with the most weight, or None if no code is a label.
+    """Return the label with the largest total weight, or None if no sentence gives a label.
 
-    If all voters have weight 0, each voter counts as 1. A label without votes has weight 0, so it
-    wins if all other labels have negative weights. Labels within 1e-9 of the highest weight are
-    tied. The label of the first voter with a tied label then wins. If no voter has a tied label,
-    `majority` wins if it is tied, otherwise the lowest tied label.
+    If all voters have weight 0, each voter counts as 1. A label without votes has the total 0, so
+    it wins if the totals of all other labels are negative. Labels whose totals are within 1e-9 of
+    the highest total are tied. Among tied labels, the label of the first voter in `order` wins. If
+    no voter gives a tied label, `majority` wins if it is tied, otherwise the lowest tied label.
 
     Args:
-        codes: the code of each entry.
-        weights: the weight of each entry.
-        order: indices of the voters, best in rank first.
-        labels: number of labels.
-        majority: the label that wins some ties.
+        codes: The label code of each sentence; a negative code gives no vote.
+        weights: The weight of each sentence.
+        order: The indices of the voters, best first.
+        labels: The number of labels.
+        majority: The label that wins some ties.
     """
     voters = [i for i in order if codes[i] >= 0]
     if not voters:
@@ -59,14 +62,16 @@ def decide_by_vote(
 ) -> Decision | None:
     """Label one row by a vote of sentences, or return None if no sentence applies.
 
-    An answer without a label is not an abstention. If there are such answers and no label, the row
-    is unreadable. If no sentence could judge the row, the row needs a model.
+    If no sentence gives a label, but the judge's answer on a sentence was unreadable, the decision
+    is unreadable. If no sentence could be judged without a model, the decision is that the row
+    needs a model.
 
     Args:
-        reading: the bank.
-        codes: the code of each entry for the row: the index of its label, or a negative number.
-        weights: the weight of each entry of the bank.
-        order: indices of the voters, best in rank first.
+        reading: The bank.
+        codes: The label code that each sentence gives to the row: the index of a label, or a
+            negative code.
+        weights: The weight of each sentence.
+        order: The indices of the voters, best first.
     """
     label = count_votes(codes, weights, order, len(reading.labels), reading.majority)
     if label is not None:
@@ -75,7 +80,14 @@ def decide_by_vote(
 
 
 def decide_without_label(codes: Sequence[int]) -> Decision | None:
-    """Return the decision on a row without a label, or None if no sentence applies."""
+    """Return the decision on a row for which no sentence gives a label.
+
+    The decision says that an answer of the judge was unreadable, or that the row needs a model. It
+    is None if no sentence applies.
+
+    Args:
+        codes: The negative codes of the sentences.
+    """
     if UNREADABLE in codes:
         return Decision(UNREADABLE, "unreadable")
     if codes and all(code == NEEDS_MODEL for code in codes):
@@ -84,21 +96,22 @@ def decide_without_label(codes: Sequence[int]) -> Decision | None:
 
 
 def similarity(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return the cosine similarity of two sets of rows, seen as one-hot vectors.
+    """Return the cosine similarity of two sets of row indices.
 
-    This is the number of common rows / sqrt(product of the set sizes), or 0.0 if a set is empty.
+    This is the number of common rows divided by the square root of the product of the set sizes, or
+    0.0 if a set is empty.
     """
     one, two = set(first), set(second)
     return len(one & two) / math.sqrt(len(one) * len(two)) if one and two else 0.0
 
 
 def select_patterns(reading: Reading) -> list[int]:
-    """Return the entries that adaptive inference shows, the most accurate first.
+    """Return the indices of the sentences that adaptive inference shows, most accurate first.
 
-    Two entries exclude each other if they are right on similar rows (`settings.similar`). Among the
-    sets without such a pair, the set with the highest sum of accuracies is selected. Its
-    `settings.patterns` most accurate entries are returned. This is HypoGeniC's selection, solved
-    exactly without an integer program, among the 40 most accurate entries.
+    Two sentences exclude each other if they are right on similar rows (`settings.similar`). Among
+    all sets without two such sentences, the set with the highest sum of accuracies is selected, and
+    its `settings.patterns` most accurate sentences are returned. This is HypoGeniC's selection,
+    limited to the 40 most accurate sentences and solved exactly without an integer program.
     """
     ranked = reading.ranked[:MAX_SEARCHED]
     right = [reading.entries[i].right for i in ranked]
@@ -118,11 +131,12 @@ def select_patterns(reading: Reading) -> list[int]:
 def heaviest_independent_set(weights: Sequence[Fraction], neighbours: Sequence[int]) -> list[int]:
     """Return the heaviest set of vertices without an edge between them, in ascending order.
 
-    The result is exact. Among sets of equal weight, the one with the earlier vertices is taken.
+    The result is exact. Among sets of equal weight, the set with the earlier vertices is returned.
 
     Args:
-        weights: the weight of each vertex, at least 0.
-        neighbours: bit k of near[j] is set if j and k are neighbours.
+        weights: The weight of each vertex, at least 0.
+        neighbours: A bit mask for each vertex j. Bit k of `neighbours[j]` is set if j and k share
+            an edge.
     """
 
     @cache
@@ -143,10 +157,14 @@ def heaviest_independent_set(weights: Sequence[Fraction], neighbours: Sequence[i
 
 
 def draw_examples(reading: Reading, entry: int) -> list[Observation]:
-    """Return at most `settings.examples` shown rows that the entry labels correctly, in shown
-    order.
+    """Return at most `settings.examples` shown rows that a sentence labels correctly.
 
-    The random draw depends only on the seed and the sentence.
+    The rows are drawn at random, depending only on the seed and the sentence, and returned in the
+    order of the shown rows.
+
+    Args:
+        reading: The bank.
+        entry: The index of the sentence.
     """
     right = sorted({i for i in reading.entries[entry].right if 0 <= i < len(reading.shown)})
     draw = random.Random(f"{reading.settings.seed}|{reading.entries[entry].text}")
@@ -155,23 +173,22 @@ def draw_examples(reading: Reading, entry: int) -> list[Observation]:
 
 
 def add_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
-    """Return the chosen sentences as prompts show them: each with some rows that it labels
-    correctly.
-    """
+    """Return each chosen sentence with some shown rows that it labels correctly, for a prompt."""
     return [(reading.entries[i].text, draw_examples(reading, i)) for i in chosen]
 
 
 def decide_by_trust(
     reading: Reading, codes: Sequence[int], chosen: Sequence[int]
 ) -> Decision | None:
-    """Label a row by the sentence in `chosen` that is most likely right and gives a label.
+    """Label one row by the most trusted sentence in `chosen` that gives a label.
 
-    On a tie, the higher-ranked sentence decides. The result is None if no sentence applies.
+    On a tie, the more accurate sentence decides. The result is None if no sentence applies.
 
     Args:
-        reading: the bank.
-        codes: the code of each entry for the row: the index of its label, or a negative number.
-        chosen: indices of the entries.
+        reading: The bank.
+        codes: The label code that each sentence gives to the row: the index of a label, or a
+            negative code.
+        chosen: The indices of the sentences that may decide.
     """
     trust = entry_trusts(reading)
     for entry in sorted(chosen, key=lambda i: (-trust[i], reading.ranked.index(i))):
@@ -181,10 +198,10 @@ def decide_by_trust(
 
 
 def entry_trusts(reading: Reading) -> list[float]:
-    """Return for each sentence of the bank the estimated probability that it is right."""
+    """Return, for each sentence of the bank, the estimated probability that it is right."""
     return [worth.trust(len(reading.labels)) for worth in reading.worth]
 
 
 def entry_log_odds(reading: Reading) -> list[float]:
-    """Return for each sentence of the bank the log-odds that it is right."""
+    """Return, for each sentence of the bank, the weight of its vote (see `Worth.log_odds`)."""
     return [worth.log_odds(len(reading.labels)) for worth in reading.worth]

@@ -1,4 +1,4 @@
-"""The strategies by name. The first is the default."""
+"""The inference strategies by name. The first strategy is the default."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 
 def get_strategy(name: str) -> Strategy:
-    """Return the strategy of this name.
+    """Return the inference strategy with this name.
 
     Raises:
-        UsageError: the name is unknown. The message lists the valid ones.
+        UsageError: The name is unknown. The message lists the valid names.
     """
     if name not in STRATEGIES:
         raise UsageError(f"unknown inference {name!r}: it must be one of {', '.join(STRATEGIES)}")
@@ -35,13 +35,13 @@ async def predict(
     """Predict a label for each of n rows with an inference strategy.
 
     Args:
-        name: name of the strategy.
-        reading: the bank.
-        inputs: the rows.
-        place: see `Strategy`.
+        name: The name of the strategy.
+        reading: The bank.
+        inputs: The rows.
+        place: A prefix for the paths of model calls; needed only if a session uses several banks.
 
     Raises:
-        UsageError: the name is unknown.
-        Unavailable: judge or model cannot be reached.
+        UsageError: The name is unknown.
+        Unavailable: The judge or the model gave no answer.
     """
     return await get_strategy(name)(reading, inputs, place)

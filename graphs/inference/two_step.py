@@ -1,10 +1,10 @@
 """`two-step`: adaptive inference with two calls for each row.
 
-The first call shows the same patterns as `one-step` and asks for the number of the one that fits.
-The judge then applies that entry alone. If the answer names none of the numbers, the most accurate
-pattern is applied; the decision is marked `no_pattern`, and the notes count it as
-`pattern_unnamed`. With a single pattern the first call is skipped. Without a model it works as
-`one-step`.
+The first call shows the same sentences with example rows as `one-step`, and asks which sentence
+fits the new row best. The judge then applies this sentence alone. If the answer names no sentence,
+the most accurate of the shown sentences is applied, the decision is marked `no_pattern`, and the
+row is counted as `pattern_unnamed`. If there is only one sentence, the first call is skipped.
+Without a model, this strategy works as `one-step`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from .selection import add_examples, decide_without_label, select_patterns
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels by first selecting an entry for each row (see `reading.Strategy`).
+    """Predict the label of each row by first selecting a sentence for the row (see
+    `reading.Strategy`).
 
-    The path of the question that selects the entry is `two-step/ROW/select`.
+    The call that selects the sentence has the path `two-step/ROW/select`, where ROW is the digest
+    of the row.
     """
     chosen = select_patterns(reading)
     if not chosen or reading.ask is None:

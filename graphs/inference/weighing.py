@@ -1,4 +1,4 @@
-"""Measure the worth of a bank's entries on labelled rows."""
+"""Measure how often each sentence of a bank is right on labelled rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .reading import DOES_NOT_APPLY, NEEDS_MODEL, Reading, Worth
 
 
 def encode_labels(reading: Reading, labels: Sequence[Json]) -> list[int]:
-    """Return the index of each row's label among the labels of the problem.
+    """Return the index of each label among the labels of the problem.
 
     Raises:
-        DataError: a label is unknown to the reading.
+        DataError: A label is not a label of the problem.
     """
     known = {label: code for code, label in enumerate(reading.labels)}
     for row, label in enumerate(labels):
@@ -31,11 +31,10 @@ def _gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
 
 
 async def judge_all(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
-    """Return the label that each sentence of the bank gives to each row, as label codes.
+    """Return the label that each sentence of the bank gives to each row.
 
-    The result is an int64 array of shape (entries, rows).
-
-    Each sentence is judged on all rows in one batch.
+    The result is an int64 array of label codes of shape (sentences, rows). Each sentence is judged
+    on all rows in one batch.
     """
     inputs: list[Json] = [one.input for one in rows]
     everything = {entry: range(len(inputs)) for entry in range(len(reading.entries))}
@@ -43,10 +42,14 @@ async def judge_all(reading: Reading, rows: Sequence[Observation]) -> NDArray[np
 
 
 async def weigh_entries(reading: Reading, rows: Sequence[Observation]) -> Reading:
-    """Return the reading with the accuracy of each sentence on the validation rows.
+    """Return the bank with the accuracy of each sentence on validation rows.
 
-    The rows must be validation rows, never test rows. If there are no rows, the reading does not
-    change. A sentence that cannot be judged on these rows counts as judged on no row.
+    If there are no rows, the bank is returned unchanged. A sentence that cannot be judged on these
+    rows counts as judged on no row.
+
+    Args:
+        reading: The bank.
+        rows: The validation rows. Test rows must never be passed.
     """
     if not rows:
         return reading
@@ -59,11 +62,10 @@ async def weigh_entries(reading: Reading, rows: Sequence[Observation]) -> Readin
 
 
 async def update_right_rows(reading: Reading) -> Reading:
-    """Return the reading after judging every sentence on the shown rows again.
+    """Return the bank after judging every sentence on the shown rows again.
 
-    Each entry then lists the shown rows that it labels correctly.
-
-    This is necessary for a bank from another sample, because its row indices refer to other rows.
+    Each sentence then lists the shown rows that it labels correctly. This is necessary for a bank
+    that was built from other rows, because its row indices do not fit the shown rows.
     """
     hits = await judge_all(reading, reading.shown) == np.array(_gold(reading, reading.shown))
     entries = (

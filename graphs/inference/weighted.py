@@ -1,19 +1,21 @@
-"""`weighted`: a ridge logistic regression over what all sentences say of a row.
+"""`weighted`: a ridge logistic regression on what all sentences say about a row.
 
-A sentence that is an exact rule with degrees contributes its degree
-(tools/sentence_rules/degrees.py: how many more of A than of B); any other contributes the label
-that it names. The weights are fitted on validation rows, and on shown rows as far as that helps:
-sentences that were mined from shown rows look too good on them. So the weight of shown rows and the
-penalty are chosen by log loss on validation rows that were left out. A validation row is itself
-predicted by weights fitted on the others, so a choice of strategies by validation rows is fair.
-Without validation rows only the shown ones are used. With a judging model, which is asked about
-each sentence and row, shown rows are used only where there are no validation rows.
+If a sentence is an exact rule that compares amounts, its feature is a degree, such as how many more
+words of a kind the first text has than the second (tools/sentence_rules/degrees.py). Any other
+sentence contributes the label that it names.
 
-With more than two labels, each has its own weights against the rest. Where the weights decide
-nothing (no labelled rows that a sentence applies to, or two equal texts), the votes of `multi`
-decide. Where no sentence says anything about a row, the best entry decides, then the majority.
+The weights are fitted on validation rows, and also on shown rows if shown rows help. Sentences that
+were found in the shown rows look too good on the shown rows. Therefore, the weight of the shown
+rows and the penalty are chosen by cross-validation: by the log loss on validation rows to which the
+weights were not fitted. A validation row is itself predicted with weights that were fitted without
+it, so that strategies can be compared fairly on validation rows. Without validation rows, only the
+shown rows are used. If a model judges the sentences, shown rows are used only without validation
+rows, because each pair of sentence and row costs a call.
 
-The regression is implemented in numpy; its penalty is chosen on rows that it was not fitted to.
+With more than two labels, each label has its own weights against all other labels. If the weights
+do not decide a row (there are no labelled rows to fit, or two equal texts are compared), the votes
+of `multi` decide. If no sentence says anything about a row, the best sentence decides, then the
+majority label. The regression is implemented in numpy.
 """
 
 from __future__ import annotations
@@ -60,8 +62,9 @@ class _Rows:
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels by a regression over all entries (see `reading.Strategy`). Only the judge is
-    queried.
+    """Predict the label of each row with a regression over all sentences (see `reading.Strategy`).
+
+    Only the judge is queried.
     """
     if not reading.entries or not inputs:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
@@ -234,11 +237,11 @@ MAX_DEVIATIONS = (
 
 @dataclass(frozen=True)
 class FeatureScale:
-    """The scaling of features of shape (n, m).
+    """Centres and scales that standardise the m features of a regression.
 
     Args:
-        centre: the centre of each feature.
-        spread: the standard deviation of each feature.
+        centre: The centre of each feature, shape (m,).
+        spread: The standard deviation of each feature, shape (m,).
     """
 
     centre: Numbers
@@ -249,16 +252,16 @@ class FeatureScale:
         """Return the centres and scales that standardise these features.
 
         Args:
-            features: shape (n, m).
-            through_zero: centre at 0, because a feature of 0 favours no label, as for two equal
-            texts.
+            features: The features, shape (n, m).
+            through_zero: Whether to use 0 as the centre of every feature. This is right if a
+                feature of 0 favours no label, as for two equal texts.
         """
         middle = np.zeros(features.shape[1]) if through_zero else features.mean(axis=0)
         spread = np.sqrt(((features - middle) ** 2).mean(axis=0))
         return FeatureScale(middle, np.where(spread > 1e-9, spread, 1.0))
 
     def transform(self, features: Numbers) -> Numbers:
-        """Return the features, centred, scaled and clipped."""
+        """Return features of shape (n, m) after centring, scaling and clipping."""
         found: Numbers = np.clip(
             (features - self.centre) / self.spread, -MAX_DEVIATIONS, MAX_DEVIATIONS
         )
@@ -272,16 +275,17 @@ def fit_weights(
     penalty: float,
     through_zero: bool,
 ) -> Numbers:
-    """Return the fitted weights of shape (m + 1,), with the constant last.
+    """Fit a ridge logistic regression and return its weights, shape (m + 1,).
 
-    The constant is not penalised. It is 0 with `through_zero`.
+    The last weight is the constant. The constant is practically not penalised, and is 0 with
+    `through_zero`.
 
     Args:
-        z: features of shape (n, m).
-        targets: targets of shape (n,).
-        sample_weight: weight of each row, shape (n,).
-        penalty: the ridge penalty.
-        through_zero: fit no constant.
+        z: The standardised features, shape (n, m).
+        targets: The true outcomes, shape (n,).
+        sample_weight: The weight of each row, shape (n,).
+        penalty: The ridge penalty.
+        through_zero: Whether to fit no constant.
     """
     n, m = z.shape
     x = np.hstack([z, np.zeros((n, 1)) if through_zero else np.ones((n, 1))])
@@ -299,16 +303,26 @@ def fit_weights(
 
 
 def sigmoid(logit: Numbers) -> Numbers:
-    """Return the probability that belongs to each logit."""
+    """Return the probability for each logit."""
     found: Numbers = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     return found
 
 
 def compute_logits(z: Numbers, weights: Sequence[Numbers]) -> Numbers:
-    """Return logits as float64 of shape (n, number of weight vectors)."""
+    """Return the logits of n rows for each weight vector, shape (n, number of weight vectors).
+
+    Args:
+        z: The standardised features, shape (n, m).
+        weights: Weight vectors of shape (m + 1,), with the constant last.
+    """
     return np.stack([z @ w[:-1] + w[-1] for w in weights], axis=1)
 
 
 def log_loss(logit: Numbers, marks: NDArray[np.bool_]) -> float:
-    """Return the sum of the log losses of predicted logits."""
+    """Return the sum of the log losses of n predicted logits.
+
+    Args:
+        logit: The predicted logits, shape (n,).
+        marks: The true outcomes, shape (n,).
+    """
     return float(np.logaddexp(0, np.where(marks, -logit, logit)).sum())

@@ -1,1 +1,1 @@
-"""The methods, one file each."""
+"""The methods. Each method has its own file."""

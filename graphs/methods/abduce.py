@@ -1,10 +1,10 @@
-"""`abduce`: GEAR's protocol (paper, section 4.1).
+"""`abduce`: the protocol of GEAR (paper, section 4.1).
 
-It asks for a hypothesis, then repeatedly for another one that is consistent and new. It stops after
-three bad answers in total, when the proposer has no further hypothesis, or at the limit on answers.
-
-An answer is bad if it is malformed, inconsistent with the shown observations, or redundant: at
-least 80% of its predictions on the sample space were made by earlier parsable answers.
+The method asks for a hypothesis, then repeatedly for another hypothesis that is consistent and
+novel. It stops after three bad answers in total, at the maximum number of answers, or when the
+proposer has no further hypothesis. An answer is bad if it is malformed, inconsistent with the shown
+observations, or redundant. A hypothesis is redundant if earlier answers already made at least 80%
+of its predictions on the sample space, the set of inputs on which hypotheses are compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from ..runtime.steps import State, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Return the reason why the problem ends here, if it ends."""
+    """Stop the problem after too many bad answers or at the maximum number of answers.
+
+    The returned change of the state contains the reason, or nothing if the problem continues.
+    """
     settings = runtime.context.settings.method
     if state["stop"]:
         return {}

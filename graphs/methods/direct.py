@@ -1,7 +1,8 @@
 """`direct`: a model labels the rows itself, without hypotheses.
 
-This is HypoBench's zero- and few-shot inference. Every prompt shows `shots` labelled rows. They are
-taken from the labels in turn, in the order of the sample; 0 is zero-shot.
+This is the zero-shot and few-shot inference of HypoBench. Every prompt shows `shots` labelled rows;
+0 is zero-shot. The rows are taken from the sample, from each label in turn. The calls have paths
+such as
 
     direct/ind/label/17      row 17 of the test rows
 """
@@ -26,7 +27,10 @@ from ..runtime.steps import State, build_chain
 
 
 async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Label every split and write the step. An interruption leaves the problem open."""
+    """Label the rows of every split, and record the labels as a step.
+
+    If the session is interrupted, the problem stays open.
+    """
     case = runtime.context
     shots = alternate_labels(case.problem.shown, case.text.shots)
     splits: dict[str, Json] = {}
@@ -68,7 +72,10 @@ async def _labelled(
 
 
 def alternate_labels(rows: Sequence[Observation], count: int) -> list[Observation]:
-    """Return `count` rows, taken from the labels in turn, in the order of their first rows."""
+    """Return `count` rows, taken from each label in turn.
+
+    The order of labels is the order in which they first occur.
+    """
     by_label: dict[Json, list[Observation]] = {}
     for row in rows:
         by_label.setdefault(row.output, []).append(row)
@@ -78,7 +85,7 @@ def alternate_labels(rows: Sequence[Observation], count: int) -> list[Observatio
 
 
 def forecast(sizes: Sizes) -> CallsByRole:
-    """Count one call of the judge for each row."""
+    """Count one call of the judge model for each row."""
     rows = len(sizes.predicted_rows)
     return {"judge": Span(rows, rows)}
 

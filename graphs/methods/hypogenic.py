@@ -1,9 +1,9 @@
-"""`hypogenic`: HypoGeniC (HypoBench, section 3; its algorithm is in the notes on the reference).
+"""`hypogenic`: HypoGeniC (HypoBench, section 3; the notes on the reference describe the algorithm).
 
-The first hypotheses come from the first examples. Then the best `top` hypotheses of the bank are
-judged on every row of the sample in order, and their rewards are updated. A row that many of them
-get wrong is kept. When `wrong` rows are kept, a prompt shows them to get new hypotheses, which
-enter the bank by reward.
+The first hypotheses are proposed from the first rows. Then the best `top` hypotheses of the bank
+are judged on every row of the sample in order, and their rewards are updated. A row that many of
+these hypotheses predict wrongly is collected. When `wrong` rows are collected, a prompt shows these
+rows and asks for new hypotheses. The bank keeps the hypotheses with the highest rewards.
 """
 
 from __future__ import annotations

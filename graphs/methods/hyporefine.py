@@ -1,9 +1,10 @@
 """`hyporefine`: HypoGeniC with literature (HypoRefine; notes on the reference, section b).
 
-The first hypotheses come from examples and papers together, without refinement. Each later set
-comes from the wrong rows and is rewritten `rewrites` times before it is judged, by the literature
-and by those rows in turn. A rewriting that returns fewer hypotheses loses none: a hypothesis that
-it neither repeats nor rewrites stays as it was. A rewriting that changes nothing ends the sequence.
+The first hypotheses are proposed from rows and papers together, and are not rewritten. Later
+hypotheses are proposed from wrongly predicted rows, and are rewritten `rewrites` times before they
+are judged: alternately in view of the literature and in view of these rows. If a rewriting returns
+fewer hypotheses, the missing hypotheses are kept unchanged. If a rewriting changes nothing, no
+further rewriting follows. The calls have paths such as
 
     step/5/propose/0      new hypotheses, from the wrong rows
     step/5/rewrite/0      rewritten by the literature;  /1 by the rows;  /2 by the literature ...
@@ -40,7 +41,7 @@ Item = Hypothesis | Malformed
 
 
 async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Rewrite the new hypotheses by literature and data in turn."""
+    """Rewrite the new hypotheses, alternately in view of the literature and of the wrong rows."""
     case = runtime.context
     if case.reply.finish == "exhausted":
         return {}
@@ -123,7 +124,7 @@ def build() -> Any:
 
 
 def forecast(sizes: Sizes) -> CallsByRole:
-    """Count the calls of HypoGeniC and of the rewritings."""
+    """Count the calls of HypoGeniC and the calls that rewrite hypotheses."""
     calls, again, rewrites = forecast_through_rows(sizes), sizes.regenerations, sizes.text.rewrites
     return {
         **calls,

@@ -1,8 +1,8 @@
-"""`imported`: judge recorded answers, one after the other, until there are none.
+"""`imported`: judge recorded answers, one after the other, until none is left.
 
-All are judged as in `abduce`, but no answer stops a problem. A step is one recorded turn, which may
-hold several answers (five in the records of Qiu et al.). Fields of the record, such as the rule
-that was chosen in a turn, are kept with the step.
+Answers are judged as in `abduce`, but bad answers do not stop a problem. A step is one turn of the
+recorded conversation, which may contain several answers (five in the records of Qiu et al.). Other
+fields of the record, such as the rule that was chosen in a turn, are stored with the step.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from ..runtime.steps import END, START, State, compile_graph, new_graph, read_re
 
 
 async def after_read(state: State, runtime: Runtime) -> str:
-    """Return the node that follows a read answer."""
+    """Return the name of the node that follows a read answer."""
     return "record" if state["stop"] else "judge"
 
 
 async def after_judge(state: State, runtime: Runtime) -> str:
-    """Return the node that follows a judged answer: the next answer of the turn, or the record."""
+    """Return the name of the node that follows a judged answer.
+
+    The node reads the next answer of the same turn, or records the turn after its last answer.
+    """
     return "record" if runtime.context.reply.meta.get("last_of_turn", True) else "read_recorded"
 
 
 async def after_record(state: State, runtime: Runtime) -> str:
-    """Return the node that follows a recorded turn."""
+    """Return the name of the node that follows a recorded turn."""
     return END if state["stop"] or runtime.context.stopping.is_set() else "read_recorded"
 
 

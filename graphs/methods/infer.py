@@ -1,7 +1,8 @@
-"""`infer`: apply a stored bank with the model of this session or by exact rules; propose nothing.
+"""`infer`: predict labels with a stored bank of hypotheses, without proposing new hypotheses.
 
-The bank is stored with the problem (`--bank SESSION` or `FILE`), so the session can be replayed
-alone. Its record names the bank's session. Several banks are read as one, each text once.
+The bank (`--bank SESSION` or `FILE`) is stored with the problem, so that the session can be
+replayed without the other session. The record of this session names the session of the bank.
+Several banks are combined, and each text is used once.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from ..runtime.steps import State, build_chain
 
 
 async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Read the hypotheses of the stored banks, and add them unvisited to this session's bank."""
+    """Read the hypotheses of the stored banks, and add them to this session's bank without
+    visits.
+    """
     case = runtime.context
     case.stored_entries = read_entries(case)
     for one in case.stored_entries:
@@ -29,7 +32,10 @@ async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def read_entries(case: Case) -> list[Entry]:
-    """Return the hypotheses of the stored banks, without invalid sentences and duplicates."""
+    """Return the hypotheses of the stored banks.
+
+    Invalid sentences and duplicates are left out.
+    """
     found: dict[str, Entry] = {}
     for bank in case.problem.public.get("banks", ()):
         for row in bank:
@@ -40,12 +46,12 @@ def read_entries(case: Case) -> list[Entry]:
 
 
 def make_entry(text: str, row: Json, shown: int) -> Entry:
-    """Return a row of a stored bank as an entry.
+    """Return a hypothesis of a stored bank as an `Entry`.
 
     Args:
-        text: the sentence.
-        row: the row of the bank.
-        shown: number of shown observations; other indices in `right` are dropped.
+        text: The sentence.
+        row: The JSON object of the hypothesis in the stored bank.
+        shown: The number of shown observations. Larger indices in `right` are dropped.
     """
     right = tuple(place for place in row.get("right") or () if 0 <= place < shown)
     return Entry(
@@ -55,7 +61,7 @@ def make_entry(text: str, row: Json, shown: int) -> Entry:
 
 
 def forecast(sizes: Sizes) -> CallsByRole:
-    """Count the calls that a session needs to label rows with a stored bank."""
+    """Count the calls that label rows with a stored bank."""
     entries = len({row["text"] for bank in sizes.problem.public["banks"] for row in bank})
     return {"judge": sizes.count_reading_calls(Span(entries, entries))}
 

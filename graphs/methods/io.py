@@ -1,7 +1,7 @@
 """`io`: one request and one answer, which is judged and recorded (ABD, section 6.1).
 
-In the paper, models are asked once, without tools and without feedback. With `tool_calls` the
-request offers tools, which departs from the paper's protocol.
+In the paper, models are asked once, without tools and without feedback. If the setting `tool_calls`
+is above 0, the request offers tools, which departs from the paper.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..runtime.steps import State, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Return why the problem ends: it was answered."""
+    """Stop the problem after its answer."""
     return {} if state["stop"] else {"stop": "answered"}
 
 

@@ -1,7 +1,8 @@
 """`literature`: hypotheses from papers alone (HypoBench, section 3: literature-based generation).
 
 Each paper is summarised. One prompt with all summaries asks for hypotheses, each with the name of
-its paper and a quote. The first examples rank them in the bank, but no label influences their text.
+its paper and a quote. The first labelled rows are used only to rank the hypotheses in the bank; the
+model does not see them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..runtime.steps import State, build_chain
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for hypotheses from the summaries."""
+    """Ask the proposer for hypotheses from the summaries of the papers."""
     return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
 
 

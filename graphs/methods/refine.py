@@ -1,14 +1,15 @@
-"""`refine`: the oracle in the loop. Each prompt shows feedback and asks for a better hypothesis.
+"""`refine`: ask for better hypotheses, with feedback on each answer.
 
-The feedback says where the last answer fails or, if it is consistent, what it costs and which of
-these costs are unnecessary.
+The feedback says where the last answer fails. If the last answer is consistent, the feedback says
+what it costs and which of these costs are unnecessary.
 
-It stops when the target is reached (a hypothesis that is right on all shown observations; where
-`target_gap` is set, a consistent one whose cost is at most that much above its lower bound), when
-the proposer has no further hypothesis, or at the limit on its answers. With `repair`, a search
-improves and shortens each answer that misses the target; its result is another answer of the step,
-and the next prompt shows it. No answer is bad here: a refined hypothesis predicts nearly the same
-as the previous one, so redundancy is no fault.
+The method stops when the target is reached, at the maximum number of answers, or when the proposer
+has no further hypothesis. The target is a hypothesis that is right on all shown observations. In
+families with costs, if `target_gap` is set, the target is a consistent hypothesis whose cost
+exceeds its lower bound by at most `target_gap` per observation. With the setting `repair`, a search
+improves and shortens each answer that misses the target. The repaired hypothesis is another answer
+of the step, and the next prompt shows it. No answer counts as bad, because a refined hypothesis is
+expected to predict nearly the same as the hypothesis before.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..runtime.steps import State, ask_for_better, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Return the reason why the problem ends here, if it ends."""
+    """Stop the problem at the maximum number of answers."""
     full = state["answers"] >= runtime.context.settings.method.max_answers
     return {"stop": "cap"} if full and not state["stop"] else {}
 

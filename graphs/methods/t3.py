@@ -1,16 +1,16 @@
-"""`t3`: exactly three answers for each problem whatever their verdicts, over several rounds.
+"""`t3`: exactly three answers in each of several rounds, whatever their verdicts.
 
-Tuned proposers are evaluated in this way (GEAR, section 6.2, tables 2 and 4).
+GEAR evaluates tuned proposers with this protocol (section 6.2, tables 2 and 4).
 
-Each round is a separate conversation: its prompts show only its own earlier answers, and coverage
-is counted within it, so a hypothesis is redundant only in its own round. Step numbers continue:
-round r holds the steps 3 (r - 1) + 1 to 3 r, so the paths of its calls and their seeds differ from
-those of every other round. A proposer without a further hypothesis ends only its round; the unused
-step numbers stay free. The embedded search is a pure function of the shown observations, so it
-answers the same in every round.
+Each round is a separate conversation: its prompts show only the earlier answers of the same round,
+and a hypothesis is redundant only in comparison with these answers. Step numbers continue across
+rounds: round r has the steps 3 (r - 1) + 1 to 3 r. Therefore, the paths and seeds of its calls
+differ from those of every other round. If the proposer has no further hypothesis, only the current
+round ends, and its remaining step numbers are not used. The built-in search depends only on the
+shown observations, so it gives the same answers in every round.
 
-Departure from the paper: none in the protocol. As there, no tools are offered and no feedback is
-given, unless `tool_calls` or `feedback` is set.
+The protocol does not depart from the paper: no tools are offered and no feedback is given, unless
+`tool_calls` or `feedback` is set.
 """
 
 from __future__ import annotations
@@ -32,22 +32,24 @@ ANSWERS_PER_ROUND = 3  # answers in a round
 
 
 def round_number(step: int) -> int:
-    """Return the round (from 1) of a step (from 1)."""
+    """Return the number of the round that a step belongs to. Rounds and steps are counted from
+    1.
+    """
     return (step - 1) // ANSWERS_PER_ROUND + 1
 
 
 async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judge as `judge` does, and record the round in the step."""
+    """Judge the reply as `judge` does, and record the number of the round."""
     told = await judge(state, runtime)
     runtime.context.step_fields["round"] = round_number(state["step"])
     return told
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Return the next step, or the reason why the problem ends here.
+    """Stop the problem after the last round, or continue with the next step.
 
-    A new round begins if this round has all its answers, or if the proposer has no further
-    hypothesis.
+    A new round begins when the current round has all its answers, or when the proposer has no
+    further hypothesis.
     """
     case, step = runtime.context, state["step"]
     if state["stop"]:  # the proposer was exhausted, so there was no step
@@ -61,7 +63,9 @@ async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 class T3Settings(MethodSettings):
-    """Settings of `t3`. `max_answers` follows from `rounds`."""
+    """Settings of the method `t3`. The number of answers (`max_answers`) is computed from
+    `rounds`.
+    """
 
     method: MethodName = "t3"
     rounds: int = setting(
@@ -86,7 +90,10 @@ class T3Settings(MethodSettings):
 
 
 def forecast(sizes: Sizes) -> CallsByRole:
-    """Count the calls: one for each answer, or at least one a round if hypotheses may run out."""
+    """Count one call for each answer.
+
+    If the proposer can run out of hypotheses, the smallest count is one call per round.
+    """
     return forecast_one_by_one(
         sizes, least=sizes.settings["rounds" if sizes.may_end else "max_answers"]
     )

@@ -1,13 +1,15 @@
-"""`union`: hypotheses of data and of literature in one bank, without duplicates.
+"""`union`: combine hypotheses from data and from literature in one bank, without duplicates.
 
-This is the union of HypoBench, section 3. The two sides are two stored banks (`--bank DATA --bank
-LITERATURE`) or, with `--literature` alone, hypogenic and literature run one after the other in this
-session. First within each side, then across both, a hypothesis is dropped if a more accurate one
-says the same: it has the same text, it is an exact rule that gives all shown rows the same labels,
-or a model considers the two to be the same. Each side fills half of the bank, and a side may use
-what the other leaves free.
+This is the union of HypoBench, section 3. The hypotheses come from two stored banks (`--bank DATA
+--bank LITERATURE`). With `--literature` alone, this session runs the methods hypogenic and
+literature one after the other to build both banks.
 
-    step/1/same/12-3      the model is asked whether candidate 12 says the same as candidate 3
+A hypothesis is dropped as a duplicate of a more accurate hypothesis in three situations: both have
+the same text; both are exact rules that give all shown rows the same labels; or a model says that
+both mean the same. Each bank fills half of the combined bank. If one bank leaves places free, the
+other bank may fill them. The calls have paths such as
+
+    step/1/same/12-3      asks whether candidate 12 means the same as candidate 3
 """
 
 from __future__ import annotations
@@ -45,15 +47,16 @@ from .infer import make_entry
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence that may enter the merged bank.
+    """A sentence that may enter the combined bank.
 
     Args:
-        hypothesis: the hypothesis.
-        accuracy: its accuracy, by which duplicates and places are decided.
-        side: the bank that it comes from: 0 for data, 1 for literature; for stored banks, the index
-            of the bank.
-        entry: its entry in a stored bank.
-        shown: its agreement with shown observations, if this session proposed it from literature.
+        hypothesis: The hypothesis.
+        accuracy: The accuracy of the hypothesis, by which candidates are ranked.
+        side: The bank that the hypothesis comes from: 0 for data, 1 for literature; for stored
+            banks, the index of the bank.
+        entry: The hypothesis with its figures in the stored bank; None if this session proposed it.
+        shown: The agreement with the shown observations, if this session proposed the hypothesis
+            from literature; otherwise None.
     """
 
     hypothesis: Hypothesis
@@ -64,12 +67,15 @@ class Candidate:
 
 
 async def ask_papers(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for hypotheses from the summaries."""
+    """Ask the proposer for hypotheses from the summaries of the papers."""
     return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
 
 
 async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judge the hypotheses from literature on the first examples, and keep them out of the bank."""
+    """Judge the hypotheses from literature on the first rows, without adding them to the bank.
+
+    The node `merge` adds them later.
+    """
     case = runtime.context
     judged = await judge_rows(case, parse_new_hypotheses(case), range(len(case.shown)))
     case.judged_answers.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
@@ -78,13 +84,13 @@ async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def ask_data(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for hypotheses from the first examples."""
+    """Ask the proposer for hypotheses from the first rows."""
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), ())
 
 
 async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Merge two banks into one: drop duplicates, then fill each half from one of the banks."""
+    """Combine two banks: drop duplicates, then fill half of the combined bank from each bank."""
     case = runtime.context
     stored = "banks" in case.problem.public
     candidates = _of_banks(case) if stored else _of_session(case)
@@ -197,10 +203,10 @@ async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool
 
 
 def balance_sides(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
-    """Return at most `capacity` candidates: the best of each bank, in equal parts.
+    """Return at most `capacity` candidates, taken in equal numbers from each bank.
 
-    If one bank has too few candidates, candidates of the other bank fill the free places, in the
-    order of `candidates`.
+    If one bank has too few candidates, candidates of the other bank fill the free places. Within a
+    bank, earlier candidates are preferred. The order of `candidates` is kept.
     """
     sides = sorted({one.side for one in candidates})
     share = capacity // len(sides) if sides else 0
@@ -215,15 +221,16 @@ def balance_sides(candidates: Sequence[Candidate], capacity: int) -> list[Candid
 
 
 async def begin(state: State, runtime: Runtime) -> str:
-    """Return the first node: `merge` if there are stored banks, otherwise `summarise`."""
+    """Return the name of the first node: `merge` if there are stored banks, otherwise
+    `summarise`.
+    """
     return "merge" if "banks" in runtime.context.problem.public else "summarise"
 
 
 async def after_rows(state: State, runtime: Runtime) -> str:
-    """Return the node that follows a recorded step.
+    """Return the name of the node that follows a recorded step.
 
-    The two banks are merged after the last row, and also if the model proposed nothing from the
-    data.
+    The banks are merged after the last row, and also if the model proposed nothing from the data.
     """
     return "merge" if state["stop"] else await after_record_bank(state, runtime)
 
@@ -232,7 +239,7 @@ def build() -> Any:
     """Build the graph of `union`.
 
     summarise -> ask_papers -> set_aside -> ask_data -> admit -> (nodes of hypogenic) -> merge. With
-    stored banks, the graph consists of merge only.
+    stored banks, only merge runs.
     """
     graph = new_graph()
     for node in (
@@ -265,9 +272,8 @@ def build() -> Any:
 def forecast(sizes: Sizes) -> CallsByRole:
     """Count the calls of the method `union`, by role.
 
-    For stored banks, these are the calls that compare two hypotheses and the calls that label rows.
-    Otherwise they are the calls of `hypogenic` and the calls that propose hypotheses from
-    literature.
+    For stored banks, the calls compare pairs of hypotheses and label rows. Otherwise, the calls of
+    `hypogenic` and the calls that propose hypotheses from literature are added.
     """
     if sizes.stored_bank_sizes:
         n = sum(sizes.stored_bank_sizes)
@@ -286,7 +292,7 @@ def forecast(sizes: Sizes) -> CallsByRole:
 
 
 def first_prompt(case: Case) -> Sequence[Message]:
-    """Return the first prompt; empty where stored banks are merged."""
+    """Return the first prompt; empty if stored banks are combined."""
     return () if "banks" in case.problem.public else propose_from_rows(case)
 
 

@@ -1,6 +1,7 @@
-"""`zero-shot-gen`: hypotheses from the model's own knowledge, without data (HypoBench, section 3).
+"""`zero-shot-gen`: hypotheses from the model's own knowledge (HypoBench, section 3).
 
-The first examples rank them in the bank, but the model is shown none.
+The first labelled rows are used only to rank the hypotheses in the bank; the model does not see
+them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..runtime.steps import State, build_chain
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for hypotheses without examples."""
+    """Ask the proposer for hypotheses, without showing rows or papers."""
     return await ask_for_new(runtime.context, state, (), ())
 
 

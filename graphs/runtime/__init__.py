@@ -1,1 +1,3 @@
-"""The run of one problem in a session: its case, the shared nodes, the runner and the replay."""
+"""The code that runs one problem of a session: its working data, shared nodes, runner and
+replay.
+"""

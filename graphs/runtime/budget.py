@@ -1,11 +1,13 @@
-"""Limits on what a session spends on its models.
+"""Limits on the tokens and dollars that a session spends on its models.
 
-Every model call is checked before it is made and counted when it returns. On resume, the calls in
-the journal are counted first. Calls in flight finish when the budget is reached, so a session may
-overspend by as many calls as run at the same time. Requests without a usable answer count with the
-tokens that the endpoint reports for them, if it reports any: those of a call that is answered later
-stand in the journal with it, and those of a call that fails count until the session is stopped. Where an endpoint does not report its tokens, an estimate is used, and the
-sentence that ends the session says so.
+Every model call is checked before it is made and counted when it returns. If a session is resumed,
+the calls in its journal are counted first. When the budget is reached, calls in flight are
+finished. Therefore, a session may exceed its budget by the calls that run at the same time.
+
+Requests without a usable answer are counted with the tokens that the endpoint reports for them. If
+the call succeeds later, these tokens are recorded in the journal with the call. If the call fails,
+they count only until the session is stopped. If an endpoint reports no tokens, an estimate is used,
+and the message that ends the session says so.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ class Prices:
     """Prices in US dollars per million tokens.
 
     Args:
-        price_in: price of input tokens.
-        price_out: price of output tokens, which include reasoning.
-        price_cached: price of cached input tokens; None for the price of other input tokens.
+        price_in: The price of input tokens.
+        price_out: The price of output tokens, which include reasoning.
+        price_cached: The price of cached input tokens; None if it equals `price_in`.
     """
 
     price_in: float
@@ -43,10 +45,10 @@ class Prices:
         return Prices(*(spending.get(name) for name in PRICES))  # type: ignore[arg-type]
 
     def cost_usd(self, usage: Mapping[str, Json]) -> float:
-        """Return the cost of a call, or of a sum of calls, from its token counts.
+        """Return the cost in US dollars of a call, or of a sum of calls.
 
         Args:
-            usage: a mapping with `tokens_in`, `tokens_out` and `tokens_cached`.
+            usage: The token counts `tokens_in`, `tokens_out` and `tokens_cached`.
         """
         cached = min(usage["tokens_cached"], usage["tokens_in"])
         again = self.price_in if self.price_cached is None else self.price_cached
@@ -58,16 +60,16 @@ class Prices:
 
 @dataclass
 class Budget:
-    """The budget of a session: its limits, and the tokens and dollars spent so far.
+    """The budget of a session: its limits, and the tokens spent so far.
 
     Args:
-        limit_tokens: maximum number of tokens, None for no limit.
-        limit_usd: maximum cost in US dollars, None for no limit.
-        prices: prices of tokens; None if they are unknown.
-        spent: tokens spent so far, including those of the recorded calls.
-        estimated: number of calls of this run whose tokens the endpoint did not report.
-        closed: an error that `check` raises for every further call, even if part of the budget is
-            left; otherwise None.
+        limit_tokens: The maximum number of tokens; None for no limit.
+        limit_usd: The maximum cost in US dollars; None for no limit.
+        prices: The prices of tokens; None if they are unknown.
+        spent: The tokens spent so far, including the tokens of recorded calls.
+        estimated: The number of calls in this run whose tokens the endpoint did not report.
+        closed: An error that `check` raises for every further call, regardless of the limits; None
+            if calls are allowed.
     """
 
     limit_tokens: int | None = None
@@ -81,11 +83,11 @@ class Budget:
 
     @staticmethod
     def from_settings(settings: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
-        """Return a budget from the settings of a session, in which earlier calls already count.
+        """Return the budget of a session, in which the tokens of earlier calls already count.
 
         Args:
-            settings: settings, as `config.BudgetConfig.explicit_values` returns them.
-            used: sums over the model calls in the journal, if there are any.
+            settings: The settings, as `config.BudgetConfig.explicit_values` returns them.
+            used: The token sums of the model calls in the journal; empty if there are none.
         """
         budget = Budget(
             settings.get("budget_tokens"),
@@ -97,11 +99,11 @@ class Budget:
         return budget
 
     def check(self) -> None:
-        """Check that another call may be made.
+        """Check that another model call may be made.
 
         Raises:
-            BudgetSpent: a limit is reached.
-            PeirceError: the error that the budget was closed with.
+            BudgetSpent: A limit is reached.
+            PeirceError: The budget was closed with this error.
         """
         if self.closed is not None:
             raise self.closed
@@ -122,7 +124,7 @@ class Budget:
             )
 
     def count(self, usage: Usage) -> None:
-        """Add the tokens of a call."""
+        """Add the tokens of a call to the tokens spent."""
         self.estimated += isinstance(usage, EstimatedUsage)
         for name in self.spent:
             self.spent[name] += getattr(usage, name)
@@ -134,9 +136,14 @@ def _next_limit(limit: float, spent: float) -> float:
 
 
 def add_costs(usage: Mapping[str, Json], spending: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the result of `Store.usage` with `cost_usd` in total, by kind and by role.
+    """Return the token sums of a session with the cost in US dollars added as `cost_usd`.
 
-    Without prices it is returned as it is.
+    The cost is added to the total and to the sums by kind and by role. If the user set no prices,
+    no cost is added.
+
+    Args:
+        usage: The token sums, as `Store.usage` returns them.
+        spending: The settings that contain the prices.
     """
     prices = Prices.from_settings(spending)
     if prices is None:

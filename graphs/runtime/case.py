@@ -1,8 +1,8 @@
-"""The case of one problem in one session, as the nodes of every graph see it.
+"""`Case`, the working data of one problem in a session, which the nodes of every graph use.
 
-The graph's state holds counters only. Everything else that the steps so far have led to (earlier
-answers, what they cover, the bank's clock) is kept here in memory. On resume it is rebuilt by
-running the same graph on the journal.
+The state of the graph contains only counters. All other results of earlier steps (the earlier
+answers, the covered part of the sample space, the bank) are kept in memory in the `Case`. When a
+session is resumed, running the same graph on the journal rebuilds the `Case`.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ Event = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class SessionSettings:
-    """Settings that affect how each problem of a session proceeds.
+    """The settings that affect how a session works on each problem.
 
     Args:
-        seed: seed of the session.
-        method: settings of its method.
-        text: for labelled text, how rows are used, judged and read; else None.
-        limits: limits of the oracle.
+        seed: The seed of the session.
+        method: The settings of the method.
+        text: The settings for labelled text; None for other tasks.
+        limits: The resource limits for running hypotheses.
     """
 
     seed: int = 0
@@ -86,10 +86,10 @@ class SessionSettings:
 
     @staticmethod
     def from_record(record: Mapping[str, Json]) -> SessionSettings:
-        """Return the settings that a stored session recorded.
+        """Return the settings from the record of a stored session.
 
         Raises:
-            UsageError: the method does not exist.
+            UsageError: The method does not exist.
         """
         of_method = settings_of(record["method"])
         known = {
@@ -106,11 +106,11 @@ class SessionSettings:
 
 @dataclass
 class Case:
-    """The context that every node of a method's graph works with.
+    """The context of a method's graph: everything that the nodes need to work on one problem.
 
-    A case belongs to one problem of a session. It holds the settings and open resources of the
-    session, the memory of earlier steps, and the state of the current step.
-    `graphs.runtime.memory.make_case` makes a case without a store.
+    A `Case` belongs to one problem in one session. It holds the settings and open resources of the
+    session, the results of earlier steps, and the data of the current step.
+    `graphs.runtime.memory.make_case` makes a `Case` without a store.
     """
 
     session: str
@@ -164,8 +164,9 @@ class Case:
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
 
     def begin_conversation(self) -> None:
-        """Forget the earlier answers: prompts omit them, and nothing of S counts as covered.
+        """Forget the earlier answers, so that prompts do not show them.
 
+        The record of which predictions on the sample space S are already covered is also cleared.
         The bank is kept.
         """
         self.past_answers.clear()
@@ -174,12 +175,14 @@ class Case:
 
     @property
     def text(self) -> TextSettings:
-        """The settings of labelled text, with defaults where the session has none."""
+        """The settings for labelled text. If the session has none, these are the defaults."""
         return self.settings.text or TextSettings()
 
     @cached_property
     def prompts(self) -> TextPrompts:
-        """The prompts on labelled text: Peirce's own prompts, or the prompts of the data set."""
+        """The prompts about labelled text: Peirce's default prompts, or the prompts of the data
+        set.
+        """
         from ...agents.prompts.config_prompts import ConfigPrompts
         from ...agents.prompts.text import DEFAULT_PROMPTS
 
@@ -191,76 +194,83 @@ class Case:
 
     @cached_property
     def row_judge(self) -> RowJudge:
-        """The judge that applies sentences to labelled rows."""
+        """The judge that labels rows according to a sentence."""
         from .judge_calls import RowJudge
 
         return RowJudge(self)
 
     @property
     def shown(self) -> tuple[Observation, ...]:
-        """The observations that prompts show and hypotheses are judged on.
+        """The observations that prompts show and on which hypotheses are judged.
 
-        These are all shown observations of the problem, unless `examples` limits them.
+        These are all shown observations of the problem, unless the setting `examples` limits their
+        number.
         """
         examples = None if self.settings.text is None else self.settings.text.examples
         return self.problem.shown[:examples]
 
     def make_view(self) -> View:
-        """Return the proposer's view of the problem, with the earlier answers."""
+        """Return the problem as the proposer may see it, with the earlier answers."""
         return replace(self.problem.make_view(self.space, self.past_answers), shown=self.shown)
 
     def judges_space(self, hypothesis: Hypothesis) -> bool:
-        """Return whether a hypothesis's predictions over S are computed.
+        """Return whether the predictions of a hypothesis on the sample space S are computed.
 
-        They are, except for a sentence that a model must judge text by text, unless `judge_space`
-        is set.
+        They are computed unless a model would have to label each text in S. With the setting
+        `judge_space`, they are always computed.
         """
         if self.settings.text is None or self.text.judge_space or not self.row_judge.queries_model:
             return True
         return self.row_judge.find_rule(hypothesis.text) is not None
 
     def get_role(self, name: str) -> Role:
-        """Return the model that plays a role, with its recorded settings."""
+        """Return the model of a role, with the settings that the session records.
+
+        If the role has no model of its own, the proposer plays the role.
+        """
         if name == PROPOSER or name not in self.others:
             return Role(self.model, self.proposer)
         return self.others[name]
 
     @cached_property
     def words(self) -> FamilyWords:
-        """The family's wording for the template of the session.
+        """The family's prompt texts for the prompt template of the session.
 
         Raises:
-            UsageError: the family has no wording for this template.
+            UsageError: The family has no prompt texts for this template.
         """
         return select_wording(self.family.words, self.settings.method.template)
 
     @property
     def answer_format(self) -> str:
-        """The answer format of the session."""
+        """The format in which the model must answer."""
         return self.settings.method.answer_format or self.family.answer_formats[0]
 
     @property
     def repair_settings(self) -> RepairSettings:
-        """The settings of repair. A method without repair has settings that repair nothing."""
+        """The settings that control the repair of answers.
+
+        For a method without repair, these settings turn repair off.
+        """
         method = self.settings.method
         return method if isinstance(method, RepairSettings) else RepairSettings()
 
     @property
     def takes_tools(self) -> bool:
-        """Whether the model accepts tools."""
+        """Whether the model accepts tools, as far as is known."""
         return not self.tools_refused and self.model.get("tools") is not False
 
     @property
     def offers_tools(self) -> bool:
-        """Whether the model is offered tools."""
+        """Whether requests offer tools to the model."""
         return self.settings.method.tool_calls > 0 and self.takes_tools
 
     @property
     def gives_feedback(self) -> bool:
-        """Whether prompts say where an answer failed.
+        """Whether prompts tell the model where an earlier answer failed.
 
-        GEAR's protocol gives no feedback. By default, a model without tools gets the feedback that
-        a tool call would have given.
+        GEAR's protocol gives no feedback. By default, only a model that accepts no tools gets
+        feedback, to replace the result of a tool call.
         """
         method = self.settings.method
         if method.feedback is None:
@@ -268,8 +278,8 @@ class Case:
         return method.feedback
 
     def derive_seed(self, path: str) -> int:
-        """Return the seed of one call, derived from the session's seed, the problem and the call's
-        path.
+        """Return the seed of a call, derived from the session's seed, the problem and the path of
+        the call.
         """
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
@@ -283,17 +293,18 @@ class Case:
         *,
         cached: bool = True,
     ) -> Outcome:
-        """Return the outcome of a call. Every call of every graph passes through here.
+        """Return the outcome of a call to a model or tool. Every call of every graph uses this
+        method.
 
-        The journal is read first. For a model call the answers of other sessions come next, unless
-        `cached` is False. Only then the call is made.
+        The outcome is taken from the journal if it is recorded there. Otherwise, a model call may
+        take the answer of another session from the cache. Otherwise, the call is made.
 
         Args:
-            path: path of the call in the journal.
-            kind: model or tool.
-            request: the request, as the journal records it.
-            make: makes the call.
-            cached: whether answers of other sessions may be used.
+            path: The path of the call in the journal.
+            kind: "model" or "tool".
+            request: The request, as the journal records it.
+            make: Function that makes the call.
+            cached: Whether answers of other sessions may be used.
         """
         source = "journal"
 
@@ -356,11 +367,11 @@ class Case:
         return await self.row_judge.judge_exactly(sentence, texts, public)
 
     def make_oracles(self, path: str | None = None) -> Oracles:
-        """Return the oracles that judge the hypotheses of this problem.
+        """Return the oracles (sandbox, solver and judge) that apply hypotheses to this problem.
 
         Args:
-            path: where their calls are journalled; None to journal nothing, and to judge labelled
-                text by exact rules alone.
+            path: The path under which the journal records the calls of the oracles. None means that
+                no call is recorded, and that labelled text is judged by exact rules alone.
         """
         found = Oracles(judge=self._judge_exactly if path is None else self._judge)
         if not isinstance(self.family, OpensOracle):
@@ -398,12 +409,12 @@ def _sized(result: Any, arguments: Sequence[Any]) -> Any:
 
 
 class Runtime(Protocol):
-    """The part of LangGraph's runtime that nodes use.
+    """The attributes of LangGraph's runtime object that nodes use.
 
-    LangGraph's own class takes most of a second to import.
+    LangGraph's own class is not imported, because the import takes most of a second.
     """
 
     @property
     def context(self) -> Case:
-        """The case of the problem."""
+        """The `Case` of the problem."""
         ...

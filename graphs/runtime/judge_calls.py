@@ -1,12 +1,12 @@
-"""The oracle `judge` of a session (records.Judge), which applies exact rules and queries a model.
+"""The judge of a session, which labels texts according to a sentence.
 
-An exact rule is one tool call over a whole input set. Other sentences go to a model, which is asked
-about one text at a time, at the path
+An exact rule is a sentence that can be compiled to code. It is applied to a complete input set in
+one recorded call. For any other sentence, a model is asked about one text at a time, under the path
 
     text/<digest of the input>/judge/<digest of the sentence>/0
 
-so a pair of sentence and text is asked once per session, whichever step needs it first, and a
-replay finds it.
+Therefore, a session asks about each pair of sentence and text only once, and a replay finds the
+answer, whichever step needs it first.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KEPT = 8  # number of prepared input sets kept in memory
 
 
 class RowJudge:
-    """The judge of one problem, to be used as `records.Judge`."""
+    """The judge of one problem, which implements `records.Judge`."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -63,9 +63,10 @@ class RowJudge:
     async def judge_exactly(
         self, sentence: str, texts: InputSet, public: Mapping[str, Json]
     ) -> Predictions:
-        """Return the predictions of an exact rule, without a model and without the journal.
+        """Return the predictions of an exact rule, without a model and without recording the call.
 
-        Tools that a model calls use this. A sentence that is no exact rule is undefined everywhere.
+        The tools that a model may call use this method. If the sentence is not an exact rule, every
+        prediction is undefined.
         """
         rule = self.find_rule(sentence)
         if rule is None:
@@ -73,9 +74,10 @@ class RowJudge:
         return predictions_from_codes(rule.codes(self._ready(texts)))
 
     def find_rule(self, sentence: str) -> Rule | None:
-        """Compile a sentence to an exact rule, if it is an exact sentence.
+        """Compile a sentence to an exact rule, if possible.
 
-        It is None where the sentence is no exact rule, or where a model judges every sentence.
+        The result is None if the sentence is not an exact rule, or if the setting `judge` says that
+        a model judges every sentence.
         """
         if self._case.text.judge == "model":
             return None
@@ -86,13 +88,15 @@ class RowJudge:
 
     @property
     def queries_model(self) -> bool:
-        """Whether a model judges sentences that are no exact rules."""
+        """Whether a model judges the sentences that are not exact rules."""
         return self._case.text.judge != "exact"
 
     async def judge_texts(self, sentence: str, texts: InputSet) -> NDArray[np.int64]:
-        """Return the label of each text as an int64 array of shape (n,).
+        """Return the label that a sentence gives to each of n texts, as an int64 array of shape
+        (n,).
 
-        A value is the index of a label, or one of the negative codes of `tasks.text.family`.
+        A value is the index of a label, or a negative code from `tasks.text.family` that says why
+        there is no label.
         """
         rule = self.find_rule(sentence)
         if rule is not None:
@@ -103,9 +107,13 @@ class RowJudge:
         return np.array(await gather_or_cancel(answers), np.int64)
 
     async def judge_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
-        """Return the codes for shown observations with these indices.
+        """Return the label codes that a sentence gives to shown observations, as in `judge_texts`.
 
-        An exact rule is executed once over all shown observations.
+        An exact rule is applied once to all shown observations.
+
+        Args:
+            sentence: The sentence.
+            rows: The indices of the shown observations.
         """
         shown = self._case.problem.shown
         if self.find_rule(sentence) is None:
@@ -118,7 +126,10 @@ class RowJudge:
 
     @property
     def agreement(self) -> float | None:
-        """The mean share of repeated answers that match the majority; None without repetition."""
+        """The mean share of repeated answers that match the majority answer.
+
+        The value is None if no question was repeated.
+        """
         shares = self._agreed.values()
         return math.fsum(shares) / len(shares) if shares else None
 
@@ -176,7 +187,7 @@ class RowJudge:
 
 
 def make_bare_view(case: Case) -> View:
-    """Return the view that a judge gets: the problem's public fields, and no observation."""
+    """Return a view of the problem with its public data but without observations."""
     return View(
         case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
         InputSet("none", ()),
@@ -184,7 +195,10 @@ def make_bare_view(case: Case) -> View:
 
 
 def predictions_from_codes(codes: NDArray[np.int64]) -> Predictions:
-    """Return the predictions for codes of labels. A negative code is undefined for its reason."""
+    """Return the predictions for label codes.
+
+    A negative code becomes an undefined prediction with the corresponding reason.
+    """
     reasons = np.where(codes < 0, -codes, 0).astype(np.uint8)
     names = REASONS if reasons.any() else ()
     return Predictions(np.where(codes < 0, 0, codes).astype(np.int64), reasons, names)

@@ -1,6 +1,8 @@
-"""Nodes that judge answers: `judge` as in GEAR, `judge_with_feedback` and `repair` for refining.
+"""Nodes that judge answers: `judge` as in GEAR, and `judge_with_feedback` and `repair` for
+refining.
 
-They are idempotent, as are the nodes in steps.py, which also lists their paths.
+Like the nodes in steps.py, which also lists the paths of calls, a node can run again with the same
+result.
 """
 
 from __future__ import annotations
@@ -38,15 +40,15 @@ from .steps import State
 async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
     """Parse the model's reply and give each of its hypotheses a verdict (GEAR, section 4.1).
 
-    Each hypothesis is applied to the shown and hidden observations and to the sample space.
+    Each hypothesis is applied to the shown and hidden observations and to the sample space S.
 
     Args:
         state: The state of the graph.
-        runtime: The runtime, whose context is the case: the problem, the reply and the oracles.
+        runtime: The runtime, whose context is the `Case` of the problem.
 
     Returns:
-        The changed entries of the state: "answers" is one higher, and "bad" grows by the number of
-        bad hypotheses (malformed, inconsistent or redundant).
+        The changes of the state: "answers" is one higher, and "bad" grows by the number of bad
+        hypotheses (malformed, inconsistent or redundant).
     """
     case = runtime.context
     judged = await _judge(case, state["step"], case.reply, case.reply_path)
@@ -59,10 +61,10 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def judge_with_feedback(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judge the reply as `judge` does, and keep the oracle's feedback on every answer.
+    """Judge the model's reply as `judge` does, and keep feedback on every answer for later prompts.
 
-    No answer counts as bad, because a refined hypothesis makes nearly the predictions of the
-    previous hypothesis.
+    No answer counts as bad, because a refined hypothesis is expected to make nearly the same
+    predictions as the hypothesis before.
     """
     case = runtime.context
     reached = await _judge_and_tell(case, state["step"], case.reply, case.reply_path)
@@ -72,7 +74,9 @@ async def judge_with_feedback(state: State, runtime: Runtime) -> dict[str, Json]
 
 
 async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Let the repairer improve the hypothesis that was just judged, and judge its answer."""
+    """Let the repairer improve the hypothesis that was just judged, and judge the repaired
+    hypothesis.
+    """
     case = runtime.context
     path, view = f"step/{state['step']}/repair/0", case.make_view()
     text = _to_mend(case, view)
@@ -225,10 +229,18 @@ def give_verdict(
     space: Predictions,
     hidden: Agreement | None = None,
 ) -> JudgedHypothesis:
-    """Return a hypothesis with its verdict by GEAR's rule (section 4.1).
+    """Return a hypothesis with its verdict according to GEAR (section 4.1).
 
-    Its predictions over S count as covered from now on. Where it was not applied to S, it has no
-    coverage and is never redundant. The method decides whether it is bad.
+    The predictions of the hypothesis on the sample space S count as covered from now on. If the
+    hypothesis was not applied to S, its coverage is None and it is never redundant. The result does
+    not say whether the hypothesis counts as bad; the method decides this.
+
+    Args:
+        case: The working data of the problem.
+        hypothesis: The hypothesis.
+        shown: The agreement with the shown observations.
+        space: The predictions on the sample space S.
+        hidden: The agreement with the hidden observations; None if it was not measured.
     """
     coverage = None
     if space.verdict != NOT_REQUESTED:
@@ -243,7 +255,7 @@ def give_verdict(
 
 
 def judge_malformed(item: Malformed) -> JudgedHypothesis:
-    """Return the judgement of an answer without a readable hypothesis."""
+    """Return the judgement of an answer that contains no readable hypothesis."""
     reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
     return JudgedHypothesis(Verdict.MALFORMED, reason, bad=True)
 

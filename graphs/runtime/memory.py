@@ -1,11 +1,11 @@
 """Run a method's graph without a store: in a notebook, in a test, or inside a larger graph.
 
     graph = peirce.graphs.methods.abduce.METHOD.graph
-    case = case_of(problem, proposer, sandbox)
+    case = make_case(problem, proposer, sandbox)
     await graph.ainvoke(START_STATE, {"callbacks": [tracer]}, context=case)
-    case.ledger.steps      # the steps that it recorded
+    case.ledger.steps      # the recorded steps
 
-Journal and ledger are kept in memory only; `runner.py` runs stored sessions.
+The journal and the ledger are kept in memory only. runner.py runs sessions in a store.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ from .queries import read_settings
 
 
 class MemoryJournal:
-    """A `records.Journal` in memory. `outcomes` holds every outcome by key, in order of arrival."""
+    """A journal that keeps the outcomes of calls in memory.
+
+    Attributes:
+        outcomes: Every outcome by the key of its call, in the order of recording.
+    """
 
     def __init__(self) -> None:
         self.outcomes: dict[CallKey, Outcome] = {}
@@ -46,16 +50,18 @@ class MemoryJournal:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """Return the outcome of a call, which is made if it is not in memory."""
+        """Return the outcome of a call, or make the call if its outcome is not in memory."""
         if key not in self.outcomes:
             self.outcomes[key] = await make()
         return self.outcomes[key]
 
 
 class MemoryLedger:
-    """A `records.Ledger` in memory: the finished steps, and how the problem ended.
+    """A ledger that keeps the finished steps in memory.
 
-    `ended` is None until an end is recorded.
+    Attributes:
+        steps: The finished steps.
+        ended: (status, cause) of the end of the problem; None before the end.
     """
 
     def __init__(self) -> None:
@@ -67,7 +73,7 @@ class MemoryLedger:
         self.steps.append(record)
 
     async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
-        """Keep in memory whether the problem was done or failed, and why it ended."""
+        """Keep in memory whether the problem ended as "done" or "failed", and the cause."""
         self.ended = (status, cause)
 
 
@@ -85,20 +91,21 @@ def make_case(
     """Return the context for one run of a method's graph on a problem.
 
     Args:
-        problem: the problem.
-        proposer: the model that proposes hypotheses; None where no model is called.
-        oracle: the opened oracle that applies hypotheses
-            (`family(...).opens.open(OracleSettings())`).
-        repairer: for `refine`, the repairer; settings.repair must name it.
-        space: the sample space; None for the one of the problem's task.
-        settings: settings of the run. Its `method` is an object of `METHOD.settings`; its `text`,
-            for labelled text, a `config.TextSettings`.
-        session: name of the session in journal keys and traces.
-        case_fields: other fields of `Case`, for example emit, budget, or others (the models of other
-        roles).
+        problem: The problem.
+        proposer: The model that proposes hypotheses; None if the method calls no model.
+        oracle: The opened sandbox or solver that applies hypotheses. For a family with the
+            attribute `oracle_kind`, `await family.oracle_kind.open(OracleSettings())` opens it.
+        repairer: The repairer for the method `refine`. The setting `repair` must name it.
+        space: The sample space S, on which hypotheses are compared; None for the default of the
+            task.
+        settings: The settings of the run. `settings.method` is an object of the class
+            `METHOD.settings`. For labelled text, `settings.text` is a `config.TextSettings`.
+        session: The name of the session in journal keys and traces.
+        case_fields: Other fields of `Case`, for example emit, budget, or others (the models of
+            other roles).
 
     Raises:
-        UsageError: the problem shows no observation, or a setting is invalid.
+        UsageError: The problem shows no observation, or a setting is invalid.
     """
     course = settings or SessionSettings()
     if not problem.shown and proposer is not None and not problem.public.get("banks"):

@@ -1,7 +1,8 @@
-"""Query a model in one of its roles: journal, check and parse its reply; run many queries at once.
+"""Query a model in one of its roles: record the call, check the reply, and run queries
+concurrently.
 
-A proposer may be a user's own object. What it returns is checked before anything is written, so
-that the session can continue once the proposer is fixed.
+A proposer may be an object of the user's own class. Its results are checked before they are
+recorded, so that the session can continue after the user has fixed the class.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
 
 @dataclass(frozen=True)
 class Role:
-    """A role of a session, such as judge or repairer, with the model that fills it.
+    """The model that plays a role of a session, such as the judge.
 
     Args:
-        model_settings: the settings of its model, as the session records them.
-        proposer: the model that plays it; None where only the journal answers.
+        model_settings: The settings of the model, as the session records them.
+        proposer: The model; None if all answers come from the journal.
     """
 
     model_settings: Json
@@ -57,21 +58,21 @@ async def query_model(
     tools: Sequence[ToolSpec] = (),
     schema: Mapping[str, Json] | None = None,
 ) -> Reply:
-    """Query the model of a role and return its reply, from the journal if it is there.
+    """Query the model of a role and return its reply. A recorded reply is taken from the journal.
 
     Args:
-        case: the case of the problem.
-        role: the role to query.
-        path: path of the call in the journal.
-        view: what the model may know of the problem.
-        messages: the prompt.
-        tools: the tools that the model may call.
-        schema: JSON schema of the answer; None for free text.
+        case: The working data of the problem.
+        role: The name of the role.
+        path: The path of the call in the journal.
+        view: The problem as the model may see it.
+        messages: The prompt.
+        tools: The tools that the model may call.
+        schema: The JSON schema of the answer; None for free text.
 
     Raises:
-        Unavailable: the model cannot be reached.
-        StoreError: the journal's reply has another form.
-        UsageError: a proposer object returned no Reply.
+        Unavailable: The model gave no answer.
+        StoreError: The recorded reply has an unexpected form.
+        UsageError: The user's proposer object returned an invalid reply.
     """
     seed, player = case.derive_seed(path), case.get_role(role)
     request = {
@@ -97,11 +98,11 @@ async def query_model(
 
 
 async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run queries concurrently and return their answers in order.
+    """Run queries concurrently and return their answers, in the order of `queries`.
 
-    After an outage or another error, the other queries are cancelled, and awaited before the error
-    is raised, so none keeps running. After a spent budget, the queries in flight finish first,
-    because they are paid for.
+    If a query fails, the other queries are cancelled before the error is raised, so that no query
+    keeps running. If the budget is spent, the queries in flight are finished first, because they
+    are already paid for.
     """
     asked = [asyncio.ensure_future(question) for question in queries]
     try:
@@ -123,10 +124,10 @@ MAX_TOKENS, MAX_RETRIES = 2**63 - 1, 2**31 - 1  # the largest values of the stor
 
 
 def read_settings(proposer: Any) -> dict[str, Json]:
-    """Return the settings that a proposer reports about itself, checked for recording.
+    """Return the settings that a proposer reports about itself.
 
     Raises:
-        UsageError: a session cannot record these settings.
+        UsageError: The settings cannot be recorded, for example because they are not JSON.
     """
     name = type(proposer).__name__
     if not callable(getattr(proposer, "settings", None)):
@@ -141,7 +142,16 @@ def read_settings(proposer: Any) -> dict[str, Json]:
 
 
 def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
-    """Raise a UsageError with one sentence if `reply` is not a valid Reply."""
+    """Check that a proposer returned a valid Reply.
+
+    Args:
+        reply: The value that the proposer returned.
+        proposer: The proposer, for the error message.
+        verb: The name of the method that returned `reply`, for the error message.
+
+    Raises:
+        UsageError: `reply` is not a valid Reply.
+    """
     wrong = _wrong(reply)
     if wrong is not None:
         what, value, must = wrong
@@ -196,7 +206,7 @@ def _is_object(value: Any) -> bool:
 
 
 def reply_to_json(reply: Reply) -> Json:
-    """Return a reply as the journal stores it."""
+    """Return a reply as the JSON object that the journal stores."""
     calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
     return {
         "text": reply.text,
@@ -207,17 +217,18 @@ def reply_to_json(reply: Reply) -> Json:
 
 
 def reply_from_outcome(outcome: Outcome) -> Reply:
-    """Return the reply that the journal stores."""
+    """Rebuild the reply from an outcome that the journal stored."""
     data = outcome.response
     calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
     return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])
 
 
 def decode_outcome(path: str, read: Callable[[Outcome], Value], outcome: Outcome) -> Value:
-    """Decode a recorded outcome with the function `read`.
+    """Return `read(outcome)` for a recorded outcome.
 
     Raises:
-        StoreError: the outcome has another form.
+        StoreError: The outcome has an unexpected form, so that `read` fails. The message names
+            `path`.
     """
     try:
         return read(outcome)

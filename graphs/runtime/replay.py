@@ -1,8 +1,10 @@
-"""Replay a session: run its graph on the journal alone and compare the result with the store.
+"""Replay a session: run its graph with answers from the journal, and compare the result with the
+store.
 
-With `live=True` the models' answers come from the journal, but the tools are executed again. Every
-difference is reported with its problem, step and field. A replay without differences shows that the
-session's verdicts and scores follow from its recorded answers by the current code.
+By default, all answers come from the journal. With `live=True`, the answers of models come from the
+journal, but tools are executed again. Every difference is reported with its problem, step and
+field. A replay without differences shows that the current code derives the same verdicts and scores
+from the recorded answers.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from .steps import START_STATE
 
 
 class JournalExhausted(PeirceError):
-    """A call is not in the journal: an interrupted session stopped here, or the call is missing."""
+    """Raised when a call is not in the journal.
+
+    Either an interrupted session stopped at this call, or the record of the call is missing.
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(f"no call {path} is in the journal")
@@ -39,13 +44,20 @@ class JournalExhausted(PeirceError):
 
 @dataclass
 class Differences:
-    """Differences between the replay of a problem and its record."""
+    """The differences between the replay of a problem and its record."""
 
     problem: str
     rows: list[dict[str, Json]] = field(default_factory=list)
 
     def add(self, step: int, name: str, recorded: Json, replayed: Json) -> None:
-        """Add a difference between a recorded value and the replayed value."""
+        """Add a difference between a recorded value and a replayed value.
+
+        Args:
+            step: The number of the step; 0 if the difference belongs to no step.
+            name: The name of the field that differs.
+            recorded: The value in the store.
+            replayed: The value from the replay.
+        """
         self.rows.append(
             {
                 "problem": self.problem,
@@ -67,15 +79,15 @@ async def replay_session(
     """Replay a session and compare it with its record.
 
     Args:
-        store: the open store.
-        session: id of the session.
-        oracle: with `live`, the opened oracle.
-        live: execute tools again.
+        store: The open store.
+        session: The id of the session.
+        oracle: The opened sandbox or solver; needed only with `live`.
+        live: Whether to execute tools again.
 
     Returns:
-        {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}. A
-        difference that belongs to no step has step 0; one that belongs to no problem has problem
-        "".
+        {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}. "steps"
+        is the number of replayed steps. A difference that belongs to no step has step 0. A
+        difference that belongs to no problem has problem "".
     """
     row_of_session = store.session(session)
     plan, rows = SessionPlan(store, session, row_of_session["settings"]), store.problems(session)

@@ -1,7 +1,8 @@
 """Run the problems of a session concurrently, and continue a session that was stopped.
 
-Resuming is the same call: the graph of each open problem runs again from its start, and the journal
-answers until it ends; then models and tools do. LangGraph therefore needs no checkpointer.
+A stopped session is resumed by the same function call. The graph of each open problem runs again
+from its start. The journal supplies the results of recorded calls; later calls go to the models and
+tools. Therefore, LangGraph needs no checkpointer.
 """
 
 from __future__ import annotations
@@ -62,33 +63,34 @@ async def run_session(
     """Run the open problems of a session.
 
     Args:
-        store: the store, open for writing.
-        session: id of the session.
-        proposer: the model that proposes hypotheses.
-        oracle: the opened oracle; None where the family has none.
-        repairer: who repairs answers; None without repair.
-        players: models of other roles, by role.
-        concurrency: number of problems that run at the same time.
-        on_event: called with each event.
+        store: The store, open for writing.
+        session: The id of the session.
+        proposer: The model that proposes hypotheses.
+        oracle: The opened sandbox or solver; None if the family needs none.
+        repairer: The repairer of answers; None for no repair.
+        players: The models of other roles, by the name of the role.
+        concurrency: The number of problems that run at the same time.
+        on_event: Function that is called with each event of the session.
         callbacks: LangChain callbacks.
-        stopping: set it to stop after the steps in flight.
-        retry_failed: also run problems that failed.
-        budget: what may be spent; None for no limit.
-        max_failures: stop when this many problems failed in this run; None for no limit.
-        cache: reuse answers of other sessions in the store.
-        fast: commit several problems together, because answers come at a high rate (from a small
-            model in this process).
+        stopping: Set this event to stop the session after the steps in flight.
+        retry_failed: Whether to run failed problems again.
+        budget: The limits on tokens and dollars; None for no limit.
+        max_failures: Stop when this many problems have failed in this run; None for no limit.
+        cache: Whether to reuse answers of other sessions in the store.
+        fast: Whether answers arrive at a high rate, as from a small model in this process. Then the
+            results of several problems are committed together.
 
     Returns:
-        {"status", "problems", "done", "failed", "cause"}. The status is "done" (no problem is open;
-        `failed` maps each failed problem to its error), "failed" (every problem failed, or
-        `max_failures` did), "budget" (it is spent) or "interrupted" (`stopping` was set). After the
-        last three, steps in flight were finished and saved, and open problems wait for `resume`.
-        "cause" is why the session ended early.
+        {"status", "problems", "done", "failed", "cause"}. "problems" and "done" are numbers of
+        problems. "failed" maps each failed problem to its error. "status" is "done" (no problem is
+        open), "failed" (every problem failed, or `max_failures` was reached), "budget" (the budget
+        is spent) or "interrupted" (`stopping` was set). After an early end, the steps in flight
+        have been finished and saved, open problems wait for `resume`, and "cause" says why the
+        session ended.
 
     Raises:
-        SandboxUnavailable: the sandbox cannot be used.
-        EndpointRefused: the model's endpoint would refuse every request. Calls in flight were
+        SandboxUnavailable: The sandbox cannot be used.
+        EndpointRefused: The model's endpoint would refuse every request. Calls in flight have been
             finished and saved, and the problems stay open for `resume`.
     """
     settings = store.settings(session)
@@ -224,7 +226,11 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
 
 
 class SpaceCache:
-    """Sample spaces by digest. Each is read once, because most problems of a task share one."""
+    """The sample spaces of a session, by digest.
+
+    Each sample space is read from the store once, because most problems of a task share a sample
+    space.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -243,7 +249,7 @@ def _shaping(model_settings: Json) -> Json:
 
 
 class SessionPlan:
-    """A session as its record describes it: the graph, the oracle and the cases of its problems."""
+    """Prepares a stored session to run: selects the graph and makes the context of each problem."""
 
     def __init__(self, store: Store, session: str, record: Json) -> None:
         self._store, self._session = store, session
@@ -254,13 +260,17 @@ class SessionPlan:
         self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
 
     def limit_oracle(self, oracle: OpenOracle | None) -> Apply | None:
-        """Return the oracle with the session's limits, which hold for all problems."""
+        """Return the function that applies hypotheses under the resource limits of this session.
+
+        The result is None if `oracle` is None.
+        """
         return None if oracle is None else oracle.with_limits(self.settings.limits)
 
     def select_graph(self, rows: Sequence[ProblemRow]) -> Any:
         """Return the graph of the session's method.
 
-        If the session labels rows, the nodes that read the bank follow the method's own nodes.
+        For labelled text, nodes that predict labels with the bank are added after the method's own
+        nodes, unless the setting `inference` is None.
         """
         name = self.settings.method.method
         chosen = find_method(name, rows[0].problem.family) if rows else get_method(name)
@@ -272,13 +282,13 @@ class SessionPlan:
     def make_case(
         self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
     ) -> Case:
-        """Return the context (problem, models and oracles) in which the graph works on one problem.
+        """Return the context in which the graph works on one problem.
 
         Args:
-            row: the stored problem.
-            players: models of other roles, by role.
-            live: other fields of `Case`: what is opened (proposer, oracle, ...), or a journal and a
-                ledger in place of those of the store.
+            row: The stored problem.
+            players: The models of other roles, by the name of the role.
+            live: Other fields of `Case`: open resources (proposer, oracle, …), or a journal and a
+                ledger to use instead of the store.
         """
         tau = None if self.settings.text is None else self.settings.text.tau
         strict = self.settings.method.strict_contract

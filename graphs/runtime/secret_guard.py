@@ -1,11 +1,12 @@
-"""Keep the keys of a session's models out of what the session stores.
+"""Keep the keys of a session's models out of the data that the session stores.
 
-The client of an endpoint masks its key where an answer repeats it. An answer may also hold the key
-in pieces that are joined later: by a program, whose predicted value is then the key, or by a parser
-that reads escapes. So a session with a key checks all that it is about to store.
+The client of an endpoint already masks its key if an answer repeats it. However, an answer may also
+contain the key in pieces that are joined later: by a program whose predicted value is then the key,
+or by a parser that reads escapes. Therefore, a session with a key checks all data before storing
+it.
 
-Not covered: a key in another form (pieces, base64, reversed), which is stored as the answer wrote
-it, and is no longer masked where someone puts it together again.
+A key in another form (in pieces, base64 or reversed) is not recognized. It is stored as the answer
+wrote it, and it is not masked if it is put together later.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ class _Guard:
 
 
 def guarded(journal: Journal, ledger: Ledger, models: Iterable[object]) -> tuple[Journal, Ledger]:
-    """Return a journal and a ledger that store no secret of these models."""
+    """Return a journal and a ledger that store no key of these models.
+
+    If no model has a key, `journal` and `ledger` are returned unchanged.
+    """
     found: dict[str, str] = {}
     for model in models:
         if isinstance(model, HoldsSecrets):
@@ -96,7 +100,7 @@ def guarded(journal: Journal, ledger: Ledger, models: Iterable[object]) -> tuple
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a JSON value or in a record of this package, keys of mappings included."""
+    """Yield all texts in a JSON value or a dataclass record, including the keys of mappings."""
     left = [value]
     while left:
         one = left.pop()

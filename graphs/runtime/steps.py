@@ -1,16 +1,17 @@
-"""Nodes that methods share: ask, ask_for_better, use_tools and record; judging.py has others.
+"""Nodes that methods share: ask, ask_for_better, use_tools and record. judging.py has more nodes.
 
-A method builds a graph of them: with `build_loop`, which asks, judges, records and decides repeatedly;
-with `build_chain`; or with its own edges. Each node is idempotent: every call of a model or tool goes
-through the journal under a structural path, so running the node again, on resume or replay, gives
-the same step.
+A method builds its graph from these nodes: with `build_loop`, which asks, judges, records and
+decides repeatedly; with `build_chain`, which runs nodes one after the other; or with its own edges.
+Every call of a model or tool is recorded in the journal under a path that depends only on the
+structure of the run. Therefore, running a node again, in a resumed session or a replay, gives the
+same step.
 
-    step/3/propose/0             the call of the model
-    step/3/propose/0/tool/1      the second tool that it called in that turn
+    step/3/propose/0                 the call of the model
+    step/3/propose/0/tool/1          the second tool that the model called in this turn
     step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on shown observations
-    step/3/repair/0              the repairer's version of that answer, another answer of the step
+    step/3/repair/0                  the repaired version of this answer
 
-Edges are coroutines too, because LangGraph runs a plain function in a pool of threads.
+Functions on edges are coroutines too, because LangGraph runs a plain function in a thread pool.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ START, END = (
 
 
 def new_graph() -> Any:
-    """Return an empty graph over `State`, whose nodes get a `Case`."""
+    """Return an empty graph with the state `State` and the context `Case`."""
     from langgraph.graph import StateGraph
 
     return StateGraph(State, context_schema=Case)
 
 
 class State(TypedDict):
-    """The graph's state: counters, and why the problem ended ("" while it runs)."""
+    """The state of a graph: counters, and the reason why the problem ended ("" while it runs)."""
 
     step: int
     turn: int  # number of requests of this step so far
@@ -57,12 +58,14 @@ START_STATE = State(step=1, turn=0, answers=0, bad=0, row=0, epoch=0, stop="")
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for another hypothesis, with the results of this step's tool calls."""
+    """Ask the proposer for another hypothesis. The prompt includes the results of tool calls so
+    far.
+    """
     return await _ask_in_words(state, runtime.context, "another")
 
 
 async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer as `ask` does, but for a better hypothesis than the earlier hypotheses."""
+    """Ask the proposer for a hypothesis that is better than all earlier hypotheses."""
     return await _ask_in_words(state, runtime.context, "better")
 
 
@@ -89,7 +92,7 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Read the next recorded answer. It is requested without a prompt, because nothing reads the
+    """Read the next recorded answer. No prompt is built, because a file of answers ignores the
     prompt.
     """
     case = runtime.context
@@ -121,7 +124,7 @@ async def _ask(
 async def after_ask(
     state: State, runtime: Runtime
 ) -> Literal["ask", "use_tools", "judge", "record"]:
-    """Return the graph node that follows a reply of the model."""
+    """Return the name of the node that follows a reply of the model."""
     case = runtime.context
     if state["stop"]:
         return "record"
@@ -136,7 +139,7 @@ def _calls_left(case: Case) -> int:
 
 
 def tool_specs(case: Case, view: View) -> list[ToolSpec]:
-    """Return the family's LangChain tools as specifications for the proposer."""
+    """Return the descriptions of the family's tools for the proposer."""
     tools = case.family.make_tools(view, case.make_oracles())
     return [ToolSpec(tool.name, tool.description, _parameters(tool.args_schema)) for tool in tools]
 
@@ -149,7 +152,7 @@ def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
 
 
 async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Run the tools that the reply calls, and add their results to the conversation."""
+    """Run the tools that the model's reply calls, and add their results to the conversation."""
     case = runtime.context
     path = case.reply_path
     tools = {
@@ -193,7 +196,9 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
 
 
 async def record(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Write the finished step: answers, verdicts, predictions, and changes of the bank."""
+    """Write the finished step to the ledger: answers, verdicts, predictions, and changes of the
+    bank.
+    """
     case = runtime.context
     if not case.judged_answers:  # the model was exhausted before an answer, so there is no step
         return {}
@@ -250,15 +255,15 @@ def build_loop(
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
-    It ends where `decide` or a reply sets a reason to stop. A model that refuses tools is asked
-    again without them.
+    The graph ends when `decide` or a reply sets a reason to stop. If the model refuses tools, it is
+    asked again without tools.
 
     Args:
-        judge: the node that judges a reply.
-        decide: the node that decides whether to stop.
-        ask: the node that queries the proposer.
-        repair: the node between judge and record, used where the session's settings name a
-        repairer.
+        judge: The node that judges a reply.
+        decide: The node that decides whether to stop.
+        ask: The node that queries the proposer.
+        repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
+            session's settings name a repairer.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
@@ -289,7 +294,7 @@ async def _after_decide(state: State, runtime: Runtime) -> str:
 
 
 def build_chain(*nodes: Callable[..., Any]) -> Any:
-    """Return the compiled graph that runs these nodes once, one after the other."""
+    """Return a compiled graph that runs these nodes once, in order."""
     graph = new_graph()
     for node in nodes:
         graph.add_node(node)
@@ -300,5 +305,5 @@ def build_chain(*nodes: Callable[..., Any]) -> Any:
 
 
 def compile_graph(graph: Any) -> Any:
-    """Compile the graph with a step limit so high that LangGraph's limit never ends a problem."""
+    """Compile a graph and raise LangGraph's limit on steps, so that it never ends a problem."""
     return graph.compile().with_config(recursion_limit=1_000_000)

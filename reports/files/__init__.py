@@ -1,1 +1,1 @@
-"""Writing of report files: tables as text, Markdown and CSV, and figures."""
+"""Write report files: tables as text, Markdown and CSV, and figures."""

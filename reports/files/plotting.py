@@ -1,8 +1,8 @@
-"""Shared functions of all figures.
+"""Functions that all figures share.
 
-Figures need matplotlib (extra `report`), which is imported when something is drawn. They share one
-style, have the same bytes each time and keep text within the edges. Names of models and data sets
-are shown literally, never parsed as mathematics.
+Figures need matplotlib (extra `report`), which is imported when a figure is drawn. All figures have
+the same style, and the same data always gives the same bytes. Names of models and data sets are
+shown literally and never parsed as mathematics.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ def create_figure(width_in: float, height_in: float) -> Figure:
 def render_figure(
     draw: Callable[[], Figure | None], formats: Sequence[str] = FORMATS
 ) -> dict[str, bytes] | None:
-    """Render the figure that `draw` returns, in each format; return None if it returns None.
+    """Render the figure that `draw` returns, and return its bytes by format.
+
+    If `draw` returns None, the result is None.
 
     Raises:
-        UsageError: If matplotlib is not installed.
+        UsageError: matplotlib is not installed.
     """
     try:
         from matplotlib import rc_context
@@ -67,15 +69,20 @@ def render_figure(
 
 
 def wrap_text(text: str, width_in: float) -> str:
-    """Wrap text into lines that fit a width in inches, also where a name has no space."""
+    """Wrap text into lines that fit into a width in inches. Long names without spaces are
+    broken.
+    """
     lines = text.split("\n")
     return "\n".join(textwrap.fill(line, max(12, int(width_in * CHARS_PER_INCH))) for line in lines)
 
 
 def add_legend_below(figure: Figure, panels: Sequence[Any], order: Sequence[str]) -> None:
-    """Add one legend for all panels below them.
+    """Add one legend for all panels of a figure, below the panels.
 
-    Labels appear in `order`, in as many columns as the width allows.
+    Args:
+        figure: The figure.
+        panels: The matplotlib axes whose labels are shown.
+        order: The labels to show, in this order.
     """
     named: dict[str, Any] = {}
     for panel in panels:

@@ -1,10 +1,10 @@
-"""Tables as aligned plain text, Markdown and CSV.
+"""Tables as aligned text, Markdown and CSV.
 
-The functions are pure. They take what `peirce eval` prints: sessions as {session, task, method,
-model, problems, metrics: {name: {mean, low, high, n}}}.
+The functions take sessions as `peirce eval` prints them: {session, task, method, model, problems,
+metrics: {name: {mean, low, high, n}}}. They read and write no files.
 
-Names in a table are data: line breaks and control characters in them are shown as "�", and
-characters that would end a cell in Markdown are escaped.
+Names in a table may come from a model. Therefore line breaks and control characters in names are
+shown as "�", and characters with a meaning in Markdown tables are escaped.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ _SIGNED = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?%?")
 
 @dataclass(frozen=True)
 class Mean:
-    """A table cell that holds a mean, with its interval if there is one.
+    """A table cell with a mean, and with its interval if there is one.
 
     Args:
-        note: What the mean covers, if its row does not say it.
+        mean: The mean.
+        low: Lower bound of the interval; None without an interval.
+        high: Upper bound of the interval; None without an interval.
+        note: What the mean covers, if the row of the table does not say this.
     """
 
     mean: float
@@ -50,12 +53,12 @@ Cell = str | int | float | Mean | None
 class Table:
     """A table that can be written as text, Markdown or CSV.
 
-    Text and Markdown show numbers with three decimals and None as "–". CSV has numbers in full and
-    empty cells for None.
+    Text and Markdown show numbers with three decimals and None as "–". CSV has numbers with all
+    digits and empty cells for None.
 
     Args:
-        headings: (c,) names of the columns.
-        rows: Rows with c cells each.
+        headings: The names of the columns.
+        rows: The rows. Each row has one cell for each heading.
     """
 
     headings: tuple[str, ...]
@@ -71,14 +74,16 @@ def summary_table(
     *,
     rows: Literal["metrics", "sessions"] = "metrics",
 ) -> Table:
-    """Return sessions in columns, each mean with its 95% interval and its number of problems n.
+    """Return a table of sessions, with a mean, its 95% interval and the number of problems n per
+    metric.
 
     A metric that no session has is left out.
 
     Args:
-        sessions: Entries of `peirce eval`.
-        metrics: Metrics to show; others that the sessions have follow them.
-        rows: What the rows are; "sessions" gives one row per session.
+        sessions: The sessions of a result of `peirce eval`.
+        metrics: The metrics to show first. Further metrics of the sessions follow.
+        rows: "metrics" gives one row per metric and columns for each session; "sessions" gives one
+            row per session.
     """
     names = session_headings(sessions)
     shown = _metrics(sessions, metrics)
@@ -98,9 +103,9 @@ def summary_table(
 
 
 def split_valued(table: Table) -> tuple[Table, list[str]]:
-    """Split a `summary_table` into the rows with a mean and the names of the other metrics.
+    """Split a `summary_table` into the rows that have a mean and the names of all other metrics.
 
-    If no row has a mean, all rows are kept.
+    If no row has a mean, all rows are kept and the list of names is empty.
     """
     full = tuple(row for row in table.rows if any(isinstance(cell, Mean) for cell in row))
     if not full:
@@ -110,7 +115,12 @@ def split_valued(table: Table) -> tuple[Table, list[str]]:
 
 
 def long_table(sessions: Sequence[Mapping[str, Json]], metrics: Sequence[Metric]) -> Table:
-    """Return one row per session and metric with numbers in full, for CSV."""
+    """Return a table with one row per session and metric, with all digits, for CSV.
+
+    Args:
+        sessions: The sessions of a result of `peirce eval`.
+        metrics: The metrics to list first. Further metrics of the sessions follow.
+    """
     fields = ("session", "task", "method", "model")
     body = []
     for session in sessions:
@@ -128,7 +138,7 @@ def long_table(sessions: Sequence[Mapping[str, Json]], metrics: Sequence[Metric]
 
 
 def problem_table(by_problem: Sequence[Mapping[str, Json]]) -> Table:
-    """Return one row per problem; the columns follow the first row, then later additions."""
+    """Return a table with one row per problem and one column for each key that occurs."""
     columns = list(dict.fromkeys(key for row in by_problem for key in row))
     return Table(
         tuple(columns), tuple(tuple(row.get(key) for key in columns) for row in by_problem)
@@ -136,11 +146,11 @@ def problem_table(by_problem: Sequence[Mapping[str, Json]]) -> Table:
 
 
 def session_headings(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Return a short name for each session from the fields in which the sessions differ.
+    """Return a short name for each session, made of the fields in which the sessions differ.
 
-    The name contains the model, the task or method if they differ, and the session's id if nothing
-    else distinguishes the sessions. The feedback that the model received is always named
-    (reports/papers/abd/records.py).
+    The name always contains the model. It contains the task or the method if the sessions differ in
+    it, and the session's id if nothing else distinguishes the sessions. If the model received
+    feedback, the name says which (reports/papers/abd/records.py).
     """
     fields = ["task", "method", "model"]
     differ = [f for f in fields if len({str(s.get(f)) for s in sessions}) > 1]
@@ -162,9 +172,10 @@ def _describe_feedback(session: Mapping[str, Json]) -> list[str]:
 
 
 def as_text(table: Table, width: int | None = 100) -> str:
-    """Return aligned columns, with numbers to the right.
+    """Return a table as text with aligned columns.
 
-    Columns beyond `width` characters follow in further blocks that repeat the first column.
+    If the table is wider than `width` characters, further columns follow in blocks below, which
+    repeat the first column. None means no limit.
     """
     cells = [list(map(_clean, table.headings)), *([_shown(c) for c in row] for row in table.rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.headings))]
@@ -191,9 +202,9 @@ def as_markdown(table: Table) -> str:
 
 
 def as_text_cell(text: str) -> str:
-    """Return a text as a cell that no spreadsheet reads as a formula.
+    """Return a text in a form that spreadsheets do not read as a formula.
 
-    A model or a file may have written the text. A number and a single sign stay as they are.
+    The text may come from a model or a file. Numbers and single characters are unchanged.
     """
     if len(text) < 2 or text[0] not in "=+-@\t\r" or _SIGNED.fullmatch(text):
         return text
@@ -201,10 +212,10 @@ def as_text_cell(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return comma-separated text with one heading line and numbers in full.
+    """Return a table as comma-separated text with one heading line and all digits of numbers.
 
-    A column of means becomes "NAME", "NAME low" and "NAME high", and "NAME of" if cells have notes;
-    an "n" after it becomes "NAME n".
+    A column NAME of means becomes the columns "NAME", "NAME low" and "NAME high", and also "NAME
+    of" if cells have notes. A column "n" after it becomes "NAME n".
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -1,6 +1,6 @@
-"""Atomic writing of several files.
+"""Write several files, either all of them or none.
 
-All errors that can be detected are raised before the first file is written, and the files appear
+Errors that can be detected in advance are raised before the first file is written. The files appear
 only after all of them are complete.
 """
 
@@ -16,11 +16,11 @@ from ...tasks.io.files import check_writable
 
 
 def check_paths(paths: Iterable[Path]) -> None:
-    """Check that files can be written to all paths.
+    """Raise UsageError if a file cannot be written to one of the paths.
 
     Raises:
-        UsageError: For a path that `tasks.io.files.check_writable` refuses, a file in the place of a
-            folder, or a folder without write permission.
+        UsageError: A path is invalid (`tasks.io.files.check_writable`), its folder is a file, or
+            the folder is not writable.
     """
     for path in paths:
         check_writable(path)
@@ -32,10 +32,10 @@ FILE_ENDINGS = (".csv", ".htm", ".html", ".json", ".jsonl", ".md", ".parquet", "
 
 
 def check_target(folder: Path) -> None:
-    """Check a folder like `check_folder`, and refuse a missing one that is named like a file.
+    """Raise UsageError if several files cannot be written to `folder`.
 
-    Raises:
-        UsageError: If files cannot be written there.
+    In addition to the checks of `check_folder`, the name of a new folder must not look like a file
+    name.
     """
     if folder.suffix.lower() in FILE_ENDINGS and not folder.is_dir():
         raise UsageError(f"{folder}: several files are written, so give a folder")
@@ -43,10 +43,9 @@ def check_target(folder: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Check that files can be written to a folder that exists or can be created.
+    """Raise UsageError if files cannot be written to a folder.
 
-    Raises:
-        UsageError: If they cannot.
+    The folder must exist and be writable, or it must be possible to create it.
     """
     there = folder
     while not there.exists() and there != there.parent:
@@ -62,13 +61,16 @@ def check_folder(folder: Path) -> None:
 
 
 def write_files(files: Mapping[Path, str | bytes]) -> list[str]:
-    """Write text or bytes to several files and return their paths.
+    """Write text or bytes to several files, and return the paths of the files.
 
-    Text gets exactly one line break at its end. All files are written under temporary names and
-    synced, then renamed.
+    Text is written with exactly one line break at its end. All files are first written under
+    temporary names, and then renamed.
+
+    Args:
+        files: The content of each file, by path.
 
     Raises:
-        UsageError: If `check_paths` refuses a path, before anything is written.
+        UsageError: A path cannot be written (`check_paths`). Nothing is written then.
     """
     check_paths(files)
     write_atomically(

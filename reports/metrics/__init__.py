@@ -1,1 +1,1 @@
-"""Evaluations: metrics for each problem of a stored session, with confidence intervals."""
+"""Evaluations: compute the metrics of stored sessions, with confidence intervals."""

@@ -1,7 +1,7 @@
-"""The definition of an evaluation, and the scores of a stored session.
+"""Define evaluations (named sets of metrics), and score stored sessions with them.
 
 An evaluation computes metrics from the stored steps of a problem and never calls a model or a tool.
-Evaluations are found by name in the registry (records/registry.py).
+Evaluations are registered by name (records/registry.py).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of an evaluation: its name, its direction and its description.
+    """The definition of a metric: its name, its direction and its description.
 
     Args:
         name: Key of the metric in results.
-        better: Direction of improvement; None if neither direction is better.
+        better: Whether higher or lower values are better; None if neither is better.
         about: One-line description.
     """
 
@@ -47,36 +47,45 @@ class Metric:
 
     @property
     def arrow(self) -> str:
-        """An arrow in the direction of improvement, or an empty string."""
+        """An arrow that shows whether higher or lower is better; an empty string if neither is."""
         return {"higher": "↑", "lower": "↓", None: ""}[self.better]
 
 
 class ProblemMetrics(Protocol):
-    """Computes the metrics of one problem."""
+    """A function that computes the metrics of one problem."""
 
     def __call__(
         self, problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
     ) -> dict[str, float | None]:
-        """Return one value for each metric, None where the problem has none.
+        """Return the value of each metric; None if the problem has no value.
 
         Args:
             problem: The problem.
-            steps: Steps of this problem alone, in order.
-            space: Its sample space, if the evaluation weights inputs; without it all inputs have
-                the same weight.
+            steps: The recorded steps of this problem, in order.
+            space: The sample space of the problem, for evaluations that weight inputs. If it is
+                None, all inputs have the same weight.
         """
         ...
 
 
 class RowIntervals(Protocol):
-    """Computes intervals over the rows that one problem predicted."""
+    """A function that computes intervals of metrics over the rows of one problem on labelled
+    text.
+    """
 
     def __call__(
         self, problem: Problem, steps: Sequence[StepRecord], seed: int, resamples: int
     ) -> dict[str, Interval]:
-        """Return intervals of one problem's metrics over the rows that it predicted.
+        """Return the intervals of a problem's metrics over the rows for which labels were
+        predicted.
 
-        n counts these rows. Metrics without a value are left out.
+        In an interval, n is the number of rows. Metrics without a value are left out.
+
+        Args:
+            problem: The problem.
+            steps: The recorded steps of this problem, in order.
+            seed: Seed of the bootstrap.
+            resamples: Number of bootstrap samples.
         """
         ...
 
@@ -86,34 +95,40 @@ METHODS_WITHOUT_BANK = ("direct",)  # Methods without a bank, which differs from
 
 
 class BankMetrics(Protocol):
-    """Computes the metrics of a problem's bank of hypotheses."""
+    """A function that computes metrics of a problem's bank of hypotheses."""
 
     def __call__(self, problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
-        """Return metrics of the sentences in a problem's bank, best first.
+        """Return metrics of the sentences in a problem's bank.
 
         Metrics without a value are None or left out.
+
+        Args:
+            problem: The problem.
+            bank: The sentences, best first.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A named set of metrics and the functions that compute them.
+    """A named set of metrics, with the functions that compute them.
 
     Args:
-        name: Name in the registry.
+        name: Name of the evaluation in the registry.
         about: One-line description.
-        families: Families that it can score; None means all.
-        metrics: Its metrics, in the order of tables.
+        families: Families whose problems can be scored; None means all families.
+        metrics: The metrics, in the order of tables.
         problem_metrics: Computes the metrics of one problem.
-        stratum: Returns the stratum of a problem within which the bootstrap resamples. None
-            resamples over all problems.
-        note: What a reader of scores from the store alone has to know.
-        row_intervals: Intervals over rows, for tasks where a problem is a complete data set. They
-            replace the intervals of a session with one problem, which has none otherwise.
-        bank_metrics: Metrics of the hypotheses that a session keeps, added to those of its steps.
-        needs_all_predictions: Whether it needs the predictions over S of inconsistent hypotheses too.
-        main: Metrics that the screen shows unless all are asked for; empty means all.
+        stratum: Returns a group name for a problem. The bootstrap then resamples problems within
+            their group. None resamples over all problems.
+        note: What a reader must know about scores that are computed from the store alone.
+        row_intervals: Computes intervals over rows, for tasks in which a problem is a complete data
+            set. A session with one problem has only these intervals.
+        bank_metrics: Computes metrics of the hypotheses that a session keeps, in addition to
+            `problem_metrics`.
+        needs_all_predictions: Whether the predictions of inconsistent hypotheses are needed as
+            well.
+        main: Names of the metrics that the screen shows by default; empty means all metrics.
     """
 
     name: str
@@ -129,7 +144,7 @@ class Evaluation:
     main: tuple[str, ...] = ()
 
     def supports_family(self, family: str) -> bool:
-        """Return whether it can score problems of this family."""
+        """Return whether this evaluation can score problems of the family `family`."""
         return self.families is None or family in self.families
 
     def intervals(
@@ -140,15 +155,15 @@ class Evaluation:
         resamples: int,
         rows: Sequence[Mapping[str, Interval]] = (),
     ) -> dict[str, Interval]:
-        """Return the interval of each metric over the problems' results.
+        """Return the mean and the interval of each metric over several problems.
 
         Args:
             problems: The scored problems.
-            results: Metrics of each problem.
+            results: The metrics of each problem.
             seed: Seed of the bootstrap.
             resamples: Number of bootstrap samples.
-            rows: Intervals of each problem over its rows (from `row_intervals`), used if there is one
-                problem.
+            rows: The intervals of each problem over its rows (from `row_intervals`). They are used
+                only if there is one problem.
         """
         strata = None if self.stratum is None else list(map(self.stratum, problems))
         found = metric_intervals(
@@ -157,9 +172,10 @@ class Evaluation:
         return found | dict(rows[0]) if len(rows) == 1 else found
 
     def on_screen(self, all_metrics: bool) -> tuple[Metric, ...]:
-        """Return the metrics to show on the screen: the main metrics.
+        """Return the metrics to show on the screen.
 
-        All metrics are returned if `all_metrics` is set, or if the evaluation has no main metrics.
+        These are the main metrics. All metrics are returned if `all_metrics` is true, or if the
+        evaluation has no main metrics.
         """
         if all_metrics or not self.main:
             return self.metrics
@@ -167,7 +183,7 @@ class Evaluation:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """Names of the metrics, in order."""
+        """The names of the metrics, in the order of tables."""
         return tuple(metric.name for metric in self.metrics)
 
 
@@ -175,10 +191,10 @@ StepsReader = Callable[[Problem], Iterable[StepRecord]]
 
 
 class Scores(TypedDict):
-    """The metrics of an evaluation, as `evaluate` returns them.
+    """The scores of several problems, as `evaluate` returns them.
 
-    "metrics" holds intervals over problems. "by_problem" holds {"problem": id, metric: value, …}
-    for each problem.
+    "metrics" contains the mean and the interval of each metric. "by_problem" contains {"problem":
+    id, metric: value, …} for each problem.
     """
 
     evaluation: str
@@ -193,10 +209,10 @@ def evaluations() -> list[Evaluation]:
 
 
 def find_evaluation(name: str) -> Evaluation:
-    """Return the evaluation with this name.
+    """Return the evaluation with the name `name`.
 
     Raises:
-        UsageError: If no evaluation has this name.
+        UsageError: No evaluation has this name.
     """
     if registry.is_registered("metrics", name):
         found: Evaluation = registry.load("metrics", name)
@@ -208,16 +224,16 @@ def find_evaluation(name: str) -> Evaluation:
 
 
 def default_evaluation(family: str) -> str:
-    """Return the name of a family's default evaluation."""
+    """Return the name of the evaluation that a task family uses by default."""
     found = family_named(family)
     return found.evaluation if isinstance(found, HasEvaluation) else DEFAULT_EVALUATION
 
 
 def require_evaluation(name: str, problems: Sequence[Problem]) -> Evaluation:
-    """Return the evaluation with this name, after checking that it can score the problems.
+    """Return the evaluation with the name `name`, and check that it can score the problems.
 
     Raises:
-        UsageError: If no evaluation has this name, or it cannot score the task family of a problem.
+        UsageError: No evaluation has this name, or it cannot score the task family of a problem.
     """
     chosen = find_evaluation(name)
     for family in sorted({p.family for p in problems}):
@@ -254,7 +270,7 @@ def evaluate(
         resamples: Number of bootstrap samples.
 
     Raises:
-        UsageError: If no evaluation has this name, or it cannot score a problem's task family.
+        UsageError: No evaluation has this name, or it cannot score the task family of a problem.
     """
     chosen = require_evaluation(name, problems)
     steps_of = steps if callable(steps) else _grouped(steps)
@@ -290,29 +306,33 @@ def evaluate_session(
     resamples: int = RESAMPLES,
     ratings: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> dict[str, Json]:
-    """Score a session from the store alone and return one entry of `peirce eval`.
+    """Score a stored session, and return its scores as `peirce eval` prints them.
 
-    Only problems with status "done" are scored.
+    Only the store is read. Only problems with status "done" are scored.
 
     Args:
-        store: The store.
+        store: The open store.
         session: Id of the session.
-        name: Name of the evaluation; by default the one of the family.
-        options: What is left out before scoring.
-        spaces: Cached sample spaces, to share between sessions.
+        name: Name of the evaluation; None for the default of the family.
+        options: Which answers and observations are left out before scoring.
+        spaces: A cache of sample spaces, to share between sessions.
         seed: Seed of the bootstrap.
         resamples: Number of bootstrap samples.
-        ratings: Metrics by problem id that raters gave and the store does not hold.
+        ratings: Metrics by problem id that come from raters and are not in the store.
 
     Returns:
         {session, task, method, model, evaluation, problems, left_out, breaches, malformed,
-        memorising, left_out_pairs, metrics, by_problem, details}. "left_out" counts failed and open
-        problems by status. "breaches" and "malformed" are those of `Tally` over the scored
-        problems. "memorising" counts memorising hypotheses, which `options.without_memorising`
-        leaves out. "left_out_pairs" counts hidden pairs by which no hypothesis can be judged, left
-        out unless `options.all_pairs`. "details" holds a `results.ProblemDetail` per problem for tables.
-        "rows" holds {"problem", metric: interval over its rows, …} per problem, if the evaluation
-        has them.
+            memorising,
+        left_out_pairs, metrics, by_problem, details}. "left_out" is the number of failed and open
+        problems by status. "breaches" and "malformed" have the counts of `Tally` over the scored
+            problems.
+        "memorising" is the number of memorising hypotheses, which `options.without_memorising`
+            leaves
+        out. "left_out_pairs" is the number of hidden pairs by which no hypothesis can be judged;
+            they
+        are left out unless `options.all_pairs` is true. "details" has a `results.ProblemDetail` for
+        each problem. "rows" has {"problem", metric: interval over rows, …} for each problem, if the
+        evaluation computes intervals over rows.
     """
     settings = store.settings(session)
     rows = store.problems(session)
@@ -363,14 +383,14 @@ def _named(ids: Sequence[str], results: Sequence[Mapping[str, Json]]) -> list[di
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of verdicts and malformed answers over some steps.
+    """Counts of verdicts and malformed answers in several steps.
 
     Args:
         steps: Number of steps.
-        verdicts: Count of each verdict; all four are named.
-        breaches: Breaches of the answer contract in the judged hypotheses, by kind, most frequent
-            first.
-        malformed: Answers without a hypothesis, by reason, most frequent first.
+        verdicts: Number of hypotheses by verdict; all four verdicts are keys.
+        breaches: Number of breaches of the answer contract (the rules for an answer) by kind, the
+            most frequent first.
+        malformed: Number of answers without a hypothesis by reason, the most frequent first.
     """
 
     steps: int
@@ -380,7 +400,7 @@ class Tally:
 
     @staticmethod
     def empty() -> Tally:
-        """Return a tally of no steps, in which all counts are 0."""
+        """Return a tally in which all counts are 0."""
         return tally(())
 
     def __add__(self, other: Tally) -> Tally:
@@ -393,7 +413,7 @@ class Tally:
 
 
 def tally(steps: Iterable[StepRecord]) -> Tally:
-    """Count steps, verdicts, breaches and malformed answers, the most frequent first."""
+    """Count the steps, verdicts, breaches and malformed answers in `steps`."""
     number = 0
     verdicts: Counter[Verdict] = Counter()
     breaches: Counter[str] = Counter()

@@ -1,16 +1,16 @@
-"""Groups sessions by what a table compares: data set, number of shown observations, model.
+"""Group sessions by data set, number of shown observations and model, and average their metrics.
 
-`Study` holds the problems of all sessions with their metrics and averages them. All averages follow
-one rule. The average of a setting or of a data set is the mean over its problems; the same problem
-with another n or in another session counts as one more value. An average over data sets is the mean
-of their means. Data sets without a value are left out, and the average names those that are in it.
+`Study` contains the problems of all sessions with their metrics. All averages follow one rule. The
+average for a data set is the mean over its problems. If a problem occurs with several numbers of
+shown observations, or in several sessions, each occurrence counts as one value. An average over
+data sets is the mean of the averages of the data sets. Data sets without a value are left out, and
+the average lists the data sets that it covers.
 
-`name_data_sets` names the data of sessions by one rule for every evaluation and study. The problems of a
-session come from a file or from the task's generator. Problems from a file have the task's name as
-their data set; generated ones have "TASK (generated)", whatever their seed. If the sessions of a
-table read several files of a task, these count as one data set if they share problems and no shared
-problem has different pairs, as with a part of a file or a compressed copy. Files with different
-problems are named "TASK (FILE)".
+`name_data_sets` names the data sets of sessions by the same rule for all evaluations and studies. A
+data set from a file has the name of the task. Generated problems have the name "TASK (generated)",
+for every seed. If sessions of a task read several files, the files count as one data set if they
+share problems and all shared problems have equal pairs. Examples are an extract of a file and a
+compressed copy. Otherwise the data sets are named "TASK (FILE)".
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Setting:
     """A combination of data set, number n of shown observations, and model.
 
     Args:
-        n: Number of shown observations; "original" for the data's own split, "various" for a file
-            that shows different numbers.
+        n: Number of shown observations; "original" if the data set chooses the shown observations
+            itself, "various" for a file that shows different numbers.
     """
 
     data_set: str
@@ -42,7 +42,7 @@ class Setting:
 
     @property
     def sort_key(self) -> tuple[str, tuple[bool, int, str], str]:
-        """Sort key: data set, then n with numbers before names, then model."""
+        """A key that sorts by data set, then by n with numbers before names, then by model."""
         return (self.data_set, _place(self.n), self.model)
 
 
@@ -61,13 +61,15 @@ class Entry:
 
     @property
     def problem(self) -> str:
-        """Id of the problem."""
+        """The id of the problem."""
         return self.detail.problem
 
 
 @dataclass(frozen=True)
 class Average:
-    """An interval over the data sets that have a value, and the names of these data sets."""
+    """The mean and interval of a metric over several data sets, and the data sets that have a
+    value.
+    """
 
     interval: Interval
     data_sets: tuple[str, ...]
@@ -76,13 +78,12 @@ class Average:
 def find_settings(
     sessions: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[Setting]:
-    """Return the data set, number of shown observations and model of each session.
+    """Return the data set, the number of shown observations and the model of each session.
 
-    Data sets are named by `name_data_sets`. The method is added to the model's name if there are
-    several methods.
+    If the sessions used several methods, the name of the model includes the method.
 
     Args:
-        sessions: Records as `Store.session` returns them.
+        sessions: Records of sessions, as `Store.session` returns them.
         problems: The problems of each session.
     """
     recorded = [one["settings"] for one in sessions]
@@ -117,7 +118,7 @@ def _shown(observations: Json, problems: Sequence[Problem]) -> int | str:
 
 @dataclass(frozen=True)
 class Study:
-    """Scored problems of several sessions, in the order of their sessions, with averages."""
+    """The scored problems of several sessions, with averages over data sets."""
 
     entries: Sequence[Entry]
     seed: int = 0
@@ -125,22 +126,22 @@ class Study:
 
     @cached_property
     def settings(self) -> list[Setting]:
-        """Distinct settings, sorted."""
+        """The distinct settings (data set, number of shown observations, model), sorted."""
         return sorted({entry.setting for entry in self.entries}, key=lambda s: s.sort_key)
 
     @cached_property
     def models(self) -> list[str]:
-        """Models in the order of their first sessions."""
+        """The names of the models, in the order of their first sessions."""
         return list(dict.fromkeys(entry.setting.model for entry in self.entries))
 
     @cached_property
     def data_sets(self) -> list[str]:
-        """Names of the data sets, sorted."""
+        """The names of the data sets, sorted."""
         return sorted({entry.setting.data_set for entry in self.entries})
 
     @cached_property
     def ns(self) -> list[int | str]:
-        """Distinct values of n, numbers first."""
+        """The distinct numbers of shown observations, with numbers before names."""
         return sorted({entry.setting.n for entry in self.entries}, key=_place)
 
     @cached_property
@@ -154,7 +155,13 @@ class Study:
     def select_entries(
         self, model: str, data_set: str | None = None, n: int | str | None = None
     ) -> list[Entry]:
-        """Return the entries of a model, optionally of one data set and one n."""
+        """Return the scored problems of a model.
+
+        Args:
+            model: Name of the model.
+            data_set: Name of the data set; None for all data sets.
+            n: Number of shown observations; None for all numbers.
+        """
         sets = self.data_sets if data_set is None else [data_set]
         return [
             entry
@@ -166,7 +173,14 @@ class Study:
     def average(
         self, metric: str, model: str, data_sets: Sequence[str], n: int | str | None = None
     ) -> Average:
-        """Return the average of a metric of a model over one or several data sets."""
+        """Return the average of a metric of one model over data sets.
+
+        Args:
+            metric: Name of the metric.
+            model: Name of the model.
+            data_sets: Names of the data sets.
+            n: Number of shown observations; None for all numbers.
+        """
         key = (metric, model, tuple(data_sets), n)
         if key not in self._kept:
             self._kept[key] = self._average(metric, model, data_sets, n)
@@ -185,11 +199,19 @@ class Study:
         return Average(mean_of_means(strata, seed=self.seed), tuple(named))
 
     def find_data_sets(self, model: str, n: int | str | None = None) -> list[str]:
-        """Return the data sets in which the model has problems."""
+        """Return the names of the data sets in which a model has scored problems.
+
+        Args:
+            model: Name of the model.
+            n: Number of shown observations; None for all numbers.
+        """
         return [name for name in self.data_sets if self.select_entries(model, name, n)]
 
     def correlation(self, metric: str, model: str, data_set: str) -> Interval:
-        """Return Spearman's rank correlation of a metric with n, over problems with numeric n."""
+        """Return Spearman's rank correlation of a metric with the number of shown observations.
+
+        Problems whose number of shown observations is not a number are left out.
+        """
         some = [e for e in self.select_entries(model, data_set) if isinstance(e.setting.n, int)]
         return rank_correlation(
             [entry.metrics.get(metric) for entry in some],
@@ -202,7 +224,13 @@ class Study:
     def from_sessions(
         settings: Sequence[Setting], scored: Sequence[Mapping[str, Json]], seed: int = 0
     ) -> Study:
-        """Build a study from sessions scored by `evaluate_session` and the setting of each."""
+        """Return the study of sessions that `evaluate_session` scored.
+
+        Args:
+            settings: The setting of each session.
+            scored: The result of `evaluate_session` for each session.
+            seed: Seed of the bootstrap.
+        """
         return Study(
             [
                 Entry(setting, metrics, detail)
@@ -215,7 +243,12 @@ class Study:
     def sum_counts(
         self, counter_of: Callable[[ProblemDetail], Counter[str]], entries: Sequence[Entry]
     ) -> Counter[str]:
-        """Return the sum of a counter over the details of some entries."""
+        """Return the sum of one counter of several problems.
+
+        Args:
+            counter_of: Returns the counter of a problem's details.
+            entries: The problems.
+        """
         return sum((counter_of(entry.detail) for entry in entries), Counter())
 
 
@@ -234,7 +267,12 @@ class _File:
 def name_data_sets(
     settings: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[str]:
-    """Return the name of each session's data set, from its settings and problems."""
+    """Return the name of each session's data set.
+
+    Args:
+        settings: The settings of each session.
+        problems: The problems of each session.
+    """
     files: dict[str, dict[str, _File]] = {}  # keys: task, digest
     found: list[tuple[str, str | None]] = []
     for one, some in zip(settings, problems, strict=True):

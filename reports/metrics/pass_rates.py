@@ -1,12 +1,12 @@
 """Pass rates and Top-1/2/3 on shown and hidden observations (GEAR, section 6.2, tables 2 and 4).
 
-Answers count in the order of the steps, and within a step in the order of the response. A pass rate
-is the mean, over all answers of a problem, of the share of shown or hidden pairs that an answer
-gets right; an answer that is malformed or undefined there gets 0. Top-k is 1 if any of the first k
-answers is right on all hidden pairs, whether or not it agrees with the shown ones, and 0 otherwise,
-also if there are fewer than k answers. A problem without any answer has pass rates of 0. A problem
-without hidden pairs has no hidden pass rate and no Top-k: it is left out of their n and counted in
-`without_hidden`.
+Answers are in the order of the steps, and within a step in the order of the response. The pass rate
+of an answer is the share of shown or hidden pairs that the answer gets right. If the answer is
+malformed or undefined on the pairs, the rate is 0. The pass rate of a problem is the mean over all
+its answers, or 0 without answers. Top-k is 1 if at least one of the first k answers is right on all
+hidden pairs, whether or not it is right on the shown pairs. Otherwise, and also if there are fewer
+than k answers and none is right, Top-k is 0. A problem without hidden pairs has no hidden pass rate
+and no Top-k. It does not count in their n, but in `without_hidden`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ WITHOUT_HIDDEN = Metric("without_hidden", None, "Share of problems without hidde
 def pass_rates(problem: Problem, judged: Sequence[JudgedHypothesis]) -> dict[str, float | None]:
     """Return train_pass, test_pass, top1, top2, top3 and without_hidden of one problem.
 
-    Rates and Top-k are None if a parsable answer was not compared with the problem's pairs.
+    A rate or Top-k is None if a parsable answer was not applied to the pairs.
+
+    Args:
+        problem: The problem.
+        judged: The judged answers to the problem, in order.
     """
     shown = _shares([j.shown for j in judged], judged, len(problem.shown))
     hidden = _shares([j.hidden for j in judged], judged, len(problem.hidden))

@@ -1,7 +1,8 @@
-"""The scored contents of each problem of a stored session, one problem in memory at a time.
+"""Read the problems of a stored session for scoring, with one problem in memory at a time.
 
-`read_problems` goes through a session once, in the order of its problems. `ScoringOptions` defines what is left out
-before anything is counted. `ProblemDetail` holds what tables need in addition to the metrics.
+`read_problems` yields the problems of a session in order. `ScoringOptions` defines which answers
+and observations are left out before anything is counted. `ProblemDetail` contains what tables need
+in addition to the metrics.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """Which answers and hidden pairs are left out before scoring.
+    """Options that decide which answers and hidden pairs are scored.
 
     Args:
         all_pairs: Also count hidden pairs by which no hypothesis can be judged (`tasks.judgeable`).
-        without_memorising: Leave memorising hypotheses (tools/gear/memorisation.py) out of
-            everything, as if they had not been proposed.
+        without_memorising: Leave out hypotheses that memorise the shown observations
+            (tools/gear/memorisation.py), as if they had not been proposed.
     """
 
     all_pairs: bool = False
@@ -45,18 +46,21 @@ DEFAULT_OPTIONS = ScoringOptions()
 class ProblemDetail:
     """Details of one problem that tables need in addition to the metrics.
 
+    S is the sample space of the problem.
+
     Args:
         problem: Id of the problem.
-        stop: Why it ended.
-        verdicts: Count of each verdict.
-        bad: Verdicts of its bad answers, in order.
-        memorising: Number of memorising hypotheses.
-        undefined: Undefined predictions over S by reason, of all hypotheses.
-        undefined_consistent: The same for consistent hypotheses.
-        predictions: Number of all predictions over S.
-        predictions_consistent: The same for consistent hypotheses.
-        point: Gamma, beta and the number of consistent hypotheses, with undefined as one extra
-            output; None with fewer than two consistent hypotheses.
+        stop: Why the problem ended.
+        verdicts: Number of hypotheses by verdict.
+        bad: Verdicts of the answers that were not accepted, in order.
+        memorising: Number of hypotheses that memorise the shown observations.
+        undefined: Number of undefined predictions on S of all hypotheses, by reason.
+        undefined_consistent: Number of undefined predictions on S of consistent hypotheses, by
+            reason.
+        predictions: Number of predictions on S of all hypotheses.
+        predictions_consistent: Number of predictions on S of consistent hypotheses.
+        point: Gamma, beta and the number of consistent hypotheses, where undefined counts as one
+            more output; None with fewer than two consistent hypotheses.
     """
 
     problem: str
@@ -73,11 +77,11 @@ class ProblemDetail:
 
 @dataclass(frozen=True)
 class ScoredProblem:
-    """A problem as it is scored, after `ScoringOptions` have been applied.
+    """A problem with the steps that are scored, after `ScoringOptions` were applied.
 
     Args:
-        left_out_pairs: Number of hidden pairs that were removed because they cannot judge a
-            hypothesis.
+        left_out_pairs: Number of hidden pairs that were left out because no hypothesis can be
+            judged by them.
     """
 
     problem: Problem
@@ -88,18 +92,18 @@ class ScoredProblem:
 
 
 class SpaceCache:
-    """Cached sample spaces of a store, by digest; sessions often share them."""
+    """A cache of the sample spaces in a store, by digest. Sessions often share sample spaces."""
 
     def __init__(self, store: Store) -> None:
         self._of = lru_cache(maxsize=8)(store.input_set)
         self._inputs = lru_cache(maxsize=8)(lambda digest: Inputs(self._of(digest).inputs))
 
     def get_space(self, digest: Digest) -> InputSet:
-        """Return the sample space with this digest."""
+        """Return the sample space with the digest `digest`."""
         return self._of(digest)
 
     def get_inputs(self, digest: Digest) -> Inputs:
-        """Return the inputs of a sample space in the form that the memorisation test uses."""
+        """Return the inputs of a sample space in the form that the test for memorisation needs."""
         return self._inputs(digest)
 
 
@@ -112,17 +116,16 @@ def read_problems(
     *,
     all_predictions: bool = False,
 ) -> Iterator[ScoredProblem]:
-    """Yield the scored form of the problems `rows`, including problems without steps.
-
-    The problems must be in the session's order.
+    """Yield each problem in `rows` with the steps to score. Problems without steps are included.
 
     Args:
-        store: The store.
+        store: The open store.
         session: Id of the session.
-        rows: Problems of the session.
-        options: What is left out.
-        spaces: Cached sample spaces.
-        all_predictions: Load the prediction codes of inconsistent hypotheses too, which are 0 otherwise.
+        rows: Problems of the session, in the session's order.
+        options: Which answers and observations are left out.
+        spaces: A cache of sample spaces.
+        all_predictions: Also read the predictions of inconsistent hypotheses, whose codes are 0
+            otherwise.
     """
     known = spaces or SpaceCache(store)
     ids = [row.problem.id for row in rows]
@@ -134,7 +137,12 @@ def read_problems(
 def pair_with_steps(
     rows: Iterable[ProblemRow], records: Iterable[StepRecord]
 ) -> Iterator[tuple[ProblemRow, list[StepRecord]]]:
-    """Yield each row with its steps, which come in the order of the rows; some rows have none."""
+    """Yield each problem with its steps; the list is empty for a problem without steps.
+
+    Args:
+        rows: Problems of a session, in order.
+        records: Steps of these problems, in the same order.
+    """
     groups = groupby(records, key=lambda record: record.problem)
     ahead = next(groups, None)
     for row in rows:

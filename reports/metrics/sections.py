@@ -1,8 +1,8 @@
-"""Report sections: additional output of an evaluation, apart from its metrics.
+"""Report sections: the output of an evaluation in addition to its metrics.
 
-A section has the name of its evaluation and is found in the registry (kind `report_sections`). It
-may add to the result and the files of `peirce eval`, print below its metrics, and print at the end
-of a run.
+A section has the name of its evaluation and is registered under the kind `report_sections`. It may
+add to the result and the files of `peirce eval`, print text below the metrics, and print text at
+the end of a run.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ DEFAULT_EVALUATOR = "exact"  # The default evaluator.
 
 @dataclass(frozen=True)
 class EvaluatorOptions:
-    """The evaluator that judges stored answers again.
+    """Options for judging stored answers again.
 
     Args:
         evaluator: Name of the evaluator, as `Measuring.by` takes it.
+        solver: Name of the solver.
+        workers: Number of workers; None for the default.
     """
 
     evaluator: str = DEFAULT_EVALUATOR
@@ -39,16 +41,16 @@ class EvaluatorOptions:
 
 @dataclass(frozen=True)
 class ScoredSessions:
-    """Sessions that an evaluation scored, as their section receives them.
+    """Sessions that an evaluation scored, as the evaluation's report section receives them.
 
     Args:
-        store: The store.
-        sessions: Full session ids.
+        store: The open store.
+        sessions: Full ids of the sessions.
         recorded: Records of the sessions in the store.
-        scored: The value of `evaluate_session` for each, with its "details".
-        options: What was left out.
-        folder: Folder for the files of the section; None writes none.
-        sheets: Files that people filled in.
+        scored: The result of `evaluate_session` for each session, with its "details".
+        options: Which answers and observations were left out.
+        folder: Folder for the files of the section; None to write no files.
+        sheets: Rating sheets that people filled in.
     """
 
     store: Store
@@ -62,13 +64,14 @@ class ScoredSessions:
 
 @dataclass(frozen=True)
 class SectionOutput:
-    """Output that a report section adds to the result of `peirce eval`.
+    """What a report section adds to the result of `peirce eval`.
 
     Args:
-        result: Keys of the result.
-        by_session: Keys of each session's entry.
-        files: Contents of files by path, in the folder.
-        note: Why a file is missing, "" if none is; None if nothing can be missing.
+        result: Keys to add to the result.
+        by_session: Keys to add to each session in the result.
+        files: Contents of files to write, by path.
+        note: Why a file is missing; "" if no file is missing; None if the section has no optional
+            files.
     """
 
     result: Mapping[str, Json] = field(default_factory=dict)
@@ -83,20 +86,20 @@ Evaluate = Callable[["Store", Sequence[str], EvaluatorOptions, Path | None], dic
 
 @dataclass(frozen=True)
 class ReportSection:
-    """Additional output of an evaluation; everything except the name is optional.
+    """The output of an evaluation in addition to its metrics. Only the name is required.
 
     Args:
         name: Name of the evaluation.
-        build_output: Returns what it adds to the result and the files of `peirce eval`.
-        read_ratings: Returns for a session, by problem, metrics that raters gave and the steps do not
-            hold.
-        takes_sheets: Whether it takes sheets that people filled in (`--ratings`).
-        evaluate: Returns the complete result instead, for an evaluation that judges stored answers
-            again.
+        build_output: Returns what the section adds to the result and the files of `peirce eval`.
+        read_ratings: Returns, for a session, metrics by problem that come from raters and are not
+            in the recorded steps.
+        takes_sheets: Whether the section uses rating sheets that people filled in (`--ratings`).
+        evaluate: Returns the complete result, for an evaluation that judges stored answers again;
+            None for other evaluations.
         build_table: Returns the table of a result with too many sessions for one column each.
-        show: Prints below the metrics of a result.
-        show_session: Prints below the line of each session.
-        show_at_end: Prints at the end of a run, from the session that `run` returns.
+        show: Prints text below the metrics of a result.
+        show_session: Prints text below the line of each session.
+        show_at_end: Prints text at the end of a run, from the session that `run` returns.
     """
 
     name: str
@@ -111,7 +114,7 @@ class ReportSection:
 
 
 def find_section(evaluation: str) -> ReportSection:
-    """Return the section of an evaluation, an empty one if it has none."""
+    """Return the report section of an evaluation; an empty section if the evaluation has none."""
     if not registry.is_registered("report_sections", evaluation):
         return ReportSection(evaluation)
     found: ReportSection = registry.load("report_sections", evaluation)
@@ -119,6 +122,6 @@ def find_section(evaluation: str) -> ReportSection:
 
 
 def list_sections(predicate: Callable[[ReportSection], bool]) -> str:
-    """Return the evaluations whose section satisfies `predicate`, as a comma-separated list."""
+    """Return the names of the evaluations whose section satisfies `predicate`, joined by commas."""
     names = registry.component_names("report_sections")
     return ", ".join(name for name in names if predicate(find_section(name)))

@@ -1,10 +1,11 @@
 """Means over problems with bootstrap intervals.
 
-The unit is the problem: a metric has at most one value per problem, and problems are resampled with
-replacement. Intervals are percentiles of 2,000 resamples. They cover the choice of problems; they
-do not cover another sampling seed or another training. If a problem occurs several times (with
-different numbers of shown pairs, or in several runs), all its values are resampled together. For a
-single problem, `wilson_interval` and `bootstrap_rows` cover the choice of the rows that it predicts.
+A metric has at most one value per problem, and problems are resampled with replacement. The
+intervals are percentiles of 2,000 resamples. They account for the choice of problems, but not for
+another sampling seed or another training. If a problem occurs several times (with different numbers
+of shown pairs, or in several runs), all its values are resampled together. For a single problem,
+`wilson_interval` and `bootstrap_rows` account for the choice of the rows for which labels were
+predicted.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _KEPT = 400_000  # Maximum number of draws that are cached for the next metric.
 
 
 class Interval(TypedDict):
-    """A mean with the bounds of its interval.
+    """A mean with the lower and upper bound of its confidence interval.
 
-    Mean and bounds are None if no problem has a value. Only the bounds are None if every resample
-    would repeat a single problem, which says nothing about other problems. n counts the problems
-    with a value.
+    Mean and bounds are None if no problem has a value. Only the bounds are None if there is a
+    single problem, because resampling it says nothing about other problems. n is the number of
+    problems with a value.
     """
 
     mean: float | None
@@ -49,11 +50,11 @@ def bootstrap(
 ) -> Interval:
     """Return the mean of a metric over problems, with a percentile bootstrap interval.
 
-    The draws depend only on the seed and on n. Metrics and sessions with equally many problems
-    therefore share the draws.
+    The random draws depend only on the seed and on the number of values. Therefore metrics and
+    sessions with equally many problems use the same draws.
 
     Args:
-        values: One value per problem, None where the metric has none.
+        values: One value per problem; None if the problem has no value.
         seed: Seed of the draws.
         resamples: Number of resamples.
         level: Confidence level.
@@ -74,9 +75,10 @@ def bootstrap(
 def resampled_means(
     values: NDArray[np.float64], seed: int, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
-    """Return the means of bootstrap samples of `values`.
+    """Return the mean of each of `resamples` bootstrap samples of `values`.
 
-    Each sample draws n of the n values, with replacement. The result has shape (resamples,).
+    A sample has as many values as `values` and is drawn with replacement. The result has shape
+    (resamples,).
     """
     return np.concatenate(
         [values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)]
@@ -115,14 +117,16 @@ def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.i
 
 @dataclass(frozen=True)
 class Stratum:
-    """The values (v,) of one metric in one data set, with the problem index of each value."""
+    """The values of one metric in one data set, with the problem of each value."""
 
     values: Sequence[float | None]
     problems: Sequence[Hashable]
 
     def drop_missing(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return the values that are not None, with the number of the problem of each value, from
-        0.
+        """Return the values that are not None, and for each value a number that identifies its
+        problem.
+
+        Problems are numbered from 0. Both arrays have the same length.
         """
         numbers: dict[Hashable, int] = {}
         pairs = [
@@ -141,12 +145,18 @@ def stratified_mean(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Return the mean over problems that have a value, with a stratified bootstrap interval.
+    """Return the mean over the problems that have a value, with a stratified bootstrap interval.
 
-    Problems, including problems without a value, are resampled within their stratum. Each resample
-    averages the problems that have a value (ABD, section 6.1: instances within scenario,
-    survivor-conditioned). With one stratum in which all problems have a value, the result equals
-    `bootstrap`.
+    Problems, including problems without a value, are resampled within their stratum. The mean of a
+    resample is taken over its problems that have a value (ABD, section 6.1: instances within
+    scenario, survivor-conditioned). With one stratum in which all problems have a value, the result
+    equals `bootstrap`.
+
+    Args:
+        values: One value per problem; None if the problem has no value.
+        strata: The name of each problem's stratum.
+        seed: Seed of the draws.
+        resamples: Number of resamples.
     """
     kept = [value for value in values if value is not None]
     if not kept:
@@ -174,10 +184,10 @@ def stratified_mean(
 def mean_of_means(
     strata: Sequence[Stratum], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Return the mean of the means of strata, with a bootstrap interval.
+    """Return the mean of the means of several strata, with a bootstrap interval.
 
-    Strata without a value are left out, and problems are resampled within each stratum. n counts
-    values. With one stratum and one value per problem, the result equals `bootstrap`.
+    Strata without a value are left out, and problems are resampled within each stratum. n is the
+    number of values. With one stratum and one value per problem, the result equals `bootstrap`.
     """
     kept = [found for found in (stratum.drop_missing() for stratum in strata) if len(found[0])]
     if not kept:
@@ -199,7 +209,7 @@ def mean_of_means(
 def wilson_interval(count: int, n: int) -> Interval:
     """Return the share `count` / `n` with its 95% score interval (E. B. Wilson, 1927).
 
-    The interval has a positive width for shares of 0 and 1 too. n counts rows.
+    The interval has a positive width even if the share is 0 or 1.
     """
     if not n:
         return {"mean": None, "low": None, "high": None, "n": 0}
@@ -224,11 +234,12 @@ def bootstrap_rows(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Return a score of n rows with its interval, by resampling the rows. n counts rows.
+    """Return a score of n rows with its interval, which is computed by resampling the rows.
 
     Args:
-        kinds: (n,) kind of each row, numbered from 0.
-        score: Computes scores (r,) from counts (r, kinds) of each kind.
+        kinds: A number that classifies each row, of shape (n,), counted from 0.
+        score: Returns scores of shape (r,), from an array of shape (r, number of classes) with the
+            number of rows in each class.
         seed: Seed of the draws.
         resamples: Number of resamples.
     """
@@ -257,15 +268,15 @@ def rank_correlation(
     seed: int = 0,
     resamples: int = RESAMPLES // 2,
 ) -> Interval:
-    """Return Spearman's rho of two variables, with its interval over problems.
+    """Return Spearman's rank correlation of two variables, with an interval over problems.
 
-    Ties get their mean rank. "mean" is rho, or None if either variable is constant. n counts the
-    pairs with a value. Resamples in which either variable is constant are left out.
+    Equal values get their mean rank. "mean" is the correlation, or None if a variable is constant.
+    n is the number of pairs of values. Resamples in which a variable is constant are left out.
 
     Args:
-        first: (v,) values, None where there is none.
-        second: (v,) values of the other variable.
-        problems: (v,) problem of each value.
+        first: The values of one variable; None if there is no value.
+        second: The values of the other variable.
+        problems: The problem of each pair of values.
         seed: Seed of the draws.
         resamples: Number of resamples.
     """
@@ -347,10 +358,16 @@ def metric_intervals(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
-    """Return the interval of each named metric over the problems' results.
+    """Return the mean and the interval of each metric over several problems.
 
-    The intervals come from `bootstrap`, or from `stratified_mean` if there are strata. A result
-    that lacks a metric has no value there.
+    The intervals come from `bootstrap`, or from `stratified_mean` if `strata` is set.
+
+    Args:
+        results: The metrics of each problem. A missing metric counts as no value.
+        metrics: Names of the metrics.
+        strata: The name of each problem's stratum; None to resample over all problems.
+        seed: Seed of the draws.
+        resamples: Number of resamples.
     """
 
     def interval(values: Sequence[float | None]) -> Interval:

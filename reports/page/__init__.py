@@ -1,6 +1,7 @@
-"""One self-contained HTML page that shows sessions with every problem and every hypothesis.
+"""Write sessions as one self-contained HTML page, with every problem and every hypothesis.
 
-The page works from a file and makes no network requests. All text from a model is treated as data.
+The page works as a local file and makes no network requests. All text from a model is treated as
+data.
 
 `contents.py` collects what the page shows, and `document.py` writes it as one file. `server.py`
 serves the same page while a session runs.

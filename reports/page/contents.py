@@ -1,7 +1,7 @@
-"""Contents of the HTML page: settings and scores of sessions, and details of each problem.
+"""The contents of the HTML page: settings and scores of sessions, and details of each problem.
 
-Everything is plain JSON. The same parts are embedded in a file or fetched one by one from `peirce
-view`. This module only reads the store; it executes nothing and queries no model.
+The contents are JSON. They are embedded in the page, or requested one by one from `peirce view`.
+This module only reads the store. It runs no hypothesis and calls no model.
 """
 
 from __future__ import annotations
@@ -40,6 +40,12 @@ def session_facts(
     """Return the settings, outcome and cost of a session as JSON.
 
     The value of "settings" is a list of (name, text) pairs in the order in which they are shown.
+
+    Args:
+        store: The open store.
+        record: The session's record (`Store.session`).
+        rows: The problems of the session.
+        scored: The scores of the session (`evaluate_session`).
     """
     settings = record["settings"]
     operational = settings.get("operational") or {}
@@ -115,7 +121,7 @@ REGION_POINTS = 33  # Points on the border of a region.
 
 
 class SessionCurves:
-    """Collects curves over the steps of a session, problem by problem."""
+    """Collects the data of curves over the steps of a session, one problem at a time."""
 
     def __init__(self) -> None:
         self._by_step: dict[int, Counter[Verdict]] = {}
@@ -123,7 +129,7 @@ class SessionCurves:
         self._banks: list[dict[str, Json]] = []
 
     def add(self, steps: Sequence[StepRecord]) -> None:
-        """Add the steps of one problem to the curves."""
+        """Add the steps of one problem to the data of the curves."""
         found, accepted = [], 0
         for step in steps:
             counted = self._by_step.setdefault(step.step, Counter())
@@ -135,7 +141,7 @@ class SessionCurves:
         self._found.append(found)
 
     def add_bank_growth(self, growth: Iterable[Mapping[str, Any]]) -> None:
-        """Add the history of the banks.
+        """Add how the banks of hypotheses changed during the session.
 
         Args:
             growth: Rows of `Store.bank_growth` for all problems.
@@ -156,12 +162,13 @@ class SessionCurves:
             })  # fmt: skip
 
     def as_json(self) -> dict[str, Json]:
-        """Return the curves as JSON.
+        """Return the data of the curves as JSON.
 
-        "verdicts" counts each verdict by step. "found" gives, after n answers, the mean number of
-        accepted hypotheses and the share of problems with at least one; a problem that has ended
-        keeps its last value. "bank" gives the mean size and the mean best accuracy after each step;
-        the size is a mean over all problems with a bank, started or not.
+        "verdicts" has the number of hypotheses by verdict for each step. "found" has, after each
+        number of answers, the mean number of accepted hypotheses, and the share of problems with at
+        least one accepted hypothesis. A problem that has ended keeps its last value. "bank" has the
+        mean size and the mean best accuracy of the banks after each step. The mean size covers all
+        problems with a bank, including problems that have not started.
         """
         longest = max(map(len, self._found), default=0)
         found = []
@@ -184,10 +191,11 @@ class SessionCurves:
 
 
 def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
-    """Return the feasible range of beta for each gamma (GEAR, appendix D).
+    """Return the possible range of beta for each gamma (GEAR, appendix D).
 
-    The most frequent numbers of hypotheses are drawn, with the tighter upper bound of
-    `beta_bounds`. The lists "gamma", "low" and "high" have `REGION_POINTS` values each.
+    Gamma and beta measure the diversity of a set of hypotheses. The ranges are returned for the
+    most frequent numbers of hypotheses, with the tighter upper bound of `beta_bounds`. The lists
+    "gamma", "low" and "high" have `REGION_POINTS` values each.
 
     Args:
         ks: Number of consistent hypotheses of each problem.
@@ -209,17 +217,19 @@ MAX_COMPARED = 6  # Sessions of one task that are compared pairwise.
 
 
 class Contents:
-    """The data that the HTML page shows about some sessions of a store.
+    """The data that the HTML page shows about sessions of a store.
 
     Args:
-        evaluation: Name of the evaluation whose metrics are shown. By default each session uses the
-            evaluation of its family.
-        checked: What an oracle adds to the findings, by session and problem.
-        unchecked: Why the oracle of a session could not be opened, by session.
+        store: The open store.
+        sessions: Full ids of the sessions.
+        evaluation: Name of the evaluation whose metrics are shown; None for the default of each
+            session's family.
+        checked: Results that only a sandbox or solver can compute, by session and problem.
+        unchecked: Why the sandbox or solver of a session could not be opened, by session.
 
     Raises:
-        StoreError: If a session cannot be read.
-        UsageError: If the evaluation does not fit a session.
+        StoreError: A session cannot be read.
+        UsageError: The evaluation does not fit a session.
     """
 
     def __init__(
@@ -239,7 +249,11 @@ class Contents:
         self._spaces = SpaceCache(store)
 
     def build_overview(self, *, live: bool = False) -> dict[str, Json]:
-        """Return everything except the details that `build_problem` and `iter_problems` return."""
+        """Return everything that the page shows, except the details of problems.
+
+        Args:
+            live: Whether the page is served while a session may run.
+        """
         told = [self._session(session) for session in self._sessions]
         return {
             "version": 1,
@@ -255,13 +269,18 @@ class Contents:
         }
 
     def iter_problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
-        """Yield the session, the problem's id and its details for each problem, in stored order."""
+        """Yield (session id, problem id, details) for each problem, in stored order."""
         for session in self._sessions:
             for row, told in self._opened(session, self._store.problems(session), None):
                 yield session, row.problem.id, told
 
     def build_problem(self, session: str, problem: str) -> dict[str, Json]:
-        """Return the details of one problem: observations, hypotheses, calls and disagreements."""
+        """Return the details of a problem: observations, hypotheses, calls and disagreements.
+
+        Args:
+            session: Id of the session.
+            problem: Id of the problem.
+        """
         rows = [row for row in self._store.problems(session) if row.problem.id == problem]
         ((_, told),) = self._opened(session, rows, problem)
         return told

@@ -1,10 +1,10 @@
-"""The page as one file: markup, style and script of this folder, and the embedded data.
+"""Write the page as one HTML file: markup, style and script of this folder, and the embedded data.
 
-Text from models, files and problems is data. It is embedded in script elements that no browser runs
-(`application/json`) with every `<` escaped, and reaches the page only as text nodes, because no
-script of this folder writes HTML. A content security policy allows only the two inline parts of
-this package, by their hashes, and forbids the network; a page from `peirce view` may query its own
-server.
+Text from models, files and problems is data. It is embedded in script elements of the type
+`application/json`, which no browser executes, with every `<` escaped. The scripts insert it only as
+text nodes and never as HTML. A content security policy allows only the style and the script of this
+package, identified by their hashes, and forbids network requests. A page from `peirce view` may
+request data from its own server.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ def render_page(
     *,
     live: bool = False,
 ) -> Iterator[str]:
-    """Yield the parts of the HTML file in order, so that the page never has to fit in memory.
+    """Yield the text of the HTML file in pieces, so that the page does not have to fit into memory.
 
     Args:
-        overview: The value of `Contents.build_overview`.
-        problems: (session, problem, details) triples; empty if a server delivers the details.
-        live: Allow the page to query the server that it came from.
+        overview: The result of `Contents.build_overview`.
+        problems: (session id, problem id, details) for each problem; empty if a server delivers the
+            details.
+        live: Allow the page to request data from the server that it came from.
     """
     style, script = read_part(STYLE), _script()
     connect = "'self'" if live else "'none'"
@@ -65,7 +66,7 @@ def render_page(
 
 @cache
 def read_part(name: str) -> str:
-    """Read a file of this folder as text, without surrounding white space."""
+    """Return the text of a file in this folder, without white space at its start and end."""
     return (files(__package__) / name).read_text("utf-8").strip()
 
 
@@ -90,8 +91,8 @@ EXACT = 2**53 - 1  # the largest integer that a number of the page's script hold
 def encode_json(value: Json) -> str:
     """Encode a value as ASCII JSON that is safe inside a script element.
 
-    `<`, `>` and `&` are escaped. NaN, infinities and integers that the page's numbers cannot hold
-    are written as strings, and values nested too deeply for the encoder are cut.
+    `<`, `>` and `&` are escaped. NaN, infinities and integers too large for JavaScript are written
+    as strings. Values that are nested too deeply are cut off.
     """
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)

@@ -1,7 +1,7 @@
-"""Findings on the page: the best hypotheses of the first problems of a session.
+"""The findings on the page: the best hypotheses of the first problems of a session.
 
-They are ranked from the store alone. What only an oracle knows is passed in by `peirce report`;
-`peirce view` does without it.
+Hypotheses are ranked with data from the store alone. `peirce report` passes in results that only a
+sandbox or solver can compute; `peirce view` shows the findings without them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ def describe_findings(
 ) -> list[dict[str, Json]]:
     """Return the best hypotheses of the first `MAX_PROBLEMS` problems as JSON, in stored order.
 
-    "hypotheses" holds at most `FINDINGS_PER_PROBLEM`, best first, with the counts of the observations on
-    which each is right and wrong; "count" is the number of ranked hypotheses. "disagreement" is an
-    input of S on which the best two differ, with the prediction of each; None if there is none.
+    "hypotheses" has at most `FINDINGS_PER_PROBLEM` hypotheses, best first, each with the numbers of
+    observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
+    "disagreement" is an input for which the best two hypotheses make different predictions, with
+    both predictions; None if there is no such input.
 
     Args:
-        store: The store.
-        session: The session's id.
-        rows: Its problems.
-        spaces: The sample spaces of the store.
-        checked: What an oracle adds, by problem.
+        store: The open store.
+        session: Id of the session.
+        rows: The problems of the session.
+        spaces: A cache of the sample spaces in the store.
+        checked: Results that only a sandbox or solver can compute, by problem.
     """
     first = rows[:MAX_PROBLEMS]
     records = store.steps(session, [row.problem.id for row in first], spaces="consistent")

@@ -1,7 +1,7 @@
 """Details of a problem on the page, with the inputs on which consistent hypotheses disagree.
 
-A store keeps predictions over the sample space S as codes (`sandbox/inside/canonical.py`). A
-predicted value is therefore known only if it also occurs as an output or as a hypothesis's
+A store contains predictions on the sample space S as numeric codes (`sandbox/inside/canonical.py`).
+Therefore a predicted value can be shown only if the same value also occurs as an output, or as a
 prediction for an observation. Which hypotheses agree is always known.
 """
 
@@ -45,13 +45,13 @@ MAX_COMPARED = 6  # best hypotheses of which every two get an input where they d
 
 @dataclass(frozen=True)
 class KnownValues:
-    """Values of predictions that can be shown, by their prediction codes."""
+    """The values of predictions that can be shown, by their numeric codes."""
 
     by_code: dict[int, Json]
 
     @staticmethod
     def from_values(values: Iterable[Json]) -> KnownValues:
-        """Return the known values with the codes of `values`; values without a code are skipped."""
+        """Return the known values for a collection of values. Values without a code are skipped."""
         known = {}
         for value in values:
             try:
@@ -64,21 +64,26 @@ class KnownValues:
 def find_disagreements(
     numbers: Sequence[int], predictions: Sequence[Predictions], space: InputSet, values: KnownValues
 ) -> dict[str, Json]:
-    """Return the inputs that best separate the hypotheses, with their predictions there.
+    """Return the inputs that distinguish the hypotheses best, with the predictions for these
+    inputs.
 
     Args:
-        numbers: Numbers of the hypotheses on the page.
-        predictions: Their predictions over S.
-        space: The sample space S.
-        values: Known values by code.
+        numbers: The number of each hypothesis on the page.
+        predictions: The predictions of each hypothesis on S.
+        space: The sample space S, on which hypotheses are compared.
+        values: The known values of predictions.
 
     Returns:
-        A mapping with four keys. "inputs" has entries {place, input, groups: [{hypotheses,
-        value?}], undefined: [number]}; each input is chosen to separate as many as possible of the
-        pairs of hypotheses that no earlier one separates. After `MAX_INPUTS`, only pairs of the
-        first `MAX_COMPARED` hypotheses count. "alone" gives for each hypothesis the
-        share of S on which no other predicts the same. "same" lists groups of hypotheses with equal
-        predictions everywhere. "left_out" counts the last hypotheses beyond `MAX_HYPOTHESES`.
+        An object with four keys. "inputs" is a list of {place, input, groups: [{hypotheses,
+            value?}],
+        undefined: [number]}. Each input is chosen to distinguish as many pairs of hypotheses as
+        possible that the earlier inputs do not distinguish. After `MAX_INPUTS` inputs, only pairs
+            of
+        the first `MAX_COMPARED` hypotheses count. "alone" has, for each hypothesis, the share of S
+            on
+        which no other hypothesis makes the same prediction. "same" lists groups of hypotheses with
+        equal predictions on all of S. "left_out" is the number of hypotheses beyond
+        `MAX_HYPOTHESES`, which are not compared.
     """
     kept = predictions[:MAX_HYPOTHESES]
     told: dict[str, Json] = {"left_out": len(predictions) - len(kept)}
@@ -162,12 +167,12 @@ def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]
 def choose_inputs(
     judged: Sequence[JudgedHypothesis], ranked: Sequence[RankedHypothesis], space: InputSet
 ) -> list[int]:
-    """Return the indices of the inputs of S for which the page shows what hypotheses predict.
+    """Return the indices of the inputs for which the page shows the predictions of hypotheses.
 
     Args:
-        judged: The hypotheses of a problem.
-        ranked: The same, ranked.
-        space: The sample space S.
+        judged: The judged hypotheses of a problem.
+        ranked: The hypotheses, best first.
+        space: The sample space S, which contains the inputs.
     """
     kept = [given for _, given in _consistent(judged, ranked)][:MAX_HYPOTHESES]
     places = _chosen(_classes(kept)) if len(kept) > 1 and len(space) else []
@@ -209,19 +214,20 @@ def describe_problem(
 ) -> dict[str, Json]:
     """Return everything that the HTML page shows about one problem, as JSON.
 
-    The key "problem" holds the problem, with its hidden observations. The key "hypotheses" lists
-    the judged hypotheses in the order of the answers, with malformed answers. In each entry, "rank"
-    is the place among the findings. "marks" has one character per observation: "1" if the prediction is right, "0" if it is wrong,
-    "-" if it is undefined, " " if the hypothesis was not applied to it. "got" maps the index of an observation to the prediction, if the
-    prediction is not right.
+    The key "problem" has the problem with its hidden observations. The key "hypotheses" lists the
+    judged hypotheses and malformed answers, in the order of the answers. For each hypothesis,
+    "rank" is its rank among the findings. "marks" has one character per observation: "1" if the
+    prediction is right, "0" if it is wrong, "-" if it is undefined, " " if the hypothesis was not
+    applied. "got" has the prediction for each observation on which the hypothesis is not right, by
+    index of the observation.
 
     Args:
-        row: The problem as the store holds it.
+        row: The problem, as the store contains it.
         steps: The recorded steps of the problem.
         space: The sample space S, on which hypotheses are compared.
-        calls: The model calls that the steps made.
+        calls: The model calls of the steps.
         bank: The bank of hypotheses that the session kept for the problem, best first.
-        checked: What an oracle adds: held-out agreements and outputs.
+        checked: Results that only a sandbox or solver can compute.
     """
     problem = row.problem
     located = list(_judged(steps))
@@ -261,7 +267,7 @@ def describe_problem(
 
 
 def truncate(text: str, most: int = MAX_TEXT_CHARS) -> str:
-    """Return `text`, shortened to `most` characters with a note on its length if it is longer."""
+    """Return `text`, or its first `most` characters and a note of its length if it is longer."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text):,} characters)"
 
 
@@ -340,7 +346,13 @@ def _reference(problem: Problem) -> Json:
 def known_values(
     problem: Problem, judged: Sequence[JudgedHypothesis], checked: CheckedFindings
 ) -> KnownValues:
-    """Return the values of a problem whose codes are known."""
+    """Return the predicted values of a problem that can be shown, by their codes.
+
+    Args:
+        problem: The problem.
+        judged: The judged hypotheses of the problem.
+        checked: Results that only a sandbox or solver can compute.
+    """
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):
         return KnownValues(dict(enumerate(found.code_names(problem))))

@@ -1,16 +1,17 @@
 """A local web server for the page of running sessions.
 
-The server binds to 127.0.0.1 and requires a token of 256 bits. The printed URL carries it in its
-fragment, which browsers send to nobody. The page keeps it in the tab's sessionStorage, which other
-ports cannot read (cookies are sent to every port), removes it from the address, and sends it with
-each request as `Authorization: Bearer TOKEN`. The document itself holds no data and needs no token.
-Requests under another host name are refused (DNS rebinding). Only GET is answered, and no other
-site may read or frame the response. The store is only read.
+The server binds to 127.0.0.1 and requires a token of 256 bits. The printed URL contains the token
+in its fragment, which browsers do not send to a server. The page stores the token in the tab's
+sessionStorage, removes it from the address, and sends it with each request as `Authorization:
+Bearer TOKEN`. Unlike cookies, sessionStorage is not visible to other ports. The HTML document
+itself contains no data and needs no token. Requests with another host name are refused (DNS
+rebinding). Only GET is answered, and no other site may read or frame the response. The store is
+only read.
 
  - `/`                    the page without data
- - `/overview?have=MARK`  the overview; 204 if it has not changed since MARK
+ - `/overview?have=MARK`  the overview; status 204 if it has not changed since MARK
  - `/problem?session=&place=`   a problem by its index in the session
- - `/search?session=&words=`  ids of problems
+ - `/search?session=&words=`  ids of problems that contain the words
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ HEADERS = {
 
 
 class Viewer:
-    """Serves the page of some sessions until it is closed.
+    """A local web server that shows the page of sessions until it is closed.
 
     Args:
         open_store: Returns a context manager that opens the store for one request.
         sessions: Ids of the sessions on the page.
-        evaluation: Name of the evaluation; by default the one of each session's family.
-        port: Port on loopback; 0 chooses a free one.
+        evaluation: Name of the evaluation; None for the default of each session's family.
+        port: Port on 127.0.0.1; 0 chooses a free port.
 
     Raises:
-        UsageError: If the port cannot be used.
+        UsageError: The port cannot be used.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """URL of the page with its token; anyone who has it can see the page."""
+        """The URL of the page, including the token. Anyone who has the URL can see the page."""
         return f"http://{HOST}:{self.port}/#token={self._token}"
 
     def serve(self) -> None:
@@ -98,9 +99,9 @@ class Viewer:
         self._server.serve_forever(poll_interval=0.2)
 
     def close(self) -> None:
-        """Stop `serve`, from any thread.
+        """Stop `serve`. This method can be called from any thread.
 
-        Responses in progress are not awaited, and open connections get no further responses.
+        It does not wait for responses in progress. Open connections get no further responses.
         """
         self.closed = True
         if self._serving:  # `shutdown` waits for `serve` and would never return without it.
@@ -114,19 +115,25 @@ class Viewer:
     # --- Responses. The lock lets one request at a time read the store.
 
     def get_page(self) -> str:
-        """Return the HTML of the page, without any data; its script requests them."""
+        """Return the HTML of the page without data. The page's script requests the data."""
         return "".join(render_page({"live": True, "sessions": []}, (), live=True))
 
     def get_overview(self, known_mark: str) -> str | None:
-        """Return the overview of the page as JSON.
+        """Return the overview of the page as JSON, or None if it has not changed.
 
-        The result is None if the overview still has the version mark `known_mark`.
+        Args:
+            known_mark: The version mark of the overview that the page has.
         """
         told = self._renew_overview()
         return None if told["mark"] == known_mark else encode_json(told)
 
     def get_problem(self, session: str, index: str) -> str | None:
-        """Return the details of a problem as JSON, or None if the session or index is unknown."""
+        """Return the details of a problem as JSON, or None if there is no such problem.
+
+        Args:
+            session: Id of the session.
+            index: Index of the problem in the session, as text.
+        """
         with self._lock, self._opened() as store:
             if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", index):
                 return None
@@ -137,7 +144,14 @@ class Viewer:
             return encode_json(contents.build_problem(session, ids[int(index)]))
 
     def search(self, session: str, words: str) -> str | None:
-        """Return the ids of a session's problems that contain all words; None for another session."""
+        """Return the ids of the problems that contain all words, as JSON.
+
+        The result is None if the session is not on the page.
+
+        Args:
+            session: Id of the session.
+            words: The words, separated by white space.
+        """
         with self._lock, self._opened() as store:
             if session not in self._sessions:
                 return None

@@ -1,4 +1,4 @@
-"""Trainings that belong to sessions: on pairs of their answers, or of the model that answered."""
+"""Find the trainings that used a session's answers, or that trained the model of a session."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ SHOWN_SETTINGS = ("examples", "batch", "learning_rate", "beta", "full", "lora_ra
 
 
 def find_trainings(store: Store, sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Return the trainings of sessions as JSON, each with the curves of its log by stage.
+    """Return the trainings that belong to sessions as JSON, each with its learning curves by stage.
+
+    A training belongs to a session if it used the session's answers, or trained the session's
+    model.
 
     Args:
-        sessions: Records as `Store.session` returns them.
+        store: The open store.
+        sessions: Records of sessions, as `Store.session` returns them.
     """
     digests = {one.get("digest") for one in sessions} - {None, ""}
     models = {

@@ -1,1 +1,1 @@
-"""Tables and figures in the form in which the reproduced papers print them."""
+"""Tables and figures of the reproduced papers, in the same form as in the papers."""

@@ -1,4 +1,4 @@
-"""Report sections of the evaluations `gear` and `t3`: the tables and figures of the papers."""
+"""The report sections of the evaluations `gear` and `t3`: tables and figures of the papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Terminal output of findings: the best hypotheses of each problem, and where the best two disagree."""
+"""Print findings: the best hypotheses of each problem, and an input on which the best two
+disagree.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ INDENT = "   "
 def print_findings(
     out: Console, rows: Sequence[Mapping[str, Json]], command: str, problems: int = MAX_PROBLEMS
 ) -> None:
-    """Print the best hypotheses of each problem, and how many problems were left out.
+    """Print the best hypotheses of each problem, and the number of problems that are not shown.
 
     Args:
         out: The console.
         rows: Findings in order of problem and rank, as `peirce run --json` prints them.
         command: The command that shows the findings of all problems.
-        problems: Most problems to print.
+        problems: Maximum number of problems to print.
     """
     groups = [list(found) for _, found in groupby(rows, key=lambda row: row["problem"])]
     for found in groups[:problems]:

@@ -1,10 +1,10 @@
-"""Terminal output of the commands that read a store: sessions, problems, hypotheses and banks.
+"""Terminal output of commands that read a store: sessions, problems, hypotheses and banks.
 
-Text from models, files and problems is data and never interpreted: consoles are created without
+Text from models, files and problems is data and never interpreted. Consoles are created without
 markup, and `escape_unprintable` shows control characters as escapes.
 
-`print_bank` and `print_bank_history` print the output of `peirce bank`. `draw_grid_pair` draws grids as one
-line of digits per row in the colours of ARC's viewers; without colour the digits remain readable.
+`draw_grid_pair` draws grids as one line of digits per row, in the colours of ARC's viewers. Without
+colour the digits remain readable.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def _moment(value: Json) -> str:
 
 
 def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print the output of `peirce show SESSION`: one row per problem, then why problems ended."""
+    """Print the output of `peirce show SESSION`: one row per problem, then why the problems
+    ended.
+    """
     verdicts = list(VERDICT_STYLES)
     names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
     breached = ["breaches"] if any(row["breaches"] for row in rows) else []
@@ -181,7 +183,9 @@ def print_task(out: Console, task: Mapping[str, Json]) -> None:
 
 
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
-    """Print a problem in full, or as its task draws it, and mark the hidden parts."""
+    """Print a problem with all observations, or as its task draws it. Hidden observations are
+    marked.
+    """
     out.print(
         f"{escape_unprintable(problem['task'])}, problem {escape_unprintable(problem['id'])}:"
         f" {len(problem['shown'])} shown and {len(problem['hidden'])} hidden observations,"
@@ -219,7 +223,9 @@ def _format_hidden(value: Json) -> str:
 
 
 def print_check(out: Console, row: Mapping[str, Json]) -> None:
-    """Print one line for a checked answer: verdict, marks on the observations, scores and breaches."""
+    """Print one line about a checked answer: verdict, results on the observations, scores and
+    breaches.
+    """
     line = Text.assemble(
         f"line {row['line']:>4}  problem {to_one_line(str(row['problem']), 24):<10}  ",
         verdict_text(f"{row['verdict']:<12}"),
@@ -242,7 +248,7 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
 
 
 def print_differences(out: Console, result: Mapping[str, Json]) -> None:
-    """Print the first differences of a replay; `--json` prints all of them."""
+    """Print the first differences between a replay and the stored session."""
     found = result["differences"]
     said = f"{len(found)} differences" if found else "no differences"
     out.print(
@@ -332,9 +338,10 @@ EMPTY_BANK_TEXT = "The bank of this session is empty: no hypothesis was accepted
 
 
 def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print the hypotheses of each problem, best first.
+    """Print the hypotheses in a bank, by problem and best first.
 
-    The column "applies" is the share of a hypothesis's visits on which it applied.
+    A visit is an application of a hypothesis to one observation. The column "applies" is the share
+    of the visits on which the hypothesis made a prediction.
     """
     if not rows:
         out.print(EMPTY_BANK_TEXT)
@@ -352,10 +359,10 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_bank_history(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print one row per step of a bank's history.
+    """Print how a bank changed, with one row per step that changed it.
 
-    Each row gives the size after the step, the numbers of hypotheses that entered and left, and the
-    best reward and accuracy.
+    A row has the size of the bank after the step, the numbers of hypotheses that were added and
+    removed, and the best reward and accuracy.
     """
     if not rows:
         out.print(EMPTY_BANK_TEXT)
@@ -374,7 +381,7 @@ def print_bank_history(out: Console, rows: Sequence[Mapping[str, Json]]) -> None
 def print_saved_bank(
     out: Console, rows: Sequence[Mapping[str, Json]], path: str, history: bool
 ) -> None:
-    """Print a bank or its history, then the path of the file that was written."""
+    """Print a bank or its history, and the path of the file to which the bank was written."""
     (print_bank_history if history else print_bank)(out, rows)
     out.print(f"written   {escape_unprintable(path)}", soft_wrap=True)
 
@@ -395,7 +402,9 @@ ARROW = "  ->  "
 
 
 def draw_grid_pair(input_grid: list[list[int]], output_grid: list[list[int]]) -> list[Text]:
-    """Draw two grids next to each other, with spaced digits where the width allows it."""
+    """Return the lines that show two grids side by side. Digits are spaced if the width allows
+    it.
+    """
     columns = len(input_grid[0]) + len(output_grid[0])
     cell = 2 if 2 * columns + len(ARROW) <= TERMINAL_WIDTH else 1
     height = max(len(input_grid), len(output_grid))

@@ -1,7 +1,7 @@
-"""Progress of a session in a notebook: one output that is updated in place.
+"""Show the progress of a session in a notebook, as one output that is updated in place.
 
-It shows what the live display of a terminal shows (`progress.py`), as HTML with the same text for
-frontends that show no HTML. It needs IPython alone, not ipywidgets.
+The output has the same content as the live display of a terminal (`progress.py`). It is HTML, with
+a text version for frontends that cannot show HTML. Only IPython is needed, not ipywidgets.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ HTML_FORMAT = '<pre style="line-height:1.3;white-space:pre-wrap">{code}</pre>'
 
 
 class NotebookProgress(SessionProgress):
-    """A progress display for the output of a notebook's cell.
+    """A progress display in the output of a notebook cell.
 
-    Use it as a context manager around the run, like `SessionProgress`.
+    Use it as a context manager around a run, like `SessionProgress`.
     """
 
     def __init__(self) -> None:
@@ -64,10 +64,10 @@ class NotebookProgress(SessionProgress):
 
 
 class UpdatedDisplay:
-    """An output of the running cell that is drawn again every half second.
+    """An output of the running notebook cell that is drawn again every half second.
 
     Args:
-        draw: returns what to show; it is called in another thread.
+        draw: returns what to show. It is called in another thread.
     """
 
     def __init__(self, draw: Any) -> None:
@@ -78,7 +78,7 @@ class UpdatedDisplay:
         self._over = threading.Event()
 
     def start(self) -> None:
-        """Show the output; a second call does nothing."""
+        """Show the output. A second call does nothing."""
         if self._handle is not None:
             return
         from IPython.display import display
@@ -91,7 +91,7 @@ class UpdatedDisplay:
         ).start()
 
     def stop(self) -> None:
-        """Draw the output for the last time."""
+        """Draw the output for the last time, and stop updating it."""
         self._over.set()
         self._update()
 

@@ -1,11 +1,13 @@
-"""Progress output of a running session: banner, live display or plain lines, resume command.
+"""Progress output of a running session: a banner, a live display or plain lines, and the resume
+command.
 
-All of this goes to stderr; data goes to stdout. If stdout or stderr is not a terminal, there is no
-live display. Plain lines report progress at the end of steps and problems, at most one per second,
-and also after a period of silence, so that a slow model does not look like a stuck program.
+The output goes to stderr, because data goes to stdout. If stdout or stderr is not a terminal, there
+is no live display. Instead, lines report progress at the end of steps and problems, at most one per
+second. A line is also printed after a period without progress, so that a slow model does not look
+like a stuck program.
 
-`describe_text_session` describes the start of a session on labelled text: the judge, how the bank is
-applied and to which rows.
+`describe_text_session` describes the start of a session on labelled text: the judge, how the bank
+is applied, and to which rows.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ SCORING = "Scoring the hypotheses"
 
 @dataclass
 class RunningProblem:
-    """A running problem on the screen: its step, its verdicts so far and its start time."""
+    """A running problem on the screen, with its step, verdicts, open calls and start time."""
 
     started_at: float
     step: int = 0
@@ -66,7 +68,7 @@ class RunningProblem:
 
 
 class Picture(Protocol):
-    """A display of the progress that is drawn again while it is shown."""
+    """A display of the progress that is updated while it is shown."""
 
     def start(self) -> None:
         """Show the display."""
@@ -76,7 +78,7 @@ class Picture(Protocol):
 
 
 class SessionProgress:
-    """A progress display that is called with a session's events (`on_event`).
+    """A progress display for a session. Pass it as `on_event` to `peirce.run`.
 
     Use it as a context manager around the run.
     """
@@ -135,9 +137,9 @@ class SessionProgress:
         return format_resume(self.session, self.store, failed=self._failed > 0, cause=self._cause)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
-        """Handle one event of the runner; unknown event types are ignored.
+        """Handle one event of the session. Unknown types of events are ignored.
 
-        If the terminal or pipe is gone, the session continues without progress output.
+        If the terminal or pipe is closed, the session continues without progress output.
         """
         take = getattr(self, f"_on_{event['type']}", None)
         if take is not None:
@@ -335,7 +337,11 @@ class SessionProgress:
 
 
 def banner(event: Mapping[str, Json]) -> list[str]:
-    """Return fewer than ten lines on the run ahead: model, data, seed, limits, sandbox and store."""
+    """Return up to nine lines that describe a run: model, data, seed, limits, sandbox and store.
+
+    Args:
+        event: The event that starts the session.
+    """
     settings = event["settings"]
     operational = settings.get("operational", {})
     lines = [
@@ -435,8 +441,8 @@ def describe_text_session(event: Mapping[str, Json]) -> list[tuple[str, str]]:
     """Return (name, description) pairs for the banner of a session on labelled text.
 
     Args:
-        event: Session event. Its "rows" counts the rows of all problems and its "calls" the model
-            calls by role, each where known.
+        event: The event that starts the session. If they are known, its "rows" has the number of
+            rows of all problems, and its "calls" the number of model calls by role.
     """
     settings = event["settings"]
     found = [("judge", _judge(settings)), ("bank", _bank(settings))]

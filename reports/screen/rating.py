@@ -20,7 +20,9 @@ _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
 
 
 def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
-    """Print one line per rating as it arrives, then the scores of each problem and their rater."""
+    """Print one line per rating as soon as it arrives, and the scores of each problem with their
+    rater.
+    """
     for row in rows:
         if row["kind"] != "summary":
             score = "unreadable" if row["score"] is None else f"{row['score']:g}"
@@ -42,7 +44,7 @@ def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
 
 
 def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print the agreement between raters, or the strata of a rating sheet that was written."""
+    """Print the agreement between raters, or a summary of a rating sheet that was written."""
     if rows and "sheet" in rows[0]:
         told = rows[0]
         out.print(
@@ -65,9 +67,7 @@ def has_exact_discovery(scored: Mapping[str, Json]) -> bool:
 
 
 def print_rater_scores(out: Console, scored: Mapping[str, Json]) -> None:
-    """Print which raters made the discovery scores of a session on labelled text, and their
-    scores.
-    """
+    """Print the discovery scores of a session on labelled text, with the raters that gave them."""
     if has_exact_discovery(scored):
         out.print(EXACT_SCORES_NOTE, soft_wrap=True)
     for one in scored.get("rated", ()):
@@ -107,10 +107,10 @@ DECISION_TEXTS = {
 
 
 def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
-    """Print each predicted row as it arrives, then a summary.
+    """Print each prediction as soon as it arrives, then a summary.
 
-    The summary gives accuracy and macro F1 over the rows with a label. For rows with an output, it
-    gives the number of correct rows.
+    The summary has accuracy and macro F1 over the rows with a known label, or the number of correct
+    rows for rows with a known output.
     """
     how: Counter[str] = Counter()
     gold: list[str] = []
@@ -138,7 +138,7 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
 
 
 def print_prediction_file(out: Console, written: Mapping[str, Json]) -> None:
-    """Print how many rows of a written file have a prediction, and why the others have none."""
+    """Print how many rows of a prediction file have a prediction, and why other rows have none."""
     undefined = [f"{count:,} {reason}" for reason, count in written["undefined"].items()]
     out.print(
         escape_unprintable(
@@ -198,7 +198,9 @@ def _short(value: Json) -> str:
 
 
 def print_audit(out: Console, audit: Mapping[str, Json]) -> None:
-    """Print the checks of an audited data set, failed checks first, and the set's statistics."""
+    """Print the checks of an audited data set, with failed checks first, and statistics of the data
+    set.
+    """
     shown = create_table("check", "of", "passed", "failed", "first failures", numbers=[2, 3])
     for one in sorted(audit["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])

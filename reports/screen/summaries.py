@@ -1,6 +1,6 @@
-"""Summaries that a command prints when it ends: outcome and cost, scores, forecasts, files.
+"""Summaries that commands print when they end: outcome and cost, scores, forecasts, files.
 
-`print_baselines` prints the text baselines in the same table as a session's own accuracy and macro F1.
+`print_baselines` prints a session's accuracy and macro F1 in one table with the baselines.
 """
 
 from __future__ import annotations
@@ -41,9 +41,13 @@ USAGE_KEYS = (
 def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None:
     """Print the summary at the end of a run.
 
-    The summary holds the best hypotheses of the first problems, the results with their intervals,
-    the causes of failures with their counts, the cost, the paths and the next command.
-    `all_metrics` prints all metrics instead of the main metrics.
+    The summary has the best hypotheses of the first problems, the metrics with their intervals, the
+    causes of failures with their counts, the cost, the paths and the next command.
+
+    Args:
+        out: The console.
+        session: The outcome of the session.
+        all_metrics: Print all metrics instead of the main metrics.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -79,10 +83,10 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
 
 
 def next_step(session: Any) -> str:
-    """Return the command that a user runs next, with what to do before it.
+    """Return the command to run next, preceded by what the user should do first, if anything.
 
-    A session that is complete becomes a page. Any other one is resumed, with the failed problems and a
-    larger budget where these are why it ended.
+    For a complete session, the command writes its report. For any other session, it resumes the
+    session. It also retries failed problems, and sets a larger budget if the budget was spent.
     """
     causes, failed = set(session.failed.values()), len(session.failed)
     if session.status == "done" and not failed:
@@ -176,9 +180,13 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
     """Print the result of `peirce eval`.
 
     Up to three sessions are printed as columns. More sessions are printed as the table of the
-    evaluation's report section, if it has a table, with a line about omitted metrics. Then follow
-    the section's own output, and the problems of each session if the result holds them.
-    `all_metrics` prints all metrics instead of the main metrics.
+    evaluation's report section, if there is one, with a line about omitted metrics. The section's
+    own output follows, and then the problems of each session if the result contains them.
+
+    Args:
+        out: The console.
+        result: The result of `peirce eval`.
+        all_metrics: Print all metrics instead of the main metrics.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -246,7 +254,7 @@ def _marked(counts: Mapping[str, Json]) -> list[str]:
 
 
 def print_study(out: Console, result: Mapping[str, Json]) -> None:
-    """Print the short table of `peirce study` and the facts about its source data."""
+    """Print the short table of a study, and facts about the sessions that it used."""
     from ..files import tables
     from ..papers.gear import study_tables
 
@@ -258,7 +266,7 @@ def print_study(out: Console, result: Mapping[str, Json]) -> None:
 
 
 def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
-    """Print the plan that `--dry-run` reports; roles that will make no calls are left out."""
+    """Print the plan of a dry run. Roles that will make no calls are left out."""
     seed = forecast["seed"]
     out.print(
         escape_unprintable(f"{forecast['method']} on {forecast['task']}, seed {seed}"),
@@ -282,9 +290,7 @@ def _range(calls: Mapping[str, int]) -> str:
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """Print the results of a command that writes files, one fact per line, and data sets as a
-    table.
-    """
+    """Print what a command wrote to files, with one fact per line and data sets as a table."""
     sets = result.get("sets") or []
     for name, value in result.items():
         if name == "sets":
@@ -328,14 +334,14 @@ SESSION_ROW = "the session"
 def print_baselines(
     out: Console, metrics: Mapping[str, Mapping[str, Json]], baselines: Sequence[Mapping[str, Json]]
 ) -> None:
-    """Print accuracy and macro F1 of a session and its baselines, then how they compare.
+    """Print accuracy and macro F1 of a session and of its baselines, and a comparison in words.
 
-    There is one row per method and one pair of columns per split; each cell is a mean over
-    problems.
+    There is one row per method, and two columns per split. Each value is a mean over problems.
 
     Args:
+        out: The console.
         metrics: Metrics of the session, by name.
-        baselines: Baselines per problem, as `baselines.session_baselines` returns them.
+        baselines: Baselines of each problem, as `baselines.session_baselines` returns them.
     """
     from ..papers.hypobench.metrics import SPLITS
 

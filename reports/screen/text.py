@@ -1,4 +1,4 @@
-"""Building blocks of terminal output: consoles, escaped text, tables and command lines."""
+"""Functions for terminal output: consoles, escaped text, tables and command lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def create_console(*, stderr: bool = False) -> Console:
     """Return a console that prints text without markup.
 
     Args:
-        stderr: Print to stderr, for progress and messages, instead of to stdout.
+        stderr: Print to stderr instead of stdout. Progress and messages go to stderr.
     """
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 120
@@ -53,13 +53,13 @@ def escape_unprintable(text: str, *, keep_lines: bool = False) -> str:
 
 
 def to_one_line(value: object, width: int = 72) -> str:
-    """Return a value on one line of at most `width` characters."""
+    """Return a value as text on one line, shortened to at most `width` characters."""
     text = escape_unprintable(" ".join(value.split()) if isinstance(value, str) else repr(value))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration, as in 0.4 s, 12 s, 3:05 or 1:02:03."""
+    """Return a duration as text, as in 0.4 s, 12 s, 3:05 or 1:02:03."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     whole = int(seconds)
@@ -69,7 +69,14 @@ def format_duration(seconds: float) -> str:
 
 
 def format_command(verb: str, session: str, store: str, *options: str) -> str:
-    """Return a `peirce` command line to copy; the store is named unless it is the default one."""
+    """Return a `peirce` command line to copy. The store is left out if it is the default store.
+
+    Args:
+        verb: The command, such as resume.
+        session: Id of the session.
+        store: Path of the store.
+        options: Further options.
+    """
     named = [] if Path(store) == Path(DEFAULT_STORE) else ["--store", store]
     return shlex.join(["peirce", verb, session, *options, *named])
 
@@ -78,11 +85,11 @@ def format_resume(session: str, store: str, *, failed: bool, cause: str = "") ->
     """Return the command that continues a session.
 
     Args:
-        session: Its id.
+        session: Id of the session.
         store: Path of the store.
-        failed: Whether problems failed, which are then tried again too.
-        cause: Why the session ended early. If its budget is spent, the sentence of
-            graphs/runtime/budget.py proposes a larger one, which the command then sets.
+        failed: Whether problems failed. The command then runs them again.
+        cause: Why the session ended early. If the budget was spent, this sentence proposes a larger
+            budget (graphs/runtime/budget.py), which the command then sets.
     """
     budget = re.search(r"(--budget-\w+) ([\d.e+-]*\d)", cause)
     options = [*(["--retry-failed"] if failed else []), *(budget.groups() if budget else ())]
@@ -90,7 +97,9 @@ def format_resume(session: str, store: str, *, failed: bool, cause: str = "") ->
 
 
 def join_counts(pairs: Mapping[str, Json]) -> str:
-    """Join nonzero counts with their names, as in "3 accepted, 1 malformed"."""
+    """Return counts with their names as text, as in "3 accepted, 1 malformed". Zeros are left
+    out.
+    """
     return ", ".join(
         f"{count} {escape_unprintable(str(name))}" for name, count in pairs.items() if count
     )
@@ -109,11 +118,11 @@ STOPS = {
 
 
 def stop_sentence(cause: str, max_answers: int | None = None) -> str:
-    """Return why a problem ended, in words. An unknown cause is returned as it is.
+    """Return why a problem ended, in words. An unknown cause is returned unchanged.
 
     Args:
         cause: The cause that the session recorded.
-        max_answers: The session's limit of answers per problem, if it is known.
+        max_answers: The session's limit of answers per problem; None if it is not known.
     """
     if cause == "cap" and max_answers is not None:
         return f"reached the limit of {format_count(max_answers, 'answer')}"
@@ -121,15 +130,15 @@ def stop_sentence(cause: str, max_answers: int | None = None) -> str:
 
 
 def format_count(count: int, noun: str) -> str:
-    """Format a count with its noun, as in "1 problem", "2 problems" or "1,200 problems"."""
+    """Return a count with its noun, as in "1 problem", "2 problems" or "1,200 problems"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def create_table(*headings: str, numbers: Iterable[int] = ()) -> Table:
-    """Return a table without lines between cells.
+    """Return an empty table without lines between cells.
 
     Args:
-        headings: Column headings.
+        headings: The column headings.
         numbers: Indices of the columns that are aligned to the right.
     """
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
@@ -140,10 +149,10 @@ def create_table(*headings: str, numbers: Iterable[int] = ()) -> Table:
 
 
 def verdict_text(verdict: str) -> Text:
-    """Return a verdict in its colour."""
+    """Return a verdict as text in its colour."""
     return Text(verdict, style=VERDICT_STYLES.get(verdict, ""))
 
 
 def format_marks(values: Sequence[bool | None]) -> str:
-    """Return one character per observation: right, wrong or undefined."""
+    """Return one character per observation: ✓ for right, ✗ for wrong, · for undefined (None)."""
     return "".join({True: "✓", False: "✗", None: "·"}[value] for value in values)

@@ -1,7 +1,7 @@
 """Terminal output of `train`, `eval training`, `pairs` and `pretrain`, during a run and at its end.
 
-Progress goes to stderr, as a live display. If stderr is not a terminal, each probe and each epoch
-is printed as a line.
+Progress is shown on stderr as a live display. If stderr is not a terminal, a line is printed for
+each probe (a measurement on validation pairs) and each epoch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from .text import create_console, create_table, escape_unprintable, format_durat
 
 
 def print_training(out: Console, record: Mapping[str, Json]) -> None:
-    """Print the result of a training: losses by stage, warnings, path of the weights, next command."""
+    """Print the result of a training: losses by stage, warnings, the path of the weights, the next
+    command.
+    """
     head = (
         f"Training {record['training']}: {record['status']} after {record['examples']:,} examples"
     )
@@ -97,7 +99,9 @@ QUICK_METRICS = {
 
 
 def print_quick_training(out: Console, record: Mapping[str, Any]) -> None:
-    """Print the pairs, the measurements before and after, and the command that uses the model."""
+    """Print the result of a quick training: pairs, measurements, and a command that uses the
+    model.
+    """
     if record["model"] is None:
         out.print(f"Training {record['training']}: {record['status']}")
         return
@@ -158,7 +162,9 @@ def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_curves(out: Console, result: Mapping[str, Json]) -> None:
-    """Print one row per training and stage with the ends of its curves, then the written files."""
+    """Print one row per training and stage, with the first and last values, and the written
+    files.
+    """
     if not result["trainings"]:
         out.print("This store contains no trainings on pairs.")
         return
@@ -253,7 +259,10 @@ class _Screen:
 
 
 class TrainingProgress(_Screen):
-    """A progress display for training on pairs, called with `training.dpo.progress.Progress`."""
+    """A progress display for a training on pairs. Pass it as `on_progress` to `peirce.train`.
+
+    It is called with `training.dpo.progress.Progress`.
+    """
 
     _last: Any = None
     _probes: tuple[int, Mapping[str, Mapping[str, float]]] = (-1, {})
@@ -261,7 +270,10 @@ class TrainingProgress(_Screen):
     _said = 0
 
     def __call__(self, progress: Any) -> None:
-        """Update the display; a new warning or probe result is also printed as a line where needed."""
+        """Update the display, and print new warnings.
+
+        Without a live display, new probe results are printed as a line.
+        """
         self._last = progress
         if progress.phase == "train" and self._first is None:
             self._first, self._began = progress.examples, self._clock()
@@ -288,7 +300,7 @@ class TrainingProgress(_Screen):
         )
 
     def print_step(self, sentence: str) -> None:
-        """Print what is done before or after the training."""
+        """Print a sentence about what is done before or after the training."""
         self._say(sentence)
 
     def _before(self) -> float:
@@ -329,16 +341,16 @@ class TrainingProgress(_Screen):
 
 
 class ClassifierProgress(_Screen):
-    """A progress display for classifiers.
+    """A progress display for trainings of classifiers.
 
-    It is called with mappings of "set", "epoch", "update" and "updates".
+    It is called with a mapping that has the keys "set", "epoch", "update" and "updates".
     """
 
     _told: Mapping[str, Any] | None = None
     _set = ""
 
     def __call__(self, progress: Mapping[str, Any]) -> None:
-        """Update the display and print a line at the end of an epoch."""
+        """Update the display, and print a line at the end of an epoch."""
         if progress["set"] != self._set:
             self._set, self._began = progress["set"], self._clock()
         self._told = progress
@@ -455,7 +467,7 @@ def _cells(stages: Mapping[str, int]) -> list[str]:
 
 
 def print_pretrained(out: Console, result: Mapping[str, Any]) -> None:
-    """Print the folder, size and loss of a pretrained model, and its results on unseen problems."""
+    """Print the folder, size and loss of a pretrained model, and its results on new problems."""
     settings = result["settings"]
     if result["used"]:
         out.print(f"{result['out']}: already trained with these settings, reused", markup=False)

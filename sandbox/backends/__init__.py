@@ -1,1 +1,1 @@
-"""Backends of the sandbox: processes of this machine, or containers of a Docker engine."""
+"""Sandbox backends: processes on this machine, or containers of a Docker engine."""

@@ -1,8 +1,8 @@
-"""`peirce doctor --clean`: remove what crashed sessions left of their sandboxes.
+"""The command `peirce doctor --clean`: remove what crashed sessions left behind.
 
-It removes containers whose owner is gone, our images other than the present ones, and empty
-control groups of dead sessions. It keeps what a live session uses, and what cannot be judged from
-here.
+The command removes containers whose session has ended, outdated Docker images of Peirce, and empty
+control groups of ended sessions. It keeps everything that a running session uses, and everything
+whose session cannot be checked from this machine.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ def clean() -> dict[str, Json]:
     """Remove containers, images and control groups that crashed sandboxes left behind.
 
     Returns:
-        {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [what
-        remains, and why]}. The first three list what was removed. Without a Docker engine, the key
-        "docker" states the reason.
+        {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [text]}. The
+        first three lists name what was removed. Each text in "kept" names something that was not
+        removed, with the reason. If no Docker engine can be reached, the key "docker" holds the
+        reason.
     """
     done: dict[str, Json] = {"containers": [], "images": [], "control_groups": [], "kept": []}
     clean_control_groups(done)
@@ -38,7 +39,10 @@ def clean() -> dict[str, Json]:
 
 
 def clean_control_groups(done: dict[str, Json]) -> None:
-    """Remove control groups whose session has ended, and add them to `done`."""
+    """Remove control groups whose session has ended, and record them in `done`.
+
+    `done` has the form that `clean` returns.
+    """
     for folder in find_leftovers():
         try:
             folder.rmdir()
@@ -50,9 +54,12 @@ def clean_control_groups(done: dict[str, Json]) -> None:
 
 
 def clean_containers(engine: Any, done: dict[str, Json]) -> None:
-    """Remove containers whose session has ended, and add them to `done`.
+    """Remove containers whose session has ended, and record them in `done`.
 
-    Raises SandboxUnavailable.
+    `engine` is a client of the Docker engine. `done` has the form that `clean` returns.
+
+    Raises:
+        SandboxUnavailable: The engine refuses a request or cannot be reached.
     """
     from docker.errors import APIError
 
@@ -73,7 +80,13 @@ def clean_containers(engine: Any, done: dict[str, Json]) -> None:
 
 
 def clean_images(engine: Any, done: dict[str, Json]) -> None:
-    """Remove Peirce's images except the current ones. Raises SandboxUnavailable."""
+    """Remove outdated Docker images of Peirce, and record them in `done`.
+
+    `engine` is a client of the Docker engine. `done` has the form that `clean` returns.
+
+    Raises:
+        SandboxUnavailable: The engine refuses a request or cannot be reached.
+    """
     from docker.errors import APIError
 
     present = image_tags()

@@ -1,9 +1,11 @@
-"""The backend `docker`: one zygote per container, reached over the engine's attach socket.
+"""The sandbox backend `docker`, which runs hypotheses in Docker containers.
 
-It is used only by choice (`--sandbox docker`). A container has no network, nothing that it could
-write to, no capabilities, no way to gain privileges, limits on memory, processes and CPU, and a
-list of allowed system calls. It trusts the engine, which runs as root, and the kernel. It
-ends when its standard input is closed, and so with its session, however that ends.
+Each container runs one zygote, a process that forks a child for every hypothesis. The zygote
+communicates over the Docker engine's attach socket. The backend is used only if it is selected
+(`--sandbox docker`). A container has no network, no writable files, no capabilities, no possibility
+to gain privileges, limits on memory, processes and CPU, and a list of allowed system calls. The
+backend trusts the Docker engine, which runs as root, and the kernel. A container ends when its
+standard input is closed, so it never outlives its session.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ ENOSYS = 38
 
 
 def seccomp_profile() -> str:
-    """Return the seccomp profile as JSON in the engine's form. Other calls fail with EPERM."""
+    """Return the seccomp profile of allowed system calls, as JSON in the Docker engine's format.
+
+    System calls that the profile does not allow fail with EPERM.
+    """
 
     def rule(names: list[str], action: str = "SCMP_ACT_ALLOW", **rest: Any) -> dict[str, Any]:
         return {"names": names, "action": action, **rest}
@@ -80,7 +85,7 @@ class Container:
         self.engine, self.name, self.memory_mb, self.limited = engine, name, memory_mb, limited
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
-        """Raise the container's memory limit."""
+        """Raise the container's memory limit to at least `memory_mb` MiB."""
         if memory_mb > self.memory_mb:
             self.memory_mb = memory_mb
             await asyncio.to_thread(self._raise_memory)
@@ -96,7 +101,10 @@ class Container:
             await asyncio.to_thread(self._await_end)
 
     def remove(self) -> None:
-        """Kill and remove the container; it is gone when this returns, also if it ended before."""
+        """Kill and remove the container. When this method returns, the container is gone.
+
+        Calling this method for a container that has already ended is not an error.
+        """
         from docker.errors import APIError, NotFound
 
         with as_sandbox_error("remove a container"), contextlib.suppress(NotFound):
@@ -135,9 +143,10 @@ class Container:
 
 
 class Demultiplexer(asyncio.StreamReaderProtocol):
-    """Extracts the container's standard output from the engine's frames.
+    """An asyncio protocol that extracts the container's standard output from the engine's stream.
 
-    A frame consists of a kind, three zeros, the length (uint32, big endian) and the content.
+    The stream consists of frames. A frame has a type, three zeros, the length (uint32, big endian)
+    and the content.
     """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
@@ -147,7 +156,7 @@ class Demultiplexer(asyncio.StreamReaderProtocol):
         self._left = 0  # bytes left in the current frame
 
     def data_received(self, data: bytes) -> None:
-        """Pass on the content of frames of standard output."""
+        """Pass the content of standard output frames on to the reader."""
         view = memoryview(data)
         while view:
             if self._left:
@@ -172,7 +181,13 @@ class Demultiplexer(asyncio.StreamReaderProtocol):
 
 
 class DockerSandbox(PooledSandbox):
-    """A `records.Sandbox` over `workers` containers (default: one per usable core)."""
+    """A sandbox (`records.Sandbox`) that uses several Docker containers.
+
+    Args:
+        engine: A client of the Docker engine.
+        tag: Tag of the image.
+        workers: Number of containers; None for one container per usable core.
+    """
 
     def __init__(self, engine: Any, tag: str, workers: int | None = None) -> None:
         super().__init__(self._start_container, workers)
@@ -226,7 +241,7 @@ class DockerSandbox(PooledSandbox):
             return self.engine.create_container(self.tag, name=name, **self._settings)
 
     async def close(self) -> None:
-        """End all containers and close the connection to the engine."""
+        """Stop all containers and close the connection to the Docker engine."""
         await super().close()
         self.engine.close()
 
@@ -240,7 +255,7 @@ async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
 
 
 def container_settings(engine: Any) -> dict[str, Any]:
-    """Return the arguments of `create_container` other than image and name."""
+    """Return the arguments of `create_container` except the image and the name."""
     memory = f"{Limits().memory_mb + ROOM_MB}m"
     host = engine.create_host_config(
         auto_remove=True,
@@ -275,10 +290,10 @@ def container_settings(engine: Any) -> dict[str, Any]:
 
 
 def plain_socket(attached: Any) -> socket.socket:
-    """Return the plain socket inside the object that the Docker SDK returns for a connection.
+    """Return the socket of a connection that the Docker SDK has opened.
 
     Raises:
-        SandboxUnavailable: The connection is TLS, SSH or a pipe, which asyncio cannot take over.
+        SandboxUnavailable: The connection uses TLS, SSH or a pipe, which asyncio cannot take over.
     """
     raw = getattr(attached, "_sock", attached)
     if type(raw) is not socket.socket:
@@ -296,7 +311,11 @@ def plain_socket(attached: Any) -> socket.socket:
 
 
 async def open_backend(workers: int | None, strict: bool) -> DockerSandbox:
-    """Connect to the engine and start a sandbox. Raises SandboxUnavailable."""
+    """Connect to the Docker engine and start a sandbox.
+
+    Raises:
+        SandboxUnavailable: The engine cannot be reached, or the sandbox cannot be started.
+    """
     engine = await asyncio.to_thread(connect)
     try:
         tag = await asyncio.to_thread(image.ensure_image, engine)

@@ -1,4 +1,4 @@
-"""Connect to a Docker engine, explain failures in one sentence, and identify container owners.
+"""Connecting to a Docker engine, explaining its errors, and identifying the owners of containers.
 
 The package `docker` is imported only when an engine is first needed.
 """
@@ -23,7 +23,7 @@ REMEDY = "start one or set DOCKER_HOST, or use --sandbox process"
 
 
 def engine_address() -> str:
-    """Return the address of the Docker engine."""
+    """Return the address of the Docker engine: DOCKER_HOST, or the default of this system."""
     if os.environ.get("DOCKER_HOST"):
         return os.environ["DOCKER_HOST"]
     windows = platform.system() == "Windows"
@@ -31,10 +31,11 @@ def engine_address() -> str:
 
 
 def connect() -> Any:
-    """Return a client (docker.APIClient) of the engine at DOCKER_HOST or the usual socket.
+    """Return a client (docker.APIClient) of the Docker engine.
 
     Raises:
-        SandboxUnavailable: The package or the engine is missing, or the engine refuses access.
+        SandboxUnavailable: The package `docker` or the engine is missing, or the engine refuses
+            access.
     """
     try:
         from docker import APIClient
@@ -57,7 +58,10 @@ def connect() -> Any:
 
 @contextmanager
 def as_sandbox_error(doing: str = "") -> Iterator[None]:
-    """Convert any error of the engine or of the connection to one SandboxUnavailable."""
+    """Convert errors of the Docker engine and of the connection to SandboxUnavailable.
+
+    `doing` says what is being attempted, such as "list images", for the error message.
+    """
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
@@ -68,7 +72,10 @@ def as_sandbox_error(doing: str = "") -> Iterator[None]:
 
 
 def explain_error(error: BaseException, doing: str = "") -> str:
-    """Return a sentence that explains an error and names a remedy."""
+    """Return a sentence that explains an error of the Docker engine and names a remedy.
+
+    `doing` says what was being attempted, such as "list images".
+    """
     from docker.errors import APIError
 
     where = engine_address()
@@ -115,13 +122,19 @@ def _line(text: str) -> str:
 
 
 def owner_label(pid: int | None = None) -> str:
-    """Return a permanent name of a process: machine, pid namespace, pid and start time."""
+    """Return a text that identifies a process uniquely: machine, pid namespace, pid and start time.
+
+    `pid` is None for the current process.
+    """
     number = pid or os.getpid()
     return f"{_machine()}/{number}/{_started(number)}"
 
 
 def owner_is_gone(label: str) -> bool:
-    """Return whether the process that owns a container is known to have ended."""
+    """Return whether the process that an `owner_label` identifies is known to have ended.
+
+    The result is False if the process ran on another machine, because this cannot be checked.
+    """
     machine, _, rest = label.rpartition("/")[0].rpartition("/")
     return machine == _machine() and rest.isdecimal() and owner_label(int(rest)) != label
 

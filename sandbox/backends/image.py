@@ -1,8 +1,9 @@
-"""The image of the docker backend: a Python and the zygote's files, named by its content.
+"""Build the image of the docker backend and print its tag.
 
-`python -m peirce.sandbox.backends.image` builds it from the Python that runs it (Linux; no registry
-needed); with --dockerfile from backends/Dockerfile, on python:3.X-slim. It prints the image's tag.
-The local build needs glibc or musl in the loader's usual places, so not a Python of Nix.
+By default, `python -m peirce.sandbox.backends.image` builds the image from the Python that runs it.
+This needs Linux, but no image registry. The local Python must use glibc or musl at the usual place,
+so a Python of Nix does not work. With --dockerfile, the image is built from backends/Dockerfile on
+python:3.X-slim. The tag of an image is a digest of its content.
 """
 
 from __future__ import annotations
@@ -42,23 +43,29 @@ FOLDERS = ("bin", "dev", "etc", "peirce", "proc", "sbin", "sys", "tmp", "usr/loc
 
 
 def ensure_image(engine: Any) -> str:
-    """Return the tag of an available image.
+    """Return the tag of an image for the docker backend, building the image if necessary.
 
-    This is the image from the Dockerfile if it was built. Otherwise it is an image of the local
-    Python, which is built now if necessary. Raises SandboxUnavailable.
+    If the image from the Dockerfile exists, its tag is returned. Otherwise the image of the local
+    Python is used, and built if it does not exist.
+
+    Raises:
+        SandboxUnavailable: The image cannot be built.
     """
     built = image_tags()[0]
     return built if has_image(engine, built) else make_local(engine)
 
 
 def image_tags() -> tuple[str, str]:
-    """Return the tags of the image from the Dockerfile and of the one from the local Python."""
+    """Return two tags: of the image from the Dockerfile, and of the image of the local Python."""
     recipe = (HERE / "Dockerfile").read_text("utf-8")
     return make_tag("dockerfile", recipe, BASE), make_tag("local", RECIPE, *_local_python())
 
 
 def make_tag(*ingredients: str) -> str:
-    """Return the tag of an image with the present harness, built from these ingredients."""
+    """Return the tag of an image that contains the current harness files and `ingredients`.
+
+    `ingredients` are texts that determine the rest of the image.
+    """
     digest = hashlib.sha256(json.dumps(ingredients).encode())
     for name in HARNESS_FILES:
         digest.update(f"{name}\0".encode() + (INSIDE / name).read_bytes() + b"\0")
@@ -83,7 +90,10 @@ def has_image(engine: Any, tag: str) -> bool:
 def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
     """Build the image from the Dockerfile unless it exists, and return its tag.
 
-    The engine fetches `base` if it lacks it. Raises SandboxUnavailable.
+    The Docker engine downloads the image `base` if necessary.
+
+    Raises:
+        SandboxUnavailable: The image cannot be built.
     """
     recipe = (HERE / "Dockerfile").read_text("utf-8")
     tag = make_tag("dockerfile", recipe, base)
@@ -119,9 +129,10 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
 
 
 def make_local(engine: Any) -> str:
-    """Import a root file system made of the local Python unless it exists; return its tag.
+    """Build the image of the local Python unless it exists, and return its tag.
 
-    Raises SandboxUnavailable.
+    Raises:
+        SandboxUnavailable: The image cannot be built.
     """
     tag = image_tags()[1]
     if has_image(engine, tag):
@@ -162,9 +173,10 @@ def _binary() -> str:
 
 
 def write_root(file: IO[bytes]) -> None:
-    """Write a tar of everything the zygote needs: interpreter, library, shared objects, harness.
+    """Write a tar archive of the image's files: Python, its libraries and the harness.
 
-    Raises SandboxUnavailable.
+    Raises:
+        SandboxUnavailable: A necessary file is missing.
     """
     library = Path(os.__file__).parent
     extensions = next((Path(p) for p in sys.path if Path(p).name == "lib-dynload"), None)
@@ -240,7 +252,7 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def main() -> None:
-    """Build an image and print its tag."""
+    """Build an image and print its tag; this is the command of the module docstring."""
     parser = argparse.ArgumentParser(
         prog="python -m peirce.sandbox.backends.image", description=__doc__
     )

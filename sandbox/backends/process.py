@@ -1,7 +1,8 @@
-"""The backend `process`: zygotes as child processes of this one, the default everywhere.
+"""The sandbox backend `process`, which runs hypotheses in child processes; it is the default.
 
-On Linux a child gives up everything that the kernel lets a program give up (jail.py). On other
-systems only the required layers are active, and `layers` says so.
+The child processes are zygotes, which fork a process for every hypothesis. On Linux, a forked
+process gives up every right that the kernel allows it to give up (jail.py). On other systems only
+the required isolation layers are active; `layers` reports which.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ _NAME = re.compile(r"peirce-(\d+)-\d+")
 
 
 class ControlGroup:
-    """The folders of one control group: one in version 2, and one per controller in version 1."""
+    """A Linux control group that limits the memory and the number of processes of a zygote.
+
+    Args:
+        folders: The folder of the group for each controller. In version 2 of control groups, all
+            controllers share one folder.
+    """
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.folders = folders
 
     @classmethod
     def create(cls) -> ControlGroup | None:
-        """Create a control group, or return None if that is impossible."""
+        """Create a control group, or return None if this process may not create one."""
         for folder in find_leftovers():
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -61,7 +67,7 @@ class ControlGroup:
         return group
 
     def limit_memory(self, size_bytes: int) -> None:
-        """Limit the memory of all processes in the group."""
+        """Limit the memory of all processes in the group together to `size_bytes`."""
         folder = self.folders["memory"]
         with contextlib.suppress(OSError):  # If this fails, the previous limit stays.
             if (folder / "memory.max").exists():
@@ -73,7 +79,11 @@ class ControlGroup:
                 (folder / "memory.limit_in_bytes").write_text(str(size_bytes))
 
     def add(self, pid: int) -> None:
-        """Move a process into the group. Raises OSError."""
+        """Move a process into the group.
+
+        Raises:
+            OSError: The kernel refuses to move the process.
+        """
         for folder in set(self.folders.values()):
             (folder / "cgroup.procs").write_text(str(pid))
 
@@ -92,7 +102,7 @@ class ControlGroup:
                         os.kill(int(pid), signal.SIGKILL)
 
     def remove(self) -> bool:
-        """Remove the empty group; return whether it is gone."""
+        """Remove the group if it is empty, and return whether it is gone."""
         gone = True
         for folder in set(self.folders.values()):
             try:
@@ -113,7 +123,7 @@ class ControlGroup:
 
 
 def find_own_folders() -> dict[str, Path]:
-    """Return the folders in which this process may create groups, by controller."""
+    """Return, for each controller, the folder in which this process may create control groups."""
     found: dict[str, Path] = {}
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -149,13 +159,13 @@ ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 
 
 class ZygoteProcess:
-    """A `Zygote` as a child of this process, with a control group where possible."""
+    """A `Zygote` that runs as a child process, in a control group where this is possible."""
 
     def __init__(self, process: subprocess.Popen[bytes], group: ControlGroup | None) -> None:
         self.process, self.group = process, group
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
-        """Raise the memory limit of the control group."""
+        """Raise the memory limit of the control group to fit a hypothesis with `memory_mb` MiB."""
         if self.group is not None:
             self.group.limit_memory((memory_mb + ROOM_MB) * 2**20)
 
@@ -168,7 +178,10 @@ class ZygoteProcess:
             await self.group.end()
 
     async def wait_or_kill(self) -> None:
-        """Wait for the process to exit, then kill it."""
+        """Wait up to a second for the process to exit, then kill it.
+
+        The control group of the process is removed.
+        """
         for _ in range(200):
             if self.process.poll() is not None:
                 break
@@ -177,7 +190,11 @@ class ZygoteProcess:
 
 
 async def start_zygote() -> Link:
-    """Start a zygote. Raises SandboxUnavailable where no Python can be started."""
+    """Start a zygote process and return the connection to it.
+
+    Raises:
+        SandboxUnavailable: Python cannot be started.
+    """
     ours, theirs = socket.socketpair()
     group = ControlGroup.create()
     try:
@@ -212,14 +229,22 @@ async def start_zygote() -> Link:
 
 
 class ProcessSandbox(PooledSandbox):
-    """A `records.Sandbox` over `workers` zygotes (default: one per usable core)."""
+    """A sandbox (`records.Sandbox`) that uses several zygote processes.
+
+    Args:
+        workers: Number of zygotes; None for one zygote per usable core.
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         super().__init__(start_zygote, workers)
 
 
 async def open_backend(workers: int | None, strict: bool) -> ProcessSandbox:
-    """Start a sandbox of local processes. Raises SandboxUnavailable."""
+    """Start a sandbox of local processes.
+
+    Raises:
+        SandboxUnavailable: The processes cannot be started, or an isolation layer is missing.
+    """
     sandbox = ProcessSandbox(workers)
     await sandbox.start(strict)
     return sandbox

@@ -1,6 +1,6 @@
-"""The inner side of a sandbox, near untrusted code: zygote, stages and children.
+"""The code that runs inside a sandbox, in the same processes as untrusted code.
 
-These files use only the standard library and not the package around them, because a backend starts
-`harness.py` as a script in a process or a container. The parent reads some of them too: both sides
-must agree on frames, canonical forms and limits.
+These files use only the standard library and import nothing else from Peirce, because a backend
+starts `harness.py` as a script in a separate process or container. The parent process imports some
+of these files too, because it must use the same message frames, canonical forms and limits.
 """

@@ -1,22 +1,22 @@
-"""The modules and builtins that a hypothesis may use without reaching beyond its own objects.
+"""The modules and builtins that a hypothesis may use without affecting anything outside itself.
 
-Names are listed, not computed from the modules, so that another version of Python permits nothing
-new. Deliberately left out, though public: names that keep state outside of a hypothesis (the
-context of `decimal`, `calendar.setfirstweekday`, `typing.overload`), names that walk attributes by
-text (`operator.attrgetter`, `string.Formatter`), names that reveal identity (`operator.is_`), names
-that draw from `random` where the source does not show it (`statistics.NormalDist`), classes with
-mutable attributes of their own (`textwrap.TextWrapper`), members of a shared enumeration
-(`calendar.weekday`), and submodules. tests/sandbox/test_allowlist.py checks the list against the
-real modules.
+The names are listed in full instead of being computed from the modules, so that a new version of
+Python does not allow new names. Some public names are left out on purpose: names that keep state
+outside a hypothesis (the context of `decimal`, `calendar.setfirstweekday`, `typing.overload`),
+names that look up attributes by text (`operator.attrgetter`, `string.Formatter`), names that reveal
+the identity of objects (`operator.is_`), names that use `random` without the source showing it
+(`statistics.NormalDist`), classes with mutable class attributes (`textwrap.TextWrapper`), members
+of a shared enumeration (`calendar.weekday`), and submodules. tests/sandbox/test_allowlist.py
+compares the list with the real modules.
 
-Standard library only, and nothing imported: the harness loads this file inside the sandbox.
+This file imports nothing, because the harness loads it inside the sandbox.
 """
 
 from __future__ import annotations
 
 
 def split_names(text: str, form: str = "{}") -> frozenset[str]:
-    """Return the words of a text as a set, each in this form."""
+    """Return the words of `text` as a set, each inserted into the format string `form`."""
     return frozenset(form.format(name) for name in text.split())
 
 

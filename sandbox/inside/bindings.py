@@ -1,7 +1,8 @@
-"""The part of the walk (walk.py) that handles statements: the names a source binds in each scope.
+"""The part of the source analysis (walk.py) that handles statements which bind names.
 
-It covers imports, functions, classes and targets of all kinds. Decisions that need no names are
-made at once, by raising `BeyondReach`; all other facts are kept in the attributes of `Bindings`.
+It covers imports, functions, classes and all forms of assignment. If a node alone shows that the
+source may affect anything outside itself, the analysis raises `BeyondReach` at once. All other
+facts are collected in the attributes of `Bindings`.
 """
 
 from __future__ import annotations
@@ -29,13 +30,11 @@ _ADDRESSED = split_names("enumerate filter iter map memoryview object reversed z
 
 
 class BeyondReach(Exception):
-    """Raised if the analysis cannot prove that a source keeps all its state in its own
-    namespace.
-    """
+    """Raised when the analysis cannot prove that a source keeps its state to itself."""
 
 
 class Bindings:
-    """Collects facts about the names in a source, with methods for the nodes that bind names."""
+    """Facts about the names in a source, with a method for each type of node that binds names."""
 
     def __init__(self) -> None:
         self.keeps_state = False  # whether it may keep state in its own objects
@@ -62,18 +61,24 @@ class Bindings:
         self.methods: list[Scope] = []  # where an attribute is called
 
     def record_state(self) -> None:
-        """Record that the source may keep state in its own objects."""
+        """Record that the source may keep state in objects that it creates."""
         self.keeps_state = True
 
     def record_read(self, node: Any, reader: str = "") -> None:
-        """Record that this use of a name only reads it, relying on a builtin `reader`."""
+        """Record that `node`, if it is a name, is only read here.
+
+        `reader` is the builtin function that reads it, or "" if there is none.
+        """
         if type(node) is ast.Name:
             self.reads[id(node)] = reader
 
     def bind(self, name: str, how: int) -> None:
         """Record that a name is bound in the current scope.
 
-        Raises BeyondReach for special names.
+        `how` holds flags of `Binds`.
+
+        Raises:
+            BeyondReach: The name is special, such as `__builtins__`.
         """
         if name[:2] == "__" and name.strip("_"):
             if self.scope.kind == "class" and name in _METHODS:
@@ -107,7 +112,13 @@ class Bindings:
                 raise BeyondReach
 
     def bind_foreign(self, bound: str | None, module: str, name: str | None) -> None:
-        """Bind a module (`name` is None) or a name of a module."""
+        """Record that an import binds a name in the current scope.
+
+        Args:
+            bound: The name after "as"; None if `import` is used without "as".
+            module: The imported module.
+            name: The name that is imported from the module; None if the module itself is imported.
+        """
         self.imports.add(module)
         if module == "random":
             self.record_state()
@@ -121,7 +132,7 @@ class Bindings:
     # --- Scopes ---
 
     def visit_function(self, node: ast.FunctionDef) -> None:
-        """Bind a function and queue its body."""
+        """Bind the name of a function, and queue its body for the walk."""
         if getattr(node, "type_params", None):
             raise BeyondReach
         at_top = self.scope is self.module
@@ -144,14 +155,14 @@ class Bindings:
         self.pending.append((inner, node.body[::-1]))
 
     def visit_lambda(self, node: ast.Lambda) -> None:
-        """Queue the body of a lambda."""
+        """Queue the body of a lambda for the walk."""
         inner = self.open_parameters(node.args)
         inner.function = LAMBDA
         self.unnamed.append(self.scope)
         self.pending.append((inner, [node.body]))
 
     def open_parameters(self, args: ast.arguments) -> Scope:
-        """Return a new scope with the parameters of a function."""
+        """Return a new scope that binds the parameters of a function."""
         self.stack += args.defaults
         self.stack += [one for one in args.kw_defaults if one is not None]
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
@@ -173,13 +184,13 @@ class Bindings:
         return scope
 
     def visit_decorators(self, nodes: list[ast.expr]) -> None:
-        """Queue the decorators of a function or class."""
+        """Queue the decorators of a function or class for the walk."""
         for node in nodes:
             self.place[id(node)] = Place.DECORATES
         self.stack += nodes
 
     def visit_class(self, node: ast.ClassDef) -> None:
-        """Bind a class, check its bases and queue its body."""
+        """Bind the name of a class, check its bases, and queue its body for the walk."""
         if node.keywords or getattr(node, "type_params", None):
             raise BeyondReach
         self.record_state()
@@ -202,7 +213,7 @@ class Bindings:
         self.pending.append((self.new_scope("class"), node.body[::-1]))
 
     def visit_comprehension(self, node: Any) -> None:
-        """Queue the parts of a comprehension for a visit, in a new scope."""
+        """Queue the child nodes of a comprehension for the walk, in a new scope."""
         first, *others = node.generators
         self.record_read(first.iter)
         self.stack.append(first.iter)
@@ -220,7 +231,7 @@ class Bindings:
     # --- Types ---
 
     def visit_annotation(self, node: ast.expr) -> None:
-        """Queue the names of an annotation, which are used only as types."""
+        """Queue the names in an annotation for the walk, and record that they are used as types."""
         stack: list[ast.expr] = [node]
         while stack:
             at = stack.pop()
@@ -244,7 +255,7 @@ class Bindings:
     # --- Statements and patterns, in any scope ---
 
     def visit_assign(self, node: ast.Assign) -> None:
-        """Bind the targets of an assignment."""
+        """Record what an assignment binds and reads."""
         targets, value = node.targets, node.value
         for target in targets:
             if type(target) is ast.Name:
@@ -284,7 +295,7 @@ class Bindings:
             self.stack.append(node.value)
 
     def visit_handler(self, node: ast.ExceptHandler) -> None:
-        """Bind the name of an exception handler."""
+        """Bind the name of an exception handler, and queue its body for the walk."""
         if node.name is not None:
             self.bind(node.name, Binds.OTHER)
         if node.type is not None:
@@ -293,20 +304,20 @@ class Bindings:
         self.stack += node.body
 
     def visit_global(self, node: ast.Global) -> None:
-        """Bind the names of a `global` statement."""
+        """Record the names of a `global` statement."""
         self.record_state()
         for name in node.names:
             self.scope.outer[name] = True
             self.bind(name, 0)
 
     def visit_nonlocal(self, node: ast.Nonlocal) -> None:
-        """Bind the names of a `nonlocal` statement."""
+        """Record the names of a `nonlocal` statement."""
         for name in node.names:
             self.scope.outer[name] = False
             self.bind(name, 0)
 
     def visit_walrus(self, node: ast.NamedExpr) -> None:
-        """Bind the target of `:=` in the scope around comprehensions."""
+        """Bind the target of `:=` in the scope that surrounds all comprehensions."""
         inside = self.scope
         while self.scope.kind == "comprehension":
             assert self.scope.parent is not None
@@ -318,14 +329,14 @@ class Bindings:
         self.stack.append(node.value)
 
     def visit_match_name(self, node: Any) -> None:
-        """Bind the name of a capture pattern."""
+        """Bind the name of a capture pattern in a `match` statement."""
         if node.name is not None:
             self.bind(node.name, Binds.OTHER)
         if getattr(node, "pattern", None) is not None:
             self.stack.append(node.pattern)
 
     def visit_match_mapping(self, node: ast.MatchMapping) -> None:
-        """Record what a mapping pattern of `match` binds."""
+        """Record what a mapping pattern in a `match` statement binds."""
         if node.rest is not None:
             self.bind(node.rest, Binds.OTHER)
         self.stack += node.keys
@@ -336,7 +347,7 @@ class Bindings:
 
 
 def name_of(node: ast.expr) -> str | None:
-    """Return the identifier of a name node, else None."""
+    """Return the identifier of a name node, or None for any other node."""
     return node.id if isinstance(node, ast.Name) else None
 
 
@@ -347,7 +358,7 @@ def _root(node: ast.Attribute) -> ast.Name | None:
 
 
 def is_addressed(node: Any) -> bool:
-    """Return whether the text of this object would contain an address."""
+    """Return whether `repr` of the value of this expression would contain a memory address."""
     kind = type(node)
     if kind is ast.Call:
         return type(node.func) is ast.Name and node.func.id in _ADDRESSED

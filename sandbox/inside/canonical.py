@@ -1,16 +1,19 @@
-"""The equality rule of predictions, and the 64-bit code of a prediction.
+"""The equality rule for predictions, and the 64-bit code that represents a prediction.
 
-One rule serves every consistency check and every diversity score, here in the parent and inside the
-sandboxed child: numbers by value (True, 1 and 1.0 are equal; -0.0 is 0; NaN equals NaN), strings
-exactly, lists and tuples alike and elementwise, dicts by items in any order, and None. Sets, bytes,
-objects, instances of subclasses and circular values have no canonical form. Neither have texts with
-a pair of surrogates, which JSON cannot tell from the one character that the pair stands for.
+The same rule serves every consistency check and every diversity score, in the parent process and
+inside the sandbox. Numbers are compared by value: True, 1 and 1.0 are equal, -0.0 is 0, and NaN
+equals NaN. Strings are compared exactly. Lists and tuples are compared element by element, and a
+list may equal a tuple. Dicts are compared by their items in any order. None equals only None. Sets,
+bytes, other objects, instances of subclasses and circular values have no canonical form. A text
+with a surrogate pair has no canonical form either, because JSON cannot distinguish the pair from
+the single character that it encodes.
 
-The form consists of the version 2 bytes of `marshal` of the normalised value: a documented,
-self-delimiting format without references, hence injective, and written by C code for the flat lists
-that most hypotheses return. It is only written and hashed, never read.
+The canonical form is the output of `marshal`, version 2, for the normalised value. This format is
+documented, self-delimiting and has no references, so different values have different forms. C code
+writes it quickly for the flat lists that most hypotheses return. Forms are only written and hashed,
+never read.
 
-Standard library only: the harness loads this file inside the sandbox.
+This file uses only the standard library, because the harness loads it inside the sandbox.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ _MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048
 
 
 class Unrepresentable(ValueError):
-    """Raised for a value without canonical form; `reason` is "unrepresentable" or "too_large"."""
+    """Raised for a value without a canonical form; `reason` is "unrepresentable" or "too_large"."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -50,13 +53,14 @@ class Unrepresentable(ValueError):
 
 
 def canonical_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
-    """Return an injective encoding of `value` under the equality rule.
+    """Return the canonical form of a value: equal values, and only these, have equal bytes.
 
     Types are compared by identity, so no method of an untrusted object runs.
 
     Raises:
-        Unrepresentable: With reason "unrepresentable" for types without a form and circular values,
-            "too_large" beyond `max_bytes` or `MAX_DEPTH` nested containers.
+        Unrepresentable: The reason is "unrepresentable" for types without a canonical form and for
+            circular values. It is "too_large" if the form is longer than `max_bytes` or the value
+            has more than `MAX_DEPTH` nested containers.
     """
     parts: list[bytes] = []
     _write(value, parts.append, [max_bytes], ())
@@ -64,14 +68,21 @@ def canonical_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def code_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
-    """Return the code as 8 bytes, little endian: BLAKE2b of the canonical form."""
+    """Return the code of a value as 8 bytes, little endian: BLAKE2b of its canonical form.
+
+    Raises:
+        Unrepresentable: The value has no canonical form of at most `max_bytes` bytes.
+    """
     return blake2b(canonical_bytes(value, max_bytes), digest_size=8).digest()
 
 
 def code_of(value: Any) -> int:
-    """Return the code as a signed 64-bit integer. Raises Unrepresentable.
+    """Return the code of a value as a signed 64-bit integer.
 
-    Equal values have equal codes; unequal ones collide with probability 2**-64.
+    Equal values have equal codes. Two unequal values have equal codes with probability 2**-64.
+
+    Raises:
+        Unrepresentable: The value has no canonical form.
     """
     return int.from_bytes(code_bytes(value), "little", signed=True)
 
@@ -79,15 +90,15 @@ def code_of(value: Any) -> int:
 def make_coder(
     max_bytes: int = MAX_BYTES, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
-    """Return a function that computes the same codes as `code_bytes`, faster, for the outputs of a
-    batch.
+    """Return a function that computes the codes of many values faster than `code_bytes`.
 
-    The function writes flat lists and grids in one C call. It also remembers the hashes of short
-    forms, because the outputs of a hypothesis repeat.
+    The returned function writes flat lists and grids in one C call. It also remembers the hashes of
+    short forms, because the outputs of a hypothesis often repeat.
 
     Args:
-        max_bytes: Maximum length of a form.
-        check: Called with each form that contains ADDRESS_MARK; may raise.
+        max_bytes: Maximum length of a canonical form.
+        check: A function that is called with each form that contains ADDRESS_MARK, and may raise;
+            None for no check.
     """
     memo: dict[bytes, bytes] = {}
     known = memo.get
@@ -138,7 +149,10 @@ def _is_grid(value: Any, most: int) -> bool:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Return whether two values are one prediction; without canonical form they never are."""
+    """Return whether two values are equal as predictions.
+
+    The result is False if a value has no canonical form.
+    """
     try:
         return canonical_bytes(first) == canonical_bytes(second)
     except Unrepresentable:
@@ -258,11 +272,11 @@ def _deeper(value: Any, path: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def to_json_value(value: Any) -> Any:
-    """Return `value` as JSON: tuples become lists, and types that JSON lacks are tagged.
+    """Return `value` as a JSON value that `stored_bytes` can read.
 
-    The tags are {"$float": "nan" | "inf" | "-inf"}, {"$int": "0x..."} beyond 4,096 bits, and
-    {"$dict": [[key, value], ...]} if a key is no string or begins with "$". The value must have a
-    canonical form; `stored_bytes` returns it.
+    Tuples become lists. Values that JSON lacks are written as {"$float": "nan" | "inf" | "-inf"},
+    {"$int": "0x..."} for integers beyond 4,096 bits, and {"$dict": [[key, value], ...]} for dicts
+    with a key that is not a string or begins with "$". The value must have a canonical form.
     """
     kind = type(value)
     if kind is list or kind is tuple:
@@ -281,15 +295,18 @@ def to_json_value(value: Any) -> Any:
 def stored_bytes(
     value: Any, max_bytes: int = MAX_BYTES, known: Mapping[int, tuple[Any, bytes]] | None = None
 ) -> bytes:
-    """Return the canonical form of a value that `to_json_value` wrote.
+    """Return the canonical form of the value that `to_json_value` converted to `value`.
 
-    It creates no dict of the value, because untrusted keys could all collide.
+    No dict of the value is created, because untrusted keys could all have the same hash.
 
     Args:
-        known: By the `id` of some lists in `value`: the list and its form, which is used as it is.
+        value: A result of `to_json_value`.
+        max_bytes: Maximum length of the canonical form.
+        known: Forms of some lists in `value`, which are then not computed again. The key is the
+            `id` of a list; the entry holds the list and its form.
 
     Raises:
-        Unrepresentable: As `canonical_bytes`.
+        Unrepresentable: The reasons are those of `canonical_bytes`.
         ValueError: The value has an unknown tag or a duplicate key.
     """
     parts: list[bytes] = []
@@ -306,7 +323,7 @@ def list_bytes(forms: list[bytes]) -> bytes:
 
 
 def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
-    """Return `code_of` for a value that `to_json_value` wrote."""
+    """Return the code of the value that `to_json_value` converted to `value`."""
     digest = blake2b(stored_bytes(value, max_bytes), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 

@@ -1,8 +1,9 @@
-"""The child: run one hypothesis over one input set, in a process without rights.
+"""The child process, which runs one hypothesis on one input set without any rights.
 
-It writes to its one pipe: TAKEN when it has read its source, so that its stage can listen to the
-parent again; the digit of its reach (state.Reach), before any untrusted code runs; then one frame,
-the result. Everything after the digit is untrusted. Standard library only.
+The child writes to a single pipe. First it writes TAKEN when it has read the source, so that its
+parent process can continue to read requests. Then it writes one digit, which says how far effects
+of the source can reach (state.Reach), before any untrusted code runs. Then it writes the result as
+one frame. Everything after the digit is untrusted. This file uses only the standard library.
 """
 
 from __future__ import annotations
@@ -37,7 +38,16 @@ def become_child(
     own_jail: jail.Jail,
     mapped_bytes: int,
 ) -> NoReturn:
-    """Do everything after the fork, and leave by os._exit, so that no exit handler runs."""
+    """Run a request in the forked process, and exit by os._exit without running exit handlers.
+
+    Args:
+        pipe: Descriptor to which the result is written.
+        requests: Descriptor from which the source is read.
+        request: The header of the request (harness.py).
+        inputs: The inputs that the stage keeps; None if the inputs come with the request.
+        own_jail: The isolation layers to apply.
+        mapped_bytes: Size of the address space before the fork, to which the memory limit is added.
+    """
     status = FAULT_STATUS
     try:
         entry = frames.read_exactly(requests, request["entry_bytes"]).decode(
@@ -73,11 +83,15 @@ def run_request(
     inputs: trial.Inputs,
     also: list[tuple[str, bytearray]],
 ) -> tuple[dict[str, Any], bytes]:
-    """Run the hypothesis on its inputs, and return the header and body of the result message.
+    """Run a hypothesis on its inputs, and return the header and body of the result message.
 
     Args:
-        also: Further input sets. Each has the word that says what to keep ("codes" or "values") and
-            the inputs.
+        request: The header of the request (harness.py).
+        entry: Name of the function to call.
+        source: The source code as UTF-8.
+        inputs: The inputs.
+        also: Additional input sets, each with "codes" or "values" (what to return) and the inputs
+            as JSON text.
     """
     limits = request["limits"]
     reserve = mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANON)
@@ -120,7 +134,7 @@ def run_request(
 
 
 def erase_inputs(also: list[tuple[str, bytearray]]) -> None:
-    """Overwrite the further input sets before a source runs that might search this process."""
+    """Overwrite and remove additional input sets, to hide them from untrusted code."""
     for _, text in also:
         text[:] = bytes(len(text))
     also.clear()
@@ -129,11 +143,17 @@ def erase_inputs(also: list[tuple[str, bytearray]]) -> None:
 def run_further(
     first: trial.Trial, also: list[tuple[str, bytearray]], most_bytes: int
 ) -> tuple[list[dict[str, Any]], bytes]:
-    """Run the same function over further input sets.
+    """Run the same function on additional input sets.
+
+    Args:
+        first: The finished run on the first input set.
+        also: Additional input sets, as in `run_request`.
+        most_bytes: Maximum size of all results together.
 
     Returns:
-        A header for each, with the size of its body, and the bodies; nothing if a limit is reached,
-        because each set then needs its own child.
+        A header for each input set, which contains the size of its body, and all bodies joined.
+        Both are empty if a limit is reached, because each set then has to run in a separate child
+        process.
     """
     # this frame is in addition to those of `run_request`
     sys.setrecursionlimit(sys.getrecursionlimit() + 1)
@@ -158,12 +178,12 @@ def run_further(
 
 
 def other_order(count: int) -> list[int]:
-    """Return another order in which to call the inputs, and change the addresses of later objects.
+    """Return a second order in which to run `count` inputs, and change addresses of later objects.
 
-    The order is reversed, so that an input that ran before another input now runs after it. With an
-    odd number of inputs, a reversal leaves the middle input at its place, and all inputs at even or
-    at odd places. In this case the first input of the order is called twice, and its second result
-    counts.
+    The order is reversed, so that an input that ran before another input now runs after it. If the
+    number of inputs is odd, a reversal alone would leave the middle input at its position, and
+    would keep inputs at even or odd positions. In this case the first input of the order is called
+    twice, and its second result counts.
     """
     order = list(range(count - 1, -1, -1))
     order[:0] = order[:1] * (count % 2)
@@ -177,7 +197,7 @@ _kept: list[Any] = []
 
 
 def refusal_header(verdict: str, detail: str) -> dict[str, Any]:
-    """Return the header of a result without values."""
+    """Return the header of a result message without values."""
     return {
         "verdict": verdict,
         "detail": detail[: trial.DETAIL_CHARACTERS],
@@ -196,10 +216,19 @@ def _depth() -> int:
 def confine(
     own_jail: jail.Jail, layers: dict[str, bool], limits: dict[str, Any], mapped_bytes: int
 ) -> None:
-    """Apply the required layers, then everything that this system's jail has.
+    """Apply the required isolation layers, then all other layers that this system supports.
 
-    The required layers are an own process group and rlimits; descriptors are closed and the
-    environment is empty by now. Raises jail.Refused.
+    The required layers are a separate process group and resource limits. Open descriptors are
+    already closed and the environment is already empty.
+
+    Args:
+        own_jail: The layers of this system.
+        layers: The layers that a probe found; see `Jail.confine`.
+        limits: The limits of the hypothesis.
+        mapped_bytes: Size of the address space, to which the memory limit is added.
+
+    Raises:
+        jail.LayerRefused: A layer that the probe found is not available.
     """
     os.setsid()
     cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, rounded up

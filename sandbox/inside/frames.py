@@ -1,7 +1,8 @@
-"""Messages between parent, zygote and child, the same in both directions.
+"""The message format between parent process, zygote and child, the same in both directions.
 
-A frame is 4 bytes of magic, the lengths of header (uint32) and body (uint64), little endian, then
-the header, a JSON object, and the body, bytes. Standard library only.
+A message is a frame of 4 magic bytes, the length of the header (uint32) and of the body (uint64),
+both little endian, the header as a JSON object, and the body. This file uses only the standard
+library.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Closed(Exception):
 
 
 def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
-    """Return a header and a body as one frame of the protocol."""
+    """Return a header and a body as one message frame."""
     return head(header, len(body)) + body
 
 
@@ -33,9 +34,12 @@ def head(header: dict[str, Any], body_bytes: int) -> bytes:
 
 
 def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
-    """Return a trusted peer's next header and the size of its body, which is not read yet.
+    """Read the next header from a trusted process, and return it with the size of the body.
 
-    Raises Closed.
+    The body is not read.
+
+    Raises:
+        Closed: The stream has ended or the frame is invalid.
     """
     magic, header_size, body_size = HEAD.unpack(read_exactly(descriptor, HEAD.size))
     if magic != MAGIC or header_size > HEADER_BYTES:
@@ -44,12 +48,20 @@ def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
 
 
 def read_exactly(descriptor: int, size: int) -> bytes:
-    """Read `size` bytes. Raises Closed."""
+    """Read exactly `size` bytes from a descriptor.
+
+    Raises:
+        Closed: The stream ended before.
+    """
     return bytes(read_into(descriptor, size))
 
 
 def read_into(descriptor: int, size: int) -> bytearray:
-    """Read `size` bytes without leaving a copy in memory. Raises Closed."""
+    """Read exactly `size` bytes into a new bytearray, without leaving a second copy in memory.
+
+    Raises:
+        Closed: The stream ended before.
+    """
     data = bytearray(size)
     with memoryview(data) as view:
         at = 0

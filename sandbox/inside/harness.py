@@ -1,16 +1,18 @@
 """The zygote: a small single-threaded process that forks a child for every hypothesis.
 
-It runs as a script, `python -s -S -P harness.py` (that is `-I`, but it keeps the hash seed of the
-environment), with a byte stream to its parent on descriptors 0 and 1. There are three generations:
+It runs as a script, `python -s -S -P harness.py`. The options are those of `-I`, except that the
+hash seed of the environment is kept. Descriptors 0 and 1 are a byte stream to the parent process.
+There are three generations of processes:
 
-- The zygote holds the layers that are entered once (jail.py) and passes requests on.
-- A stage, forked for an input set, parses and keeps it. Stage "" keeps none, for small sets that
-  come with the request. A stage forks a child, relays its one result under a byte limit and a
-  deadline, and ends it with everything it started.
-- A child (child.py) reads its source from the stream itself. So neither the code nor the results of
-  one hypothesis are ever in the memory from which another is forked.
+- The zygote enters the isolation layers that can be shared (jail.py) and passes requests on.
+- A stage is forked for each input set, which it parses and keeps. The stage "" keeps no input set;
+  it serves small sets that come with the request. A stage forks a child for each request. It passes
+  on the child's result, up to a size limit and a deadline, and then kills the child with all its
+  processes.
+- A child (child.py) reads its source directly from the stream. Therefore neither the code nor the
+  results of a hypothesis are ever in memory from which another child is forked.
 
-Standard library only; the same files are used inside a container.
+This file uses only the standard library. The same files are used inside a container.
 """
 
 from __future__ import annotations
@@ -44,10 +46,10 @@ DONE = b"."
 
 
 class Forked(BaseException):
-    """Raised in a new child to leave all frames of the zygote and its stage.
+    """Raised in a new child to unwind the call stack of the zygote and its stage.
 
-    These frames hold counts of stages and runs, which a hypothesis must not find. The argument is
-    what `child.become_child` receives.
+    The stack frames hold counts of stages and runs, which a hypothesis must not see. The argument
+    is passed to `child.become_child`.
     """
 
 
@@ -63,16 +65,16 @@ class Zygote:
         self.stages: dict[str, tuple[int, int, int]] = {}
 
     def serve(self) -> NoReturn:
-        """Serve requests until the parent is gone (frames.Closed).
+        """Serve requests until the parent process closes the stream (frames.Closed).
 
         Requests:
-            {"op": "put", "digest"} with the inputs as a JSON list; no reply.
-            {"op": "drop", "digest"}; no reply.
-            {"op": "run", "nonce", "digest", "keep", "equality", "limits", "again",
-            "entry_bytes", "source_bytes", "inputs_bytes", "also"} with the entry's name, the
-            source, the inputs if digest is "", and those of further sets ([keep, bytes] each in
-            "also"); one reply with the same nonce.
-            {"op": "cancel", "nonce"} ends that run if it is in progress.
+            {"op": "put", "digest"} starts a stage. The body is the inputs as a JSON list. No reply.
+            {"op": "drop", "digest"} ends the stage. No reply. {"op": "run", "nonce", "digest",
+            "keep", "equality", "limits", "again", "entry_bytes", "source_bytes", "inputs_bytes",
+            "also"} runs a hypothesis. The body is the name of the function, the source, the inputs
+            if the digest is "", and the inputs of additional sets, which "also" lists as [keep,
+            bytes]. One reply with the same nonce. {"op": "cancel", "nonce"} ends this run if it is
+            in progress.
         """
         held = probe_layers(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}
@@ -125,7 +127,7 @@ class Zygote:
 
 
 def probe_layers(own_jail: jail.Jail) -> dict[str, bool]:
-    """Return the layers that are active: a child enters them all and reports the result."""
+    """Return which isolation layers are active, by letting a forked child enter all of them."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -143,7 +145,10 @@ def probe_layers(own_jail: jail.Jail) -> dict[str, bool]:
 
 
 def mapped_bytes() -> int:
-    """Return the address space of this process, to which a memory limit is added."""
+    """Return the size of this process's address space in bytes; 0 if it is unknown.
+
+    Memory limits are added to this size.
+    """
     with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
     return 0
@@ -153,7 +158,7 @@ def mapped_bytes() -> int:
 
 
 class Stage:
-    """The process that keeps one input set and forks a child for each run over it."""
+    """The process that keeps one input set and forks a child for each run on this set."""
 
     def __init__(self, zygote: Zygote, down: int, up: int) -> None:
         self.requests, self.replies = zygote.requests, zygote.replies
@@ -164,9 +169,12 @@ class Stage:
         self.inputs: trial.Inputs | None = None
 
     def serve(self, body_bytes: int | None) -> NoReturn:
-        """Read the inputs from the stream if there are any, then serve the zygote's runs.
+        """Read the inputs from the stream, then serve runs until the stream is closed.
 
-        During a run the stage reads the stream. Raises frames.Closed.
+        `body_bytes` is the size of the inputs, or None if this stage keeps no inputs.
+
+        Raises:
+            frames.Closed: The stream has ended.
         """
         if body_bytes is not None:
             self.inputs = trial.Inputs(frames.read_exactly(self.requests, body_bytes))
@@ -271,10 +279,14 @@ class Stage:
 def explain_ending(
     ending: str, status: int, cpu_s: float, cpu_limit_s: float, got: int
 ) -> tuple[str, str]:
-    """Return why a child gave no result: (verdict, detail).
+    """Return why a child gave no result, as a verdict and a detail.
 
     Args:
-        got: The number of bytes that the child had sent.
+        ending: How the stage ended the child, such as "wall" for the wall-clock limit.
+        status: Exit status of the child, as `os.waitpid` returns it.
+        cpu_s: CPU time that the child used, in seconds.
+        cpu_limit_s: Limit on CPU time, in seconds.
+        got: Number of bytes that the child had sent.
     """
     if ending == "wall" and got:
         return "too_slow", "wall time"
@@ -294,7 +306,7 @@ def explain_ending(
 
 
 def main() -> None:
-    """Prepare the interpreter, enter the jail and serve requests."""
+    """Prepare the interpreter, enter the isolation layers and serve requests."""
     own_jail = jail.Jail()
     own_jail.fix_addresses()
     requests, replies = os.dup(0), os.dup(1)

@@ -1,11 +1,12 @@
-"""Remove a Linux process's own rights, by ctypes alone.
+"""Functions that remove the rights of a Linux process, using only ctypes.
 
-The zygote enters namespaces once (`Jail`); each child then gives up the rest (`Jail.confine`). A
-layer that the kernel refuses is skipped and reported. Others decide whether to continue without it
-(pool.REQUIRED, --strict-sandbox). On other systems this module does nothing. Standard library only.
+The zygote enters namespaces once (`Jail.enter`). Each child then gives up its other rights
+(`Jail.confine`). An isolation layer that the kernel refuses is skipped and reported. The caller
+decides whether to continue without it (pool.REQUIRED, --strict-sandbox). On systems other than
+Linux this module does nothing. This file uses only the standard library.
 
-Sources: the manual pages of unshare, seccomp, landlock, personality and capset; the numbers of
-calls are those of the kernel's tables for x86_64 and aarch64.
+Sources: the manual pages of unshare, seccomp, landlock, personality and capset, and the kernel's
+tables of system calls for x86_64 and aarch64.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ _SIGKILL = 9
 
 
 class LayerRefused(Exception):
-    """Raised when a layer that the zygote's probe had is not available to this child."""
+    """Raised when an isolation layer that the zygote's probe found is not available to a child."""
 
 
 class Jail:
-    """The layers of one zygote. Call `enter` first, and `confine` in each child."""
+    """The isolation layers of one zygote. Call `enter` first, then `confine` in each child."""
 
     def __init__(self) -> None:
         self.active: dict[str, bool] = dict.fromkeys(LAYERS, False)
@@ -70,11 +71,11 @@ class Jail:
     # --- Once, by the zygote ---
 
     def fix_addresses(self) -> bool:
-        """Disable address randomisation; return whether it is off.
+        """Disable address space randomisation, and return whether it is disabled.
 
         The first call restarts the program for this purpose. With randomisation, hash(None) differs
-        between zygotes before CPython 3.12. The limit on the stack is made the same everywhere,
-        because the kernel places libraries by it.
+        between zygotes before CPython 3.12. The limit on the stack is set to the same value
+        everywhere, because the kernel places libraries depending on it.
         """
         if self._libc is None:
             return False
@@ -90,9 +91,7 @@ class Jail:
         return self.active["fixed_addresses"]
 
     def enter(self) -> None:
-        """Enter namespaces, mount an empty root folder, and prepare the resources that children
-        need.
-        """
+        """Enter namespaces, mount an empty root folder, and prepare resources for children."""
         if self._libc is None:
             return
         self._enter_namespaces()
@@ -177,10 +176,11 @@ class Jail:
     # --- For each stage and child ---
 
     def fork_init(self) -> int:
-        """Fork. If possible, the child is the first process of its own process namespace.
+        """Fork, and return 0 in the child as os.fork does.
 
-        When that first process dies, all other processes in the namespace die. The returned id is
-        then the id of an intermediate process, which dies together with the first process.
+        If possible, the child is the first process of a new process namespace. When the first
+        process dies, all other processes in the namespace die. The returned id is then the id of an
+        intermediate process, which dies together with the first process.
         """
         pid = os.fork()
         if pid or not self.active["process_namespace"]:
@@ -200,7 +200,7 @@ class Jail:
             self._libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
 
     def move_descriptor(self, to: int) -> int:
-        """Move the descriptor that `confine` still needs (and will close) to number `to`.
+        """Move the descriptor that `confine` still needs to the number `to`. `confine` closes it.
 
         Returns:
             The next free number.
@@ -212,14 +212,14 @@ class Jail:
         return to + 1
 
     def confine(self, layers: dict[str, bool]) -> None:
-        """Give up all rights of a child, in an order that keeps each step possible.
+        """Give up all rights of a child, in an order that keeps every operation possible.
 
         Args:
-            layers: The layers that a probe found. A probe passes an empty dict, which is filled
-                with the result of each layer.
+            layers: The layers that a probe found. A probe itself passes an empty dict, which is
+                filled with the result for each layer.
 
         Raises:
-            LayerRefused: A layer that the probe found fails.
+            LayerRefused: A layer that the probe found is not available.
         """
         if self._libc is None:
             return
@@ -255,9 +255,14 @@ class Jail:
 
 
 def build_filter(column: int, audit: int) -> list[bytes]:
-    """Return the filter of system calls, as instructions of 8 bytes each.
+    """Return a filter of system calls as instructions of 8 bytes each.
 
-    A call that is not allowed fails with EPERM. A call of another architecture ends the process.
+    A system call that is not allowed fails with EPERM. A system call of another processor
+    architecture ends the process.
+
+    Args:
+        column: Column of the tables of system call numbers that belongs to this architecture.
+        audit: The kernel's number for this architecture.
     """
     load, equal, above, both, give = 0x20, 0x15, 0x35, 0x54, 0x06
     allow, refuse, kill = 0x7FFF0000, 0x00050001, 0x80000000
@@ -297,7 +302,13 @@ def build_filter(column: int, audit: int) -> list[bytes]:
 
 
 def set_limit(name: str, soft: int, hard: int | None = None) -> None:
-    """Set a resource limit if this system has it."""
+    """Set a resource limit, if this system supports it.
+
+    Args:
+        name: Name of the limit, such as "RLIMIT_CPU".
+        soft: The soft limit.
+        hard: The hard limit; None for the same value as `soft`.
+    """
     number = getattr(resource, name, None)
     if number is not None:
         with contextlib.suppress(OSError, ValueError):  # macOS refuses some values of RLIMIT_AS.

@@ -1,12 +1,12 @@
-"""Modules that a source uses without importing them, which the harness then imports for it.
+"""Modules that a source uses without importing them, and that the harness imports for the source.
 
 Models forget imports. The harness that evaluated the published GPT-4 answers on List Functions
 (lm-inductive-reasoning, Qiu et al., ICLR 2024) has `math`, `collections`, `copy` and the class
-`Counter` in the namespace of each program. Other modules of `PROVIDED` are used by published
-answers in the same way. Only names are provided that the source would look for in vain when it
-reads them, so nothing changes for any other source, and the decision depends on the source alone.
+`Counter` in the namespace of each program. Published answers use the other modules of `PROVIDED` in
+the same way. A name is provided only if the source reads the name and would not find it. Therefore
+nothing changes for any other source, and the decision depends only on the source.
 
-Standard library only: the harness loads this file inside the sandbox.
+This file uses only the standard library, because the harness loads it inside the sandbox.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PROVIDED = {
 
 
 def missing_imports(source: str, nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the provided names that a source reads and does not bind, in alphabetical order.
+    """Return the names of `PROVIDED` that a source reads and does not bind, in alphabetical order.
 
-    A name is missing where a scope reads it and neither that scope, nor a function around it, nor
-    the module binds it. The scopes are those of Python.
+    A name is missing if a scope reads the name, and neither this scope, nor a function around it,
+    nor the module binds the name.
 
     Args:
-        source: A source that Python compiles.
-        nodes: All nodes of its tree.
+        source: Source code that Python can compile.
+        nodes: All nodes of its syntax tree.
     """
     nodes = list(nodes)
     missing = {one.id for one in nodes if type(one) is ast.Name} & PROVIDED.keys()
@@ -94,7 +94,10 @@ def _unbound_somewhere(source: str, names: set[str]) -> set[str]:
 
 
 def import_missing(source: str, tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
-    """Put an import of each missing name at the top of the tree, where the source would have it."""
+    """Insert an import of each missing name at the top of the syntax tree `tree`.
+
+    The imports come after a docstring and after imports from `__future__`.
+    """
     at = 0
     for statement in tree.body:  # A docstring and imports from the future come first.
         constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

@@ -1,26 +1,30 @@
-"""Decide from a source which state a hypothesis could keep between two calls, before it runs.
+"""Analysis of which state a hypothesis could keep between two calls, before it runs.
 
-A prediction must depend on code and input alone. A source that can keep no state runs over all
-inputs in one namespace; one that can keep state in its own objects gets a fresh namespace for each
-input; one that could reach further runs twice, in two orders. An error upwards costs time, an error
-downwards gives a wrong result: anything that is not understood is `BEYOND`.
+A prediction must depend only on the code and the input. A source that can keep no state runs on all
+inputs in one namespace. A source that can keep state in its own objects gets a fresh namespace for
+each input. A source that could change anything else runs twice, in two orders. If the analysis
+overestimates the reach of a source, this costs time; if it underestimates the reach, results may be
+wrong. Therefore everything that the analysis does not understand is `BEYOND`.
 
-The argument: Three kinds of object persist: those of the module's namespace, of the imported
-modules, and of the interpreter. Modules never become values, only the names of allowlist.py are read
-from them, and no name or attribute that leads to frames, globals, classes or dictionaries is
-allowed. So the second and third kind can only change by a store to an attribute of a foreign
-function or class, and where a source stores attributes at all, none of these may be a value. If the
-first kind holds only functions, constants and tables of constants, and no use of a table can change
-it or pass it on, the source is `STATELESS`. Caches count as state although they look pure: 1, 1.0
-and True are one key, and a filled cache needs less recursion. So those of the library (patterns,
-abstract classes, codecs) matter to a source that calls itself, or has texts of its own class.
+Why the analysis is correct: three kinds of objects persist between calls, namely objects in the
+module's namespace, objects of imported modules, and objects of the interpreter. Modules never
+become values, only the names in allowlist.py are read from modules, and no name or attribute is
+allowed that leads to frames, globals, classes or dictionaries. Therefore objects of the second and
+third kind can only change if the source stores an attribute of a foreign function or class. If a
+source stores attributes at all, no foreign function or class may be a value. If the module's
+namespace holds only functions, constants and tables of constants, and no use of a table can change
+it or pass it on, the source is `STATELESS`. Caches count as state although they seem harmless: 1,
+1.0 and True are the same key, and a filled cache needs less recursion. Therefore the caches of the
+library (patterns, abstract classes, codecs) matter to a source that calls itself, or that defines
+how its objects are written as text.
 
-Assumptions: `__name__` is not "__main__"; for `OWN`, `random` is seeded again before the module is
-executed. Not covered, because these are addresses and limits rather than state: the order of sets
-by hashes of NaN, of functions and of classes, texts with an address that is not written directly (`str(f)` is
-detected, `str(g(f))` is not), the amount of free memory, and the local time zone.
+The analysis assumes that `__name__` is not "__main__", and that for `OWN`, `random` is seeded again
+before the module is executed. It does not cover differences that come from addresses and limits
+instead of state: the order of sets by hashes of NaN, of functions and of classes, texts with an
+address that are written indirectly (`str(f)` is detected, `str(g(f))` is not), the amount of free
+memory, and the local time zone.
 
-Standard library only: the harness loads this file inside the sandbox.
+This file uses only the standard library, because the harness loads it inside the sandbox.
 """
 
 from __future__ import annotations
@@ -62,7 +66,7 @@ __all__ = ["ALLOWED_MODULES", "PRELOADED", "Reach", "analyse_reach"]
 
 
 class Reach(IntEnum):
-    """How far the effects of a call can reach."""
+    """How far the effects of a call of a hypothesis can reach."""
 
     STATELESS = 0  # No later call can observe an earlier one.
     OWN = 1  # Objects of the module's own namespace, which executing it again resets.
@@ -70,9 +74,9 @@ class Reach(IntEnum):
 
 
 def analyse_reach(tree: ast.Module, entry: str) -> Reach:
-    """Return how far a call of the top-level function `entry` of the module `tree` can reach.
+    """Return how far effects of calling the top-level function `entry` of a module can reach.
 
-    Nothing is run and `tree` is not changed. Deep trees are walked without recursion.
+    The module is not run, and `tree` is not changed. Deep trees are processed without recursion.
     """
     try:
         walk = Walk()

@@ -1,17 +1,18 @@
-"""Equality rules of a task: ignore the last digits of numbers, the case of letters, or list order.
+"""Equality rules of a task that ignore digits of numbers, case of letters, or order of lists.
 
-A relation such as "at most 0.1 apart" would not work: of three values the first may equal the
-second and the second the third, but not the first the third. Then coverage, gamma and codes would
-have no meaning. So a rule gives each value one normal form, and two predictions are equal if
-`canonical` says that their normal forms are. A rule is JSON:
+A rule such as "at most 0.1 apart" would not work, because the first of three values could equal the
+second and the second the third, while the first does not equal the third. Coverage, gamma and codes
+would then have no meaning. Therefore a rule gives each value a normal form, and two predictions are
+equal if their normal forms are equal according to `canonical`. A rule is written as JSON:
 
     {"numbers": {"decimals": 1} or {"nearest": 0.5} or {"significant": 3},
      "strings": {"ignore": ["case", "blanks"]},
      "lists": {"ignore": "order" or "repeats", "at": "outermost" or "everywhere"}}
 
-Each key is optional. Rules read the values that `canonical.to_json_value` writes, in the child for
-codes and in the parent for observations, so that one function decides in both. Keys of dicts stay
-unchanged. Standard library only: the harness loads this file inside the sandbox.
+Each key is optional. Rules apply to values in the form of `canonical.to_json_value`. The same
+function computes normal forms in the child process (for codes) and in the parent process (for
+observations). Keys of dicts do not change. This file uses only the standard library, because the
+harness loads it inside the sandbox.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _TAGS = frozenset({"$float", "$int"})
 
 
 def make_normaliser(rule: Mapping[str, Any]) -> Normal:
-    """Return a function from a value that `canonical.to_json_value` wrote to its normal form."""
+    """Return a function that computes the normal form of a value under an equality rule.
+
+    The value must have the form of `canonical.to_json_value`.
+    """
     number = _number_rule(rule.get("numbers"))
     text = _text_rule(rule.get("strings"))
     lists = rule.get("lists") or {}
@@ -59,10 +63,16 @@ def make_normaliser(rule: Mapping[str, Any]) -> Normal:
 
 
 def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTES) -> bytes:
-    """Return an injective encoding of the normal form of a value that `canonical.to_json_value`
-    wrote.
+    """Return the canonical bytes of the normal form of a value.
 
-    Raises what `canonical.stored_bytes` raises.
+    Args:
+        value: A value in the form of `canonical.to_json_value`.
+        normal: A function from `make_normaliser`.
+        max_bytes: Maximum length of the canonical form of the value before normalisation.
+
+    Raises:
+        Unrepresentable: A form is too large, or the value has no canonical form.
+        ValueError: The value has an unknown tag or a duplicate key.
     """
     # This rejects values of another form, on which the code below could not rely.
     canonical.stored_bytes(value, max_bytes)
@@ -72,10 +82,16 @@ def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTE
 def make_coder(
     normal: Normal, max_bytes: int, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
-    """Return `canonical.make_coder` for normal forms; `check` sees forms before normalisation.
+    """Return a function that computes the code of a value's normal form.
 
     No method of an untrusted object runs before `canonical_bytes` has checked that the value
-    consists of plain types.
+    consists of built-in types.
+
+    Args:
+        normal: A function from `make_normaliser`.
+        max_bytes: Maximum length of the canonical form before normalisation.
+        check: A function that is called with each form, before normalisation, that contains
+            ADDRESS_MARK, and may raise; None for no check.
     """
 
     def code(value: Any) -> bytes:
@@ -158,7 +174,7 @@ def _ten_to_the_minus(decimals: int) -> tuple[int, int]:
 
 
 def exact_ratio(number: float) -> tuple[int, int]:
-    """Return the exact fraction of a number's shortest decimal text: 0.1 is (1, 10)."""
+    """Return a number as an exact fraction of its shortest decimal text: 0.1 gives (1, 10)."""
     text, _, exponent = repr(number).partition("e")
     whole, _, part = text.partition(".")
     digits, power = int(whole + part), int(exponent or 0) - len(part)

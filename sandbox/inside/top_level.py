@@ -1,8 +1,9 @@
-"""Classify values that a source's top level binds: constants, tables of them, type aliases.
+"""Classification of the values that a source binds at the top level of the module.
 
-This is a part of state.py. `is_fixed` holds for values that cannot change: numbers, texts, tuples
-of them, functions, patterns. `is_table` holds for a new list, set or dict of such values. Each
-decides from the expression alone, and returns False for deeply nested ones.
+The module is a part of the analysis in state.py. `is_fixed` is True for values that cannot change:
+numbers, texts, tuples of such values, functions, patterns. `is_table` is True for a new list, set
+or dict of such values. Both functions look only at the expression, and return False for deeply
+nested expressions.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ MODULE, LAMBDA = "<module>", "<lambda>"
 
 
 class Place:
-    """The context of a name, as its parent node determines it: bits."""
+    """Bit flags for the context of a name, which its parent node determines."""
 
     CALLED, TYPE, DECORATES, INHERITED, COMPARED, NAMED, FOREIGN = 1, 2, 4, 8, 16, 32, 64
 
 
 class Binds:
-    """The kind of binding of a name: bits."""
+    """Bit flags for the ways in which a name is bound."""
 
     OTHER, FUNCTION, CLASS, FOREIGN, ADDRESS, FIXED = 1, 2, 4, 8, 16, 32
 
 
 class Scope:
-    """A module, class, function or comprehension with the names it binds, and how."""
+    """A module, class, function or comprehension, with the names that it binds."""
 
     __slots__ = ("bound", "foreign", "function", "guarded", "kind", "outer", "parent", "self_name",
                  "yields")  # fmt: skip
@@ -55,7 +56,13 @@ class Scope:
 
 
 class TopLevel:
-    """The names of the module. `place` and `times` are shared with the walk (walk.py)."""
+    """Facts about the names at the top level of a module.
+
+    Args:
+        module: The scope of the module.
+        place: Context of nodes by their `id`, shared with the walk (walk.py).
+        times: How often each name is bound, shared with the walk (walk.py).
+    """
 
     def __init__(self, module: Scope, place: dict[int, int], times: dict[str, int]) -> None:
         self.module, self.place, self.times = module, place, times
@@ -67,14 +74,16 @@ class TopLevel:
         self.relied: set[str] = set()  # builtins whose meaning the sets above rely on
 
     def is_constant(self, name: str) -> bool:
-        """Return whether a name has one immutable value that never changes."""
+        """Return whether a name always has the same immutable value."""
         return name in self.fixed and name not in self.opaque and name not in self.tables
 
     def is_fixed(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:
         """Return whether a top-level expression gives a value that cannot change.
 
         Args:
-            local: Names of a comprehension that stand for such values.
+            node: The expression.
+            local: Names of comprehension variables that hold values which cannot change.
+            depth: The deepest nesting to examine.
         """
         kind = type(node)
         if kind is ast.Constant or kind is ast.JoinedStr or kind is ast.Compare:
@@ -114,7 +123,10 @@ class TopLevel:
         return kind is ast.Call and self.is_fixed_call(node, local, depth)
 
     def is_fixed_call(self, node: ast.Call, local: frozenset[str], depth: int) -> bool:
-        """Return whether a call at the top level gives a value that cannot change."""
+        """Return whether a call at the top level gives a value that cannot change.
+
+        The arguments are those of `is_fixed`.
+        """
         func, args = node.func, node.args
         if isinstance(func, ast.Name) and func.id in BUILTINS:
             self.relied.add(func.id)
@@ -141,11 +153,14 @@ class TopLevel:
         return all(self.is_fixed(one, local, depth - 1) for one in args)
 
     def is_table_name(self, name: str) -> bool:
-        """Return whether a name is bound once, to a table."""
+        """Return whether a name is bound exactly once, to a list, set or dict of fixed values."""
         return name in self.tables and self.times.get(name) == 1
 
     def is_table(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:
-        """Return whether a top-level expression gives a new list, set or dict of fixed elements."""
+        """Return whether a top-level expression gives a new list, set or dict of fixed values.
+
+        The arguments are those of `is_fixed`.
+        """
         kind = type(node)
         if depth == 0:
             return False
@@ -171,7 +186,10 @@ class TopLevel:
         return False
 
     def gives_fixed(self, node: Any, local: frozenset[str], depth: int) -> bool:
-        """Return whether iterating over an expression gives only values that cannot change."""
+        """Return whether iteration over an expression gives only values that cannot change.
+
+        The arguments are those of `is_fixed`.
+        """
         kind = type(node)
         if depth == 0:
             return False
@@ -216,7 +234,7 @@ class TopLevel:
         return True
 
     def foreign_name(self, node: Any) -> str | None:
-        """Return "module.name" if a top-level name or attribute certainly refers to that."""
+        """Return "module.name" if a node certainly refers to this imported name, else None."""
         base, attr = (node.value, node.attr) if type(node) is ast.Attribute else (node, None)
         if type(base) is not ast.Name or self.times.get(base.id) != 1:
             return None

@@ -1,11 +1,13 @@
-"""Run one hypothesis over one input set: compile once, then copy, call and encode for each input.
+"""Running one hypothesis on one input set: compile once, then copy, call and encode each input.
 
-A prediction must depend only on code and input. If a source may keep something from one call to the
-next (state.reach), each input gets a fresh namespace. If it may keep it elsewhere, the batch runs
-again in another process and in another order, and the two are compared (pool.py).
+A prediction must depend only on the code and the input. If a source may keep state in its own
+objects between calls (state.Reach), each input gets a fresh namespace. If a source may keep state
+anywhere else, the batch runs again in another process and in another order, and the two results are
+compared (pool.py).
 
-This module runs inside the sandboxed child and is no protection by itself. bench/sandbox.py also
-runs it in its own process as the baseline of a sandbox. Standard library only.
+This module runs inside the sandboxed child process and gives no protection by itself.
+bench/sandbox.py also runs it without a sandbox, to measure what a sandbox costs. This file uses
+only the standard library.
 """
 
 from __future__ import annotations
@@ -51,11 +53,11 @@ _IMMUTABLE = frozenset({int, float, str, bool, type(None)})
 
 
 class StepLimitReached(BaseException):
-    """Raised when an input has used up its iterations of `while` loops."""
+    """Raised when a call has used up its iterations of `while` loops."""
 
 
 class InputTimeout(BaseException):
-    """Raised when an input has used up its CPU time."""
+    """Raised when a call has used up its CPU time."""
 
 
 class AddressInOutput(Exception):
@@ -63,11 +65,11 @@ class AddressInOutput(Exception):
 
 
 class BatchLimitReached(BaseException):
-    """Raised when a limit on the whole batch is reached; the first argument is the verdict."""
+    """Raised when a limit for all inputs together is reached; the first argument is the verdict."""
 
 
 class Inputs:
-    """A parsed input set with the fastest way to copy each input."""
+    """A parsed input set, with a fast method to copy each input."""
 
     def __init__(self, text: bytes | bytearray) -> None:
         values = json.loads(text)
@@ -82,14 +84,15 @@ class Inputs:
 
 
 class Trial:
-    """The run of one hypothesis over its inputs, with the results so far.
+    """The run of one hypothesis on its inputs, with the results so far.
 
     Attributes:
-        results: 8 bytes of code for each finished input (keep "codes"), or a list of values as JSON
-            (keep "values").
-        undefined: Reasons by the index of inputs without a prediction.
+        results: For keep "codes", 8 bytes for each finished input. For keep "values", a list of
+            values as JSON.
+        undefined: For each input without a prediction, the reason; the key is the index of the
+            input.
         limits: The fields of records.Limits.
-        equality: The task's equality rule for codes, if it has one (tolerance.py).
+        equality: The task's equality rule (tolerance.py); None for the default rule.
     """
 
     def __init__(
@@ -120,14 +123,14 @@ class Trial:
         self._stored: list[Any] = []  # in the order of the calls
 
     def count_done(self) -> int:
-        """Return how many inputs are finished, which is the index of the current one."""
+        """Return the number of finished inputs, which is also the index of the current input."""
         return len(self.results) // self._width
 
     def parse(self) -> tuple[str, str] | None:
-        """Parse the source and find its `reach` without running it. `compile` and `run` follow.
+        """Parse the source and set `reach`, without running the source.
 
         Returns:
-            (verdict, detail) if the source cannot be parsed, else None.
+            None, or a verdict and a detail if the source cannot be parsed.
         """
         try:
             tree = ast.parse(self.source, "<hypothesis>")
@@ -146,15 +149,16 @@ class Trial:
         return None
 
     def copy_for(self, keep: str) -> Trial:
-        """Return a trial that runs the parsed source on another input set."""
+        """Return a new trial of the same parsed source for another input set.
+
+        `keep` is "codes" or "values".
+        """
         other = Trial(self.source, self.entry, keep, self.limits)
         other.reach, other._code = self.reach, self._code
         return other
 
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
-        """Return the function of the hypothesis, or (verdict, detail) if the source has no usable
-        function.
-        """
+        """Return the function of the hypothesis, or a verdict and a detail if there is none."""
         refused = self.parse() if self._code is None else None
         if refused is not None:
             return refused
@@ -178,11 +182,16 @@ class Trial:
         return namespace.get(self.entry)
 
     def run(self, function: Callable[[Any], Any], inputs: Inputs, order: list[int] | None = None) -> None:  # fmt: skip
-        """Call `function` with a fresh copy of each input, in `order` (default: as stored).
+        """Call `function` with a fresh copy of each input.
 
-        Of an input that `order` holds twice, the last result counts.
+        Args:
+            function: The function of the hypothesis.
+            inputs: The inputs.
+            order: Indices of the inputs in the order of the calls; None for their own order. If an
+                index occurs twice, the last result counts.
 
-        Raises BatchLimitReached.
+        Raises:
+            BatchLimitReached: A limit for all inputs together is reached.
         """
         self._order = order
         stored = inputs.stored if order is None else [inputs.stored[place] for place in order]
@@ -212,11 +221,11 @@ class Trial:
                 append(self._nothing)
 
     def encode_result(self) -> tuple[dict[str, Any], bytes]:
-        """Return header and body of the result, in the order of the inputs.
+        """Return the header and body of the result message, in the order of the inputs.
 
-        The body holds one byte per input, 0 or 1 + an index into the sorted `reason_names`. Then
-        follow 8 bytes of code each, or 4 bytes for the length of each value's JSON and then the
-        values.
+        The body begins with one byte for each input: 0 for a prediction, or 1 plus an index into
+        the sorted `reason_names`. Then follow, for keep "codes", 8 bytes for each input. For keep
+        "values", the length of each value's JSON follows in 4 bytes each, and then all values.
         """
         for index, reason in self.overrun.items():
             if index < self.count_done():
@@ -331,10 +340,11 @@ _ADDRESS = re.compile(canonical.ADDRESS_MARK + rb"[0-9a-f]{6,}")
 
 
 def library_caches() -> list[Callable[[], object]]:
-    """Return functions that clear the caches of the library: patterns, results, abstract classes.
+    """Return functions that clear caches of the standard library.
 
-    With an empty cache the library calls itself more deeply, so an earlier input could decide
-    whether a later one reaches the limit on recursion. Not covered: the cache of codecs.
+    The caches are those of patterns, `functools.lru_cache` and abstract classes. With an empty
+    cache the library needs more recursion, so an earlier input could decide whether a later input
+    reaches the recursion limit. The cache of codecs is not covered.
     """
     found: list[Callable[[], object]] = [re.purge]
     for module in list(sys.modules.values()):
@@ -353,14 +363,15 @@ def library_caches() -> list[Callable[[], object]]:
 
 
 def may_order_by_address(nodes: list[ast.AST]) -> bool:
-    """Return whether a set may hold objects that are hashed by memory address.
+    """Return whether a set in the source may contain objects that are hashed by memory address.
 
-    This is the case if the source has sets, and makes objects of classes without a hash of their
-    own: its classes, iterators, matches, exceptions that it does not raise at once. Not detected:
-    sets of functions and of NaN, and of other iterators that reach the set through a name.
+    This is possible if the source uses sets, and creates objects that have no hash of their value:
+    instances of its classes, iterators, matches, and exceptions that are not raised at once. Sets
+    of functions and of NaN are not detected, and neither are iterators that get into a set through
+    a name.
 
     Args:
-        nodes: The nodes of a tree, each after its parent.
+        nodes: The nodes of a syntax tree, each after its parent.
     """
     makes_sets = makes_objects = False
     raised: set[int] = set()
@@ -392,12 +403,17 @@ _BY_ADDRESS = frozenset(("finditer", "fullmatch", "iter", "match", "object", "pa
 
 
 def compile_tree(tree: ast.Module, nodes: list[ast.AST]) -> Any:
-    """Return the module's code with a tick at the start of each iteration of a `while` loop.
+    """Compile a module after inserting a call that counts iterations into each `while` loop.
 
     Args:
-        nodes: The nodes of the tree, or at least its loops.
+        tree: The module, which is changed.
+        nodes: The nodes of the tree, or at least its `while` loops.
 
-    Raises SyntaxError, ValueError, RecursionError or MemoryError.
+    Raises:
+        SyntaxError: The tree is not valid Python.
+        ValueError: The tree contains an invalid value.
+        RecursionError: The tree is nested too deeply.
+        MemoryError: The tree is nested too deeply.
     """
     for node in nodes:
         if isinstance(node, ast.While):
@@ -408,7 +424,10 @@ def compile_tree(tree: ast.Module, nodes: list[ast.AST]) -> Any:
 
 
 def exception_reason(error: BaseException) -> str:
-    """Return a short stable name by exact type: a custom class is "Exception"."""
+    """Return a short name for an exception, which is the reason why an input has no prediction.
+
+    The exact type decides. The name of a class that the source defines is "Exception".
+    """
     kind = type(error)
     if kind is StepLimitReached:
         return STEPS
@@ -424,7 +443,7 @@ def exception_reason(error: BaseException) -> str:
 
 
 def describe_exception(error: BaseException) -> str:
-    """Return type and text of an exception, whatever the code of its text does."""
+    """Return the type and text of an exception, even if converting the exception to text fails."""
     try:
         return f"{type(error).__name__}: {error}"[:DETAIL_CHARACTERS]
     except BaseException:  # noqa: BLE001 - __str__ of an untrusted class

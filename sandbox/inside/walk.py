@@ -1,8 +1,8 @@
-"""One walk over the tree of a source, for state.py: the names it binds and reads, and where.
+"""The walk over the syntax tree of a source, which collects the names that it binds and reads.
 
-bindings.py handles the nodes that bind names. This module handles the top level, the expressions,
-and the table from kinds of node to methods. The walk uses an explicit stack, so that deep trees are
-no problem.
+The results serve the analysis in state.py. bindings.py handles nodes that bind names. This module
+handles the top level of the module, expressions, and the table that maps types of nodes to methods.
+The walk uses an explicit stack, so that deep trees cannot exceed the recursion limit.
 """
 
 from __future__ import annotations
@@ -41,10 +41,14 @@ _SHOWING = split_names("ascii format repr str")
 
 
 class Walk(Bindings):
-    """The walk itself: nodes that read names, attributes and calls."""
+    """The walk over a syntax tree: methods for names that are read, attributes and calls."""
 
     def walk_module(self, tree: ast.Module) -> None:
-        """Walk a whole module. Raises BeyondReach."""
+        """Walk over all nodes of a module.
+
+        Raises:
+            BeyondReach: The source may affect anything outside itself.
+        """
         if type(tree) is not ast.Module:
             raise BeyondReach
         for statement in tree.body:
@@ -55,7 +59,7 @@ class Walk(Bindings):
             self.drain()
 
     def drain(self) -> None:
-        """Handle all nodes on the stack in the current scope."""
+        """Visit all nodes on the stack in the current scope."""
         stack, handlers, loads, scope = self.stack, _HANDLERS, self.loads, self.scope
         while stack:
             node = stack.pop()
@@ -76,7 +80,7 @@ class Walk(Bindings):
     # --- The top level ---
 
     def visit_top(self, node: ast.stmt) -> None:
-        """Handle a statement of the module; its bindings decide whether state can be kept."""
+        """Visit a statement at the top level, whose bindings decide whether state can be kept."""
         kind = type(node)
         if kind is ast.If and _is_main_guard(node):
             for statement in node.orelse:  # type: ignore[attr-defined]
@@ -98,7 +102,7 @@ class Walk(Bindings):
         self.drain()
 
     def bind_top_target(self, target: ast.expr, value: ast.expr) -> None:
-        """Bind a target at the top level by the kind of its value."""
+        """Bind the target of an assignment at the top level, classified by the assigned value."""
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             ones, its = target.elts, value.elts
             if len(ones) == len(its) and not any(isinstance(v, ast.Starred) for v in ones + its):
@@ -126,9 +130,7 @@ class Walk(Bindings):
     # --- Expressions, in any scope ---
 
     def visit_guarded(self, node: Any) -> None:
-        """Record that the scope has a `with` or `try` statement, and queue its parts for a
-        visit.
-        """
+        """Record that the scope has a `with` or `try` statement, and queue its child nodes."""
         self.scope.guarded = True
         _PUSH[type(node)](self, node)
 
@@ -173,7 +175,7 @@ class Walk(Bindings):
         return True
 
     def visit_subscript(self, node: ast.Subscript) -> None:
-        """Record what a subscript expression reads, and queue its parts for a visit."""
+        """Record what a subscript expression reads, and queue its child nodes for a visit."""
         if type(node.ctx) is ast.Load:
             self.record_read(node.value)
         self.stack += (node.value, node.slice)
@@ -184,7 +186,7 @@ class Walk(Bindings):
         self.stack.append(node.value)
 
     def visit_dict(self, node: ast.Dict) -> None:
-        """Record what a dict display reads, and queue its parts for a visit."""
+        """Record what a dict display reads, and queue its child nodes for a visit."""
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 self.record_read(value)
@@ -193,7 +195,7 @@ class Walk(Bindings):
             self.stack.append(value)
 
     def visit_formatted(self, node: ast.FormattedValue) -> None:
-        """Record what a field of an f-string shows and reads, and queue its parts for a visit."""
+        """Record what a field of an f-string shows and reads, and queue its child nodes."""
         self.record_shown(node.value)
         self.record_read(node.value)
         self.stack.append(node.value)
@@ -201,7 +203,7 @@ class Walk(Bindings):
             self.stack.append(node.format_spec)
 
     def record_shown(self, node: ast.expr) -> None:
-        """Record that the text of `node` becomes a value, so it must not contain an address."""
+        """Record that `node` is converted to text, so its value must not contain an address."""
         stack: list[Any] = [node]
         while stack:
             at = stack.pop()
@@ -221,7 +223,7 @@ class Walk(Bindings):
         self.place[id(node)] = self.place.get(id(node), 0) | Place.COMPARED
 
     def visit_call(self, node: ast.Call) -> None:
-        """Record what a call reads and may change, and queue its parts for a visit."""
+        """Record what a call reads and may change, and queue its child nodes for a visit."""
         func, args = node.func, node.args
         self.place[id(func)] = self.place.get(id(node), 0) & Place.DECORATES | Place.CALLED
         self.call_of[id(func)] = node
@@ -255,7 +257,11 @@ class Walk(Bindings):
             self.stack.append(keyword.value)
 
     def visit_attribute(self, node: ast.Attribute) -> None:
-        """Handle an attribute. Raises BeyondReach for one that may lead outside."""
+        """Visit an attribute access.
+
+        Raises:
+            BeyondReach: The attribute may give access to something outside the source.
+        """
         base, name = node.value, node.attr
         place = self.place.get(id(node), 0)
         self.base_of[id(base)] = node
@@ -281,7 +287,11 @@ class Walk(Bindings):
         self.stack.append(base)
 
     def visit_underscored(self, node: ast.Attribute, place: int) -> None:
-        """Handle an attribute that begins with an underscore."""
+        """Visit an access to an attribute whose name begins with an underscore.
+
+        Raises:
+            BeyondReach: The attribute may give access to something outside the source.
+        """
         base, name = node.value, node.attr
         loaded = type(node.ctx) is ast.Load
         if name == "__name__" and loaded:
@@ -299,7 +309,10 @@ class Walk(Bindings):
             raise BeyondReach
 
     def is_seeded(self, func: ast.expr) -> bool:
-        """Return whether a function is called with a certain seed; None would mean the clock."""
+        """Return whether `func` is called with a seed that is the same in every run.
+
+        The seed None does not count, because it means the clock.
+        """
         call = self.call_of.get(id(func))
         if call is None or call.keywords or len(call.args) != 1:
             return False
@@ -312,9 +325,10 @@ class Walk(Bindings):
         )
 
     def visit_match_class(self, node: ast.MatchClass) -> None:
-        """Check a class pattern of `match`, and queue its parts for a visit.
+        """Check a class pattern in a `match` statement, and queue its child nodes for a visit.
 
-        Raises BeyondReach for attribute names that are not allowed.
+        Raises:
+            BeyondReach: The pattern uses an attribute name that is not allowed.
         """
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):

@@ -1,1 +1,1 @@
-"""The outer side of a sandbox: zygotes, their pool, and checks of what they return."""
+"""The code that controls sandboxes from outside: zygotes, their pool, and checks of output."""

@@ -1,15 +1,15 @@
-"""A fair pool of zygotes, with the same interface for every backend.
+"""A pool of zygotes that serves batches in order, with the same interface for every backend.
 
-A backend supplies a function that starts a `Link`: a byte stream to a zygote (inside/harness.py)
-with a way to end it. The output of a zygote comes from a process near untrusted code, so
-supervisor/zygote.py checks it.
+A zygote is a process that forks a child for every hypothesis (inside/harness.py). A backend
+provides a function that starts a zygote and returns a `Link`, which is a byte stream to the zygote
+with a method to end it. The output of a zygote comes from a process near untrusted code, so
+supervisor/zygote.py checks the output.
 
-Runs of one function over several input sets (shown, hidden and S, which are requested at the same
-moment) share a child process. A child costs milliseconds, and most functions take microseconds.
-
-Runs share a child only if that changes no result: the source's calls must keep no state
-(state.Reach, which the stage reports before any of the source runs), and no limit may be reached.
-Otherwise each runs alone.
+Runs of one function on several input sets (shown, hidden and the sample space S) are requested at
+the same moment and share a child process, because starting a child takes milliseconds while most
+functions take microseconds. Runs share a child only if this cannot change a result: calls of the
+source must keep no state (state.Reach, which is reported before any of the source runs), and no
+limit may be reached. Otherwise each run gets a separate child.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ CANARY = b"def f(x):\n    return x\n"
 
 
 class Slot:
-    """A place in the pool. Its zygote is started when first needed and replaced when lost."""
+    """A place for one zygote in the pool.
+
+    The zygote is started when it is first needed, and replaced when it dies.
+    """
 
     link: Link | None = None
 
@@ -80,7 +83,12 @@ class PooledSandbox:
             self._free.put_nowait(slot)
 
     async def start(self, strict: bool = False) -> None:
-        """Start every zygote and record its layers. Raises SandboxUnavailable."""
+        """Start every zygote and record its isolation layers.
+
+        Raises:
+            SandboxUnavailable: A zygote cannot be started, or a required layer is missing. With
+                `strict`, no layer may be missing.
+        """
         try:
             starts = [self._linked(slot) for slot in self._slots]
             for failure in await asyncio.gather(*starts, return_exceptions=True):
@@ -100,11 +108,15 @@ class PooledSandbox:
             raise
 
     def layers(self) -> Mapping[str, bool]:
-        """Return the isolation layers and whether each is active in every zygote."""
+        """Return each isolation layer, and whether it is active in every zygote."""
         return dict(self._layers)
 
     async def put(self, inputs: InputSet) -> Digest:
-        """Store an input set and return its digest; the oldest sets are dropped at a size limit."""
+        """Store an input set and return its digest.
+
+        If the stored sets become too large together, the sets that were not used for the longest
+        time are dropped.
+        """
         digest = inputs.digest
         if digest not in self._inputs:
             # Escapes would make one character of two surrogates that stand side by side.
@@ -128,13 +140,18 @@ class PooledSandbox:
     ) -> Batch:
         """Run one hypothesis on an input set that `put` has stored.
 
-        If a zygote dies with the batch, the batch is tried on up to two newly started zygotes.
+        If a zygote dies during the run, the run is repeated on up to two newly started zygotes.
 
         Args:
-            equality: The equality rule of the codes (inside/tolerance.py).
+            source: The source code of the hypothesis.
+            entry: Name of the function to call.
+            inputs: Digest of the input set, as `put` returned it.
+            keep: Whether to return "codes" or "values" of the predictions.
+            limits: Limits on time, memory and output.
+            equality: The equality rule for codes (inside/tolerance.py); None for the default rule.
 
         Raises:
-            SandboxUnavailable: Not even a trivial hypothesis runs.
+            SandboxUnavailable: Not even a trivial hypothesis can be run.
             UsageError: The input set was not stored.
         """
         if inputs not in self._inputs:
@@ -191,7 +208,7 @@ class PooledSandbox:
         return failed_batch("crashed", job.count, f"took its worker down twice: {causes[-1]}")
 
     async def close(self) -> None:
-        """End every zygote with its child; batches that still wait raise SandboxUnavailable."""
+        """End every zygote with its child. Batches that still wait raise SandboxUnavailable."""
         self._closed = True
         links = [slot.link for slot in self._slots if slot.link is not None]
         for slot in self._slots:
@@ -337,17 +354,17 @@ class PooledSandbox:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def merge_passes(first: Batch, second: Batch) -> Batch:
-    """Merge the batches of two passes over the inputs in different orders.
+    """Merge the results of running the same inputs twice in different orders.
 
-    The verdict is "nondeterministic" if the predictions differ. Inputs on which a limit was reached
-    in either pass are not compared.
+    The verdict is "nondeterministic" if the predictions differ. Inputs for which a limit was
+    reached in either run are not compared.
     """
     if second.verdict != "ok":
         return second
@@ -375,7 +392,7 @@ SOURCE_VERDICTS = ("ok", "syntax", "no_function")
 
 @dataclass
 class RequestBatcher:
-    """Concurrent requests to run one function, each with a future for its batch.
+    """Concurrent requests to run one function, each with a future for its result.
 
     The result of a future is None if its request has to run separately.
     """
@@ -383,16 +400,16 @@ class RequestBatcher:
     requests: list[tuple[Job, asyncio.Future[Batch | None]]] = field(default_factory=list)
 
     def join(self, job: Job) -> asyncio.Future[Batch | None]:
-        """Add a job and return the future for its batch."""
+        """Add a request and return the future for its result."""
         waiting: asyncio.Future[Batch | None] = asyncio.get_running_loop().create_future()
         self.requests.append((job, waiting))
         return waiting
 
     def combine(self, most_bytes: int) -> Job | None:
-        """Return one job for several requests, or None if there is nothing to combine.
+        """Return one job for several requests, or None if there are no requests to combine.
 
-        The job runs the largest input set, and up to `MAX_FURTHER_SETS` further sets of at most
-        `most_bytes` bytes. Other requests run separately.
+        The job runs the largest input set, and up to `MAX_FURTHER_SETS` additional sets of at most
+        `most_bytes` bytes. All other requests run separately.
         """
         self.requests.sort(key=lambda one: -len(one[0].text))
         few = [one for one in self.requests[1:] if len(one[0].text) <= most_bytes][
@@ -407,7 +424,12 @@ class RequestBatcher:
         )
 
     def deliver(self, batch: Batch, further: Sequence[Batch]) -> None:
-        """Give each waiting request its part of the results of the shared job."""
+        """Set the result of each waiting request.
+
+        Args:
+            batch: The result for the first request.
+            further: The results for the other requests, in order.
+        """
         if batch.verdict not in SOURCE_VERDICTS:
             return
         for (_, waiting), found in zip(self.requests, [batch, *further], strict=False):
@@ -415,7 +437,7 @@ class RequestBatcher:
                 waiting.set_result(found)
 
     def release(self) -> None:
-        """Let all requests without a result run alone."""
+        """Let all requests without a result run separately."""
         for _, waiting in self.requests:
             if not waiting.done():
                 waiting.set_result(None)

@@ -1,7 +1,7 @@
-"""A zygote that a backend started: the stream to it, and checks of everything it returns.
+"""A started zygote: the stream to this process, and checks of everything that it returns.
 
-Lengths, types and ranges are checked, because the data comes from a process near untrusted code.
-Nothing is ever unpickled.
+A zygote is a process that forks a child for every hypothesis. Its data comes from a process near
+untrusted code, so lengths, types and ranges are checked. No data is unpickled.
 """
 
 from __future__ import annotations
@@ -25,34 +25,33 @@ Reply = tuple[dict[str, Any], bytes]
 
 
 class ZygoteLost(Exception):
-    """Raised when the zygote died or broke the protocol; this is not a result of any hypothesis."""
+    """Raised when a zygote died or broke the protocol, which says nothing about a hypothesis."""
 
 
 class Zygote(Protocol):
-    """A running process of harness.py, which a backend started. It forks a child for every
-    hypothesis.
-    """
+    """A process that a backend started and that forks a child for every hypothesis."""
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
-        """Raise the memory limit of the whole control group, if there is a control group.
+        """Raise the memory limit of the control group or container, if there is one.
 
         This method is called before a hypothesis with a higher memory limit than all earlier
         hypotheses.
         """
 
     async def kill(self) -> None:
-        """Kill the zygote and everything it started; all are gone when this returns."""
+        """Kill the zygote and all processes that it started. When this returns, all are gone."""
 
     async def wait_or_kill(self) -> None:
-        """Wait a moment after its stream was closed for the zygote to exit, then kill it."""
+        """Wait a moment for the zygote to exit after its stream was closed, then kill it."""
 
 
 class Link:
     """A started zygote with the stream to it.
 
     Attributes:
-        kept_inputs: The input sets that it keeps, with their sizes, in order of latest use.
-        extra_layers: Layers around the zygote in addition to those that it reports.
+        kept_inputs: The input sets that the zygote keeps, with their sizes in bytes, in the order
+            of their latest use.
+        extra_layers: Isolation layers around the zygote, in addition to the layers that it reports.
     """
 
     def __init__(
@@ -80,11 +79,11 @@ class Link:
         await self.zygote.wait_or_kill()
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
-        """Send a request to the zygote."""
+        """Send a request to the zygote, without waiting for a reply."""
         self.writer.write(frame(header, body))
 
     def start_reading(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
-        """Read the reply in a separate task.
+        """Start a task that reads a reply, and return the task.
 
         If a run is cancelled in the middle of a frame, the task reads the rest of the frame.
         """
@@ -93,7 +92,12 @@ class Link:
         return self.reply
 
     def keep_inputs(self, digest: Digest, text: bytes) -> None:
-        """Make the zygote keep this set, whatever its size; drop the least recently used."""
+        """Make the zygote keep an input set, and drop the least recently used sets if necessary.
+
+        Args:
+            digest: Digest of the input set.
+            text: The inputs as a JSON list.
+        """
         if digest not in self.kept_inputs:
             while self.kept_inputs and (
                 len(self.kept_inputs) >= HELD_SETS
@@ -105,7 +109,11 @@ class Link:
         self.kept_inputs.move_to_end(digest)
 
     async def receive(self, most_bytes: int) -> Reply:
-        """Return the next frame. Raises ZygoteLost."""
+        """Return the header and body of the next message from the zygote.
+
+        Raises:
+            ZygoteLost: The stream has ended, or the message is invalid or longer than `most_bytes`.
+        """
         try:
             head = await self.reader.readexactly(HEAD.size)
             magic, header_size, body_size = HEAD.unpack(head)
@@ -122,13 +130,19 @@ class Link:
 
 @dataclass(frozen=True)
 class Job:
-    """One hypothesis to run over one input set.
+    """One hypothesis to run on one input set.
 
     Attributes:
-        code: The source as UTF-8.
-        entry: The function's name as UTF-8.
+        code: The source code as UTF-8.
+        entry: Name of the function as UTF-8.
+        digest: Digest of the input set.
         text: The inputs as a JSON list of `count` values.
-        further_jobs: Jobs over further sets, to run in the same child if the calls keep no state.
+        count: Number of inputs.
+        keep: Whether to return "codes" or "values".
+        limits: Limits on time, memory and output.
+        equality: The equality rule for codes; None for the default rule.
+        further_jobs: Jobs with other input sets, to run in the same child if calls keep no state.
+        further_batches: The results of `further_jobs`.
     """
 
     code: bytes
@@ -152,7 +166,7 @@ _REASON = re.compile(r"[A-Za-z_]{1,64}")
 
 
 def failed_batch(verdict: str, count: int, detail: str = "", limited: bool = False, cpu_s: float = 0.0) -> Batch:  # fmt: skip
-    """Return a batch without a result: every input is undefined for the one reason `verdict`."""
+    """Return the result of a run that failed: every input is undefined for the reason `verdict`."""
     return Batch(
         verdict,
         np.zeros(count, np.int64),
@@ -166,17 +180,24 @@ def failed_batch(verdict: str, count: int, detail: str = "", limited: bool = Fal
 
 
 def max_reply_bytes(limits: Limits) -> int:
-    """Return the maximum size of a reply's body, which is a child's complete frame."""
+    """Return the maximum size of a reply's body in bytes. The body is a child's frame."""
     return HEAD.size + HEADER_BYTES + limits.output_bytes
 
 
 def parse_batches(
     header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
 ) -> tuple[Batch, list[Batch]]:
-    """Return the batch in a stage's reply, and the batches of further jobs (all of them or none).
+    """Return the result in a reply, and the results of additional jobs (all of them, or none).
 
-    If the child gave no result, the stage states the reason. Otherwise the reply's body is the
-    child's frame.
+    If the child gave no result, the header states the reason. Otherwise the body of the reply is
+    the child's frame.
+
+    Args:
+        header: Header of the reply.
+        body: Body of the reply.
+        nonce: Identifier of the request.
+        job: The job of the request.
+        also: The additional jobs that ran in the same child.
 
     Raises:
         ZygoteLost: The harness itself failed.
@@ -218,7 +239,7 @@ def parse_batches(
 
 
 def part_sizes(parts: Any) -> list[int] | None:
-    """Return the size of each part's body in bytes, or None if the header is malformed."""
+    """Return the size in bytes of each additional result, or None if `parts` is malformed."""
     if type(parts) is not list or not all(type(one) is dict for one in parts):
         return None
     sizes = [one.get("bytes") for one in parts]
@@ -228,7 +249,15 @@ def part_sizes(parts: Any) -> list[int] | None:
 def parse_batch(
     header: Mapping[str, Any], body: bytes, count: int, keep: Keep, limits: Limits
 ) -> Batch:
-    """Return the batch in a frame, or one with verdict "protocol" if anything is malformed."""
+    """Return the result in a child's frame; its verdict is "protocol" if it is malformed.
+
+    Args:
+        header: Header of the frame.
+        body: Body of the frame.
+        count: Number of inputs.
+        keep: Whether the body holds "codes" or "values".
+        limits: Limits that the result must respect.
+    """
     verdict, detail = header.get("verdict"), header.get("detail", "")
     cpu = header.get("cpu_s")
     cpu_s = cpu if type(cpu) is float and 0.0 <= cpu <= limits.wall_s else 0.0
@@ -266,13 +295,16 @@ def parse_batch(
 def parse_values(
     text: bytes, reasons: np.ndarray[Any, np.dtype[np.uint8]], names: list[str], limits: Limits
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], tuple[Mapping[str, Any], ...]]:
-    """Return codes and values from a body that keeps values.
+    """Return the codes and values from the body of a result with values.
 
-    Each value is bounded before it is parsed. Codes are computed from the values here, so the two
-    always agree.
+    The size of each value is checked before the value is parsed. The codes are computed here from
+    the values, so codes and values always agree.
 
     Args:
-        text: 4 bytes for the length of each value's JSON, then the values.
+        text: The length of each value's JSON in 4 bytes each, then all values.
+        reasons: For each input, 0 for a value, or 1 plus an index into `names`.
+        names: Reasons why inputs have no value.
+        limits: Limits that each value must respect.
 
     Raises:
         ValueError: The body is malformed.

@@ -1,1 +1,1 @@
-"""Rules about scenes of objects that are on or off (the task `acre`)."""
+"""Search for rules that predict whether a scene of objects is "on" or "off" (the task `acre`)."""

@@ -1,11 +1,16 @@
-"""Search engine for ACRE scenes: proposes rules that say when a scene is "on".
+"""Search engine for ACRE scenes: proposes rules that predict whether a scene is "on" or "off".
 
-The first answer is the likeliest rule about blickets (acre/search.py). Later answers must be novel:
-their coverage, the share of the sample space that earlier answers predict alike, must be below 0.8
-(GEAR 4.1). With two outputs there is room for at most five such rules. Another rule about blickets
-comes first, then rules of all kinds by cost (search.py). An earlier answer is recognised if this
-engine would have proposed it at that point. Answers from elsewhere, such as a model's, are never
-executed and count as covering nothing.
+The first answer is the likeliest rule about blickets, which are objects that turn a scene on
+(acre/search.py). Every later answer must be novel: its coverage, which is the share of the sample
+space on which some earlier answer makes the same prediction, must be below 0.8 (GEAR, section 4.1).
+Because there are only two outputs, the engine can propose at most five rules.
+
+The second candidate is another rule about blickets. After these two, the engine searches rules of
+all forms in the order of their cost (acre/search.py).
+
+The engine recognises an earlier answer if it would have proposed the same text at the same
+position. Other earlier answers, such as the answers of a language model, are never executed, and
+their coverage counts as zero.
 """
 
 from __future__ import annotations
@@ -34,14 +39,17 @@ _ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that need no escaping in 
 
 
 class ShownScenes(NamedTuple):
-    """The shown scenes and whether each is on."""
+    """The scenes that are shown to the solver, and for each scene whether it is on."""
 
     scenes: list[Scene]
     on: list[bool]
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the inputs are scenes of "color material shape" that are "on" or "off"."""
+    """Return whether `shown` holds pairs of a scene and "on" or "off".
+
+    A scene is a list of objects, each written as "color material shape".
+    """
     return bool(shown) and all(
         _is_scene(scene) and light in ("on", "off") for scene, light in shown
     )
@@ -54,12 +62,19 @@ def _is_scene(value: Any) -> bool:
 
 
 def prepare_space(inputs: list[Any]) -> Scenes:
-    """Return the sample space as a table, without inputs that are no scenes."""
+    """Return the scenes in `inputs` as a table; inputs that are not scenes are left out."""
     return Scenes([list(scene) for scene in inputs if _is_scene(scene)])
 
 
 class Problem:
-    """A search for rules about scenes: one problem on one sample space."""
+    """The search for rules that explain the shown scenes of one problem.
+
+    Args:
+        shown: Pairs [scene, "on" or "off"].
+        scenes: The sample space, on which the novelty of a rule is measured.
+        expansions: Budget of each search for a rule, in expansions (budget.py).
+        public: Ignored.
+    """
 
     def __init__(
         self, shown: list[list[Any]], scenes: Scenes, expansions: float, public: object = None
@@ -76,7 +91,7 @@ class Problem:
         return bool(Table(self.given.scenes).predict(rule).tolist() == self.given.on)
 
     def recognise_earlier(self, earlier: list[str]) -> tuple[Rule, ...]:
-        """Return the rules of the earlier answers that this engine would have proposed."""
+        """Return the rules of those answers in `earlier` that this engine would have proposed."""
         rules: tuple[Rule, ...] = ()
         for i, text in enumerate(earlier):
             rule = self._following(rules, frozenset(earlier[:i]))
@@ -85,7 +100,12 @@ class Problem:
         return rules
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next rule, or None if no novel rule is left within the budget."""
+        """Return the next rule, or None if the budget ends before a novel rule is found.
+
+        Args:
+            earlier: Texts of all earlier answers, in their order.
+            skip: Texts that must not be proposed again.
+        """
         rule = self._following(self.recognise_earlier(earlier), skip)
         return Answer(generate_source(rule), describe_rule(rule)) if rule else None
 
@@ -140,9 +160,10 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def generate_source(rule: Rule) -> str:
-    """Return one function `f` of a scene, with lines of at most 79 characters.
+    """Return the rule as Python source: a function `f(x)` that returns "on" or "off" for a scene.
 
-    Counts and sets of entities are assigned to variables before the last line.
+    Lines have at most 79 characters where names allow it. Counts and sets of objects are assigned
+    to variables first.
     """
     lines = _Lines()
     condition = _condition(rule, lines)
@@ -255,7 +276,7 @@ def _name(kind: Kind) -> str:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Return a sentence that describes a rule about scenes."""
+    """Return an English sentence that states when a scene is on according to `rule`."""
     said = [_say(literal) for literal in rule.literals]
     if rule.third is None:
         return f"A scene is on iff {f' {rule.join} '.join(said)}."

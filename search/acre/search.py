@@ -1,22 +1,28 @@
-"""Search over rules about scenes, by cost, for those that agree with the shown scenes.
+"""Search for rules about scenes, cheapest first, that agree with the shown scenes.
 
-Each scene of the sample space S and each shown scene is a bit. A literal has the integer of its
-bits on the shown scenes, and its packed bits on S. Of the literals that agree on both only the
-cheapest is kept. Rules of one cost are built together from the shown bits of their literals, so
-that only rules that agree with the shown scenes are ever built. A rule must be new on more than a
-fifth of S, or it would be redundant, and may cost little more than the cheapest such rule. Among
-these the next rule is the one that is farthest from the earlier answers and leaves room for others.
-Repeated calls reach every rule of the grammar, as far as the budget allows.
+Every literal (a test of a scene, or the negation of a test) is evaluated on the shown scenes and on
+all scenes of the sample space S. The results are stored as bits, one bit per scene. If several
+literals have equal bits on all of these scenes, only the cheapest literal is kept. For each cost,
+the literals are combined to rules, and only rules that agree with the shown scenes are evaluated on
+S.
 
-The likeliest theory in ACRE is that some objects are blickets, and a scene is on iff it holds one.
+A rule is redundant unless it makes a new prediction on more than a fifth of S. The candidates are
+the rules that are not redundant and cost little more than the cheapest such rule. The search
+returns the candidate that is farthest from the earlier answers and still leaves room for later
+answers. Repeated calls reach every rule of the grammar, as far as the budget allows.
 
-Every object in a scene that is off is a dud. In a scene that is on, at least one of the objects
-that are not duds is a blicket. `few` is a small choice of blickets that explains all scenes, made
-greedily, and `many` is every object that may be one. A single object that was never seen is more
-often a dud, but of two or more such objects one is more often a blicket. The first answer therefore
-says "on iff it holds one of the few, or at least two objects that are no duds". Another says "one
-of the many, or at least four", for a world with fewer blickets. Both were chosen on generated
-problems (tasks/programs/acre_generator.py), not on published ones; LOG.md has the figures.
+The likeliest theory in ACRE is that some objects are blickets, and that a scene is on if and only
+if it contains a blicket. Every object in a scene that is off is therefore a dud. In a scene that is
+on, at least one of the objects that are not duds is a blicket. `few` is a small set of blickets
+that explains all shown scenes, chosen greedily. `many` is the set of all objects that may be
+blickets.
+
+A single object that was never shown is more often a dud, but among two or more such objects there
+is usually a blicket. The first answer is therefore "on if and only if the scene contains one of the
+few, or at least two objects that are not duds". The second answer is "one of the many, or at least
+four objects that are not duds", which fits a world with fewer blickets. Both rules were chosen on
+generated problems (tasks/programs/acre_generator.py), not on published problems; LOG.md has the
+figures.
 """
 
 from __future__ import annotations
@@ -61,16 +67,16 @@ MOST_OBJECTS = 8
 
 
 class Kind(NamedTuple):
-    """A kind of objects in scenes, by conditions on the name of an object ("gray metal sphere").
+    """A kind of object, defined by conditions on the object's name (such as "gray metal sphere").
 
-    An empty field sets no condition.
+    A field that is empty sets no condition.
 
     Args:
         words: Words that the name must contain.
         lacks: A word that the name must not contain.
-        entities: Names of which the object must have one; with `others`, names that it must not
-            have.
-        others: Whether `entities` are excluded.
+        entities: Names of which the object must have one. If `others` is true, the object must have
+            none of these names.
+        others: Whether `entities` are the excluded names.
     """
 
     words: tuple[str, ...] = ()
@@ -80,13 +86,13 @@ class Kind(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Return the cost of the kind (see the table above)."""
+        """Return the cost of this kind of object, from the table of costs in this module."""
         if self.entities:
             return 2 + len(self.entities) // 2
         return 2 + (len(self.words) > 1) + bool(self.lacks)
 
     def matches(self, entity: str) -> bool:
-        """Return whether an entity is of this kind."""
+        """Return whether the object with the name `entity` is of this kind."""
         words = entity.split()
         if self.entities:
             return (entity in self.entities) is not self.others
@@ -97,15 +103,15 @@ EVERY = Kind()
 
 
 class Literal(NamedTuple):
-    """A test of the number of objects in a scene, or the negation of a test.
+    """A test of how many objects of some kind a scene contains, or the negation of that test.
 
     Args:
-        test: "any" (at least one object of the kind), "least" (at least `k`), "odd" (an odd number)
-            or "more" (more than of the kind `than`).
+        test: "any" (at least one object of the kind), "least" (at least `k` objects), "odd" (an odd
+            number of objects) or "more" (more objects than there are of the kind `than`).
         kind: Kind of the counted objects.
-        k: The threshold of "least".
-        than: The other kind, for "more".
-        holds: False for the negation.
+        k: Threshold of the test "least".
+        than: The kind with which the test "more" compares.
+        holds: True for the test itself, False for its negation.
     """
 
     test: Test
@@ -116,19 +122,23 @@ class Literal(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Return the cost of the literal (see the table above)."""
+        """Return the cost of this literal, from the table of costs in this module."""
         cost = self.kind.cost + (not self.holds)
         if self.test == "least" and self.kind != EVERY:
             cost += self.k - 1
         return cost + 2 * (self.test in ("odd", "more"))
 
     def negated(self) -> Literal:
-        """Return the negation of the literal."""
+        """Return the negation of this literal."""
         return self._replace(holds=not self.holds)
 
 
 class Rule(NamedTuple):
-    """A rule: `first`, or `first` join `second`, or (`first` join `second`) outer `third`."""
+    """A rule that says when a scene is on: one to three literals joined by "and" and "or".
+
+    The rule reads `first`, or `first` `join` `second`, or (`first` `join` `second`) `outer`
+    `third`.
+    """
 
     first: Literal
     join: Join = "or"
@@ -138,18 +148,18 @@ class Rule(NamedTuple):
 
     @property
     def literals(self) -> tuple[Literal, ...]:
-        """Return the one to three literals of the rule."""
+        """Return the one to three literals of this rule."""
         return tuple(one for one in (self.first, self.second, self.third) if one is not None)
 
     @property
     def cost(self) -> int:
-        """Return the cost of the rule (see the table above)."""
+        """Return the cost of this rule: the costs of its literals plus 1 for each "and" or "or"."""
         literals = self.literals
         return sum(one.cost for one in literals) + len(literals) - 1
 
 
 def list_literals(scenes: Sequence[Scene], sets: Sequence[Kind]) -> list[Literal]:
-    """Return every literal about the entities of `scenes` and about the `sets`."""
+    """Return all literals about single objects in `scenes`, the kinds in `sets`, or all objects."""
     entities = sorted({entity for scene in scenes for entity in scene})
     named = [Literal("any", Kind(entities=(entity,))) for entity in entities]
     tests = named + [Literal("any", kind) for kind in sets]
@@ -160,7 +170,11 @@ def list_literals(scenes: Sequence[Scene], sets: Sequence[Kind]) -> list[Literal
 
 
 def list_attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
-    """Return every literal about attributes of the entities in `vocabulary`."""
+    """Return all literals about the colors, materials and shapes of the objects in `vocabulary`.
+
+    Args:
+        vocabulary: Names of objects, each of the form "color material shape".
+    """
     colors, materials, shapes = (
         sorted({entity.split()[place] for entity in vocabulary}) for place in range(3)
     )
@@ -180,10 +194,11 @@ def list_attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
 
 
 class Table:
-    """A table of n scenes, from which tests and rules are evaluated.
+    """A table of n scenes on which literals and rules are evaluated.
 
-    The table holds a matrix of counts. Row i is scene i, and each column is an entity (a kind of
-    object such as "gray metal sphere"). An entry says how many such objects the scene contains.
+    The attribute `counts` is an int32 array with one row per scene and one column per object name
+    (such as "gray metal sphere"). Each value says how many objects with that name the scene
+    contains.
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
@@ -196,16 +211,14 @@ class Table:
         self.memo: dict[Kind, NDArray[np.int32]] = {}
 
     def count(self, kind: Kind) -> NDArray[np.int32]:
-        """Return how many objects of a kind each scene contains, as an int32 array of shape
-        (n,).
-        """
+        """Return the number of objects of `kind` in each scene, as an int32 array of shape (n,)."""
         if kind not in self.memo:
             chosen = np.array([kind.matches(entity) for entity in self.entities], bool)
             self.memo[kind] = self.counts[:, chosen].sum(axis=1, dtype=np.int32)
         return self.memo[kind]
 
     def evaluate(self, literal: Literal) -> Mask:
-        """Return in which scenes a test holds, as a bool array of shape (n,)."""
+        """Return for each scene whether `literal` holds, as a bool array of shape (n,)."""
         counted = self.count(literal.kind)
         if literal.test == "odd":
             found = counted % 2 == 1
@@ -216,7 +229,7 @@ class Table:
         return np.asarray(found if literal.holds else ~found)
 
     def predict(self, rule: Rule) -> Mask:
-        """Return for which scenes a rule predicts "on", as a bool array of shape (n,)."""
+        """Return for each scene whether `rule` predicts "on", as a bool array of shape (n,)."""
         found = self.evaluate(rule.first)
         for join, literal in ((rule.join, rule.second), (rule.outer, rule.third)):
             if literal is not None:
@@ -245,9 +258,9 @@ Form = tuple[Join, ...]  # the joins of a rule: none, one or two
 
 
 class Scenes:
-    """The scenes of the sample space, in a table from which rules are evaluated.
+    """The scenes of the sample space, in a table on which rules are evaluated.
 
-    Scenes are taken in strides, so that the first words of a column of bits are a fair sample.
+    The scenes are reordered so that the first few hundred scenes are a fair sample of all scenes.
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
@@ -259,15 +272,25 @@ class Scenes:
         self.bits_words = -(-self.size // 64)
 
     def pack(self, masks: NDArray[np.bool_]) -> Bits:
-        """Pack masks (m, n) to (m, words); the bits after the last scene are 0."""
+        """Pack bool arrays into 64-bit words, one bit per scene.
+
+        Args:
+            masks: One row per rule or literal and one column per scene, of shape (m, n).
+
+        Returns:
+            A uint64 array of shape (m, words). The bits after the last scene are 0.
+        """
         padded = np.zeros((len(masks), 64 * self.bits_words), bool)
         padded[:, : self.size] = masks
         return np.packbits(padded, axis=1).view(np.uint64)
 
 
 class EarlierPredictions:
-    """Predictions of the earlier answers over S: the scenes that some answer calls on, and those it
-    calls off.
+    """The predictions of the earlier answers on the sample space S.
+
+    Args:
+        scenes: The scenes of S.
+        masks: For each earlier answer, the scenes that it predicts to be on, of shape (n,).
     """
 
     def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
@@ -278,12 +301,25 @@ class EarlierPredictions:
 
     @property
     def agreed_share(self) -> float:
-        """Return the share of S on which earlier answers agree, so that new answers can differ."""
+        """Return the share of S on which all earlier answers make the same prediction.
+
+        Only on these scenes can another rule make a new prediction.
+        """
         both = int(np.bitwise_count(self.on & self.off).sum())
         return 1.0 - both / max(1, self.scenes.size)
 
     def new_shares(self, bits: Bits) -> NDArray[np.float64]:
-        """Return, for each rule (m, words), the share of S with a new prediction."""
+        """Return for each rule the share of S on which its prediction is new.
+
+        A prediction is new if no earlier answer makes the same prediction for that scene.
+
+        Args:
+            bits: Predictions of m rules, packed into words of 64 scenes, of shape (m, words). Fewer
+                words than S has restrict the calculation to the first scenes.
+
+        Returns:
+            Shares from 0 to 1, of shape (m,).
+        """
         known_on, known_off = self.on[: bits.shape[1]], self.off[: bits.shape[1]]
         said_before = np.bitwise_count((bits & known_on) | (~bits & known_off))
         size = min(self.scenes.size, 64 * bits.shape[1])
@@ -291,13 +327,13 @@ class EarlierPredictions:
         return 1.0 - shares
 
     def mean_distances(self, bits: Bits) -> NDArray[np.float64]:
-        """Return, for each rule, its mean Jaccard distance to the earlier answers.
+        """Return for each rule its mean Jaccard distance to the earlier answers.
 
         Args:
-            bits: Predictions of m rules on S, packed into words (m, words).
+            bits: Predictions of m rules on S, packed into words of 64 scenes, of shape (m, words).
 
         Returns:
-            The mean distances (m,); 0 without earlier answers.
+            The mean distances, of shape (m,). They are 0 if there are no earlier answers.
         """
         apart = np.zeros(len(bits))
         for one in self.each:
@@ -307,7 +343,14 @@ class EarlierPredictions:
 
 
 class Search:
-    """The literals of one problem on one sample space, and the search for its rules by cost."""
+    """The search for rules that agree with the shown scenes of one problem, cheapest rules first.
+
+    Args:
+        shown: The shown scenes.
+        on: For each shown scene, whether it is on.
+        scenes: The scenes of the sample space.
+        sets: Sets of objects that rules may refer to.
+    """
 
     def __init__(
         self, shown: Sequence[Scene], on: Sequence[bool], scenes: Scenes, sets: Sequence[Kind]
@@ -330,11 +373,17 @@ class Search:
     def choose(
         self, earlier: EarlierPredictions, skip: set[Rule], expansions: float
     ) -> Rule | None:
-        """Return the next rule to answer with, or None if the budget ends before a rule is new
-        enough.
+        """Return the next rule to propose, or None if no rule is new enough within the budget.
 
-        Only rules that are new enough and cost at most `MAX_EXTRA_COST` more than the cheapest such
-        rule are candidates. The most valuable candidate is returned.
+        A rule is new enough if it makes new predictions on more than `MIN_NEW_SHARE` of the sample
+        space. Rules that cost more than `MAX_EXTRA_COST` above the cheapest such rule are not
+        considered. Of the remaining rules, the one that is farthest from the earlier answers is
+        returned, with a penalty if it leaves too little room for later answers.
+
+        Args:
+            earlier: Predictions of the earlier answers.
+            skip: Rules that must not be returned.
+            expansions: Budget of this call, in expansions (budget.py).
         """
         left = expansions * Budget.RULES if earlier.agreed_share > MIN_NEW_SHARE else 0.0
         best: tuple[float, Rule] | None = None
@@ -435,7 +484,15 @@ def _integer(mask: Mask) -> int:
 
 
 class Evidence:
-    """What the shown scenes imply: the duds, and the possible blickets of each lit scene."""
+    """What the shown scenes imply: which objects are duds, and which objects may be blickets.
+
+    An object is a dud if it occurs in a scene that is off. A blicket is an object that turns a
+    scene on.
+
+    Args:
+        shown: The shown scenes.
+        on: For each shown scene, whether it is on.
+    """
 
     def __init__(self, shown: Sequence[Scene], on: Sequence[bool]) -> None:
         duds = {entity for scene, lit in zip(shown, on, strict=True) if not lit for entity in scene}
@@ -447,7 +504,7 @@ class Evidence:
         self.few = _few(self.left)
 
     def suggest_kinds(self) -> list[Kind]:
-        """Return the kinds of objects that the shown scenes suggest."""
+        """Return sets of objects for rules to refer to: possible blickets, and all but the duds."""
         kinds = []
         if len(self.many) > 1:
             kinds.append(Kind(entities=self.many))
@@ -458,7 +515,10 @@ class Evidence:
         return kinds
 
     def suggest_rules(self) -> Iterator[Rule]:
-        """Yield the likeliest rule and another, if blickets explain the shown scenes."""
+        """Yield the two likeliest rules about blickets.
+
+        Nothing is yielded if blickets cannot explain the shown scenes.
+        """
         if not self.explained or not self.left:
             return
         unknown = Kind(entities=self.duds, others=True) if self.duds else EVERY

@@ -1,7 +1,8 @@
-"""Problems whose background is not black (0).
+"""Support for problems whose grids have a background colour other than black (0).
 
-The two colours are swapped, so that all rules for black backgrounds apply. The programs found swap
-them before their own steps and again after them.
+The background colour and black are swapped in all grids, so that the rules for black backgrounds
+apply. Every program that is found for the swapped grids gets one step that swaps the colours at the
+start, and one that swaps them back at the end.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ SWAP_BACK_STEP = Step(_SWAP, "", 0.0)
 
 
 def find_background(grid: Grid) -> int:
-    """Return the most frequent colour of a grid."""
+    """Return the most frequent colour of `grid`."""
     cells = [v for row in grid for v in row]
     return max(sorted(set(cells)), key=cells.count)
 
 
 def swap_background(inputs: Grids, outputs: Grids) -> tuple[Grids, Grids] | None:
-    """Return the pairs with background and black swapped.
+    """Return the shown pairs with the background colour of each input and black (0) swapped.
 
     Returns:
-        The inputs and outputs, or None unless every input has a background other than black that
-        covers at least the share `MIN_BACKGROUND_SHARE` of it.
+        The changed inputs and the changed outputs. None unless the most frequent colour of every
+        input is not black and covers at least the share `MIN_BACKGROUND_SHARE` of that input.
     """
     grounds = [find_background(grid) for grid in inputs]
     for grid, colour in zip(inputs, grounds, strict=True):
@@ -50,5 +51,5 @@ def _swap(grid: Grid, colour: int) -> Grid:
 
 
 def add_swaps(program: Program) -> Program:
-    """Return the program with the steps that swap the colours before and after it."""
+    """Return `program` with a first and a last step that swap the background colour and black."""
     return Program((SWAP_STEP, *program.steps, SWAP_BACK_STEP))

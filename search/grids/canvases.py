@@ -1,7 +1,7 @@
-"""Steps that put the grid on a larger, empty canvas, or shift its rows step by step.
+"""Steps that place the grid on a larger, empty canvas, or shift each row farther than the last one.
 
-The grid stands in a corner or in the middle, where the outputs show it, so that later steps can
-draw around it.
+The grid is placed in the corner or in the middle in which the outputs show it, so that later steps
+can draw around it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ _LEANING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that enlarge the canvas of an input."""
+    """Yield the steps that enlarge the canvas of the shown inputs, if the outputs are larger.
+
+    Nothing is yielded for grids that are the result of earlier steps.
+    """
     if not facts.first or facts.fits or not facts.smaller:
         return
     if all(

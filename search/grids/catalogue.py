@@ -1,7 +1,8 @@
-"""The catalogue of steps that expand a state.
+"""The catalogue of steps with which the search extends a grid program.
 
-There is one module for each concept. Parameters of the steps are read off the grids of the state
-and the outputs.
+Each module that it collects contains the steps of one concept, such as cropping or colouring. The
+parameters of the steps, such as colours and distances, are read from the current grids and the
+outputs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ CONCEPTS = (
 
 
 def steps(state: State, goal: Goal) -> Iterator[Step]:
-    """Yield every step of the catalogue that may help in a state, cheapest kinds of steps first."""
+    """Yield every step that may bring the grids of `state` closer to the outputs of `goal`.
+
+    Modules with cheap steps come first.
+    """
     facts = Facts(state, goal)
     for concept in CONCEPTS:
         yield from concept.steps(facts)

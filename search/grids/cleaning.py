@@ -1,7 +1,7 @@
 """Steps that remove noise from grids.
 
-They remove small objects, cells outside of any block and cells unlike their surroundings, and make
-objects, rows and tiles uniform by majority.
+Some of the steps delete small objects, cells outside of any block, or cells that differ from the
+cells around them. Others give each object, row or tile its most frequent colour.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ _KEEPING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that remove noise, for the inputs only."""
+    """Yield the steps that remove noise from the shown inputs.
+
+    Nothing is yielded for grids that are the result of earlier steps.
+    """
     if not facts.first:
         return
     yield from _KEEPING

@@ -1,7 +1,7 @@
-"""Small grids in a corner of an empty grid that is as large as the input.
+"""Support for problems whose outputs show a small grid in one corner and are empty elsewhere.
 
-The search looks for the small grid, and its programs end with a step that puts the grid into the
-corner.
+The search looks for programs that make the small grid. A final step then places the small grid in
+the corner of an empty grid of the input's size.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def find_corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
     """Find the small grid that each output shows in one corner.
 
     Returns:
-        The small grids and the step, for the corner where the grids have the fewest cells. None if
-        an output differs from its input in size, if the small grids cover too much of the outputs,
-        or if the outputs keep too much of what the inputs show.
+        The small grids, and the step that places a small grid in the corner. If several corners are
+        possible, the corner with the smallest grids is used. None if an output differs from its
+        input in size, if the small grids cover more than the share `MAX_SHARE` of the outputs, or
+        if fewer than a quarter of the coloured cells of an input are empty in its output.
     """
     if list(map(shape, inputs)) != list(map(shape, outputs)):
         return None
@@ -65,5 +66,10 @@ def _wiped(inputs: Grids, outputs: Grids) -> bool:
 
 
 def place_in_corner(program: Program, last: Step) -> Program:
-    """Return the program followed by the steps that place its result in the corner."""
+    """Return `program` followed by the step `last`, which places the small grid in its corner.
+
+    Args:
+        program: A program that makes the small grid.
+        last: The step that `find_corner` returned.
+    """
     return Program((SAVE_SIZE, *program.steps, last))

@@ -1,7 +1,7 @@
-"""Finders and steps for outputs that are the result of counting.
+"""Finders and steps for outputs that show the result of counting.
 
-The outputs show a winning colour, the colours by frequency, bars, or grids whose size or filling is
-a number of objects, colours or cells.
+Such outputs show the colour that occurs most often, the colours in the order of their frequency,
+bars, or a grid whose size or number of filled cells is a count of objects, colours or cells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_COUNTED = 8  # maximum number of conditions whose objects are counted
 
 
 class CountExpression(NamedTuple):
-    """An expression over `g` that gives a number or a colour."""
+    """A Python expression over a grid `g` that gives a number or a colour."""
 
     text: str
     says: str
@@ -44,7 +44,10 @@ _COLOURS = (
 
 
 def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
-    """Yield expressions for colours, constant colours first if the outputs have few."""
+    """Yield expressions that give a colour.
+
+    If the outputs of `goal` have at most three colours, these colours come first as constants.
+    """
     if len(goal.made_colours) <= 3:
         for colour in goal.made_colours:
             yield CountExpression(str(colour), colour_name(colour), 0.4)
@@ -52,7 +55,10 @@ def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
 
 
 def number_expressions(goal: Goal) -> Iterator[CountExpression]:
-    """Yield expressions for numbers that a grid determines, such as its number of colours."""
+    """Yield expressions that give a number, such as the number of colours in a grid.
+
+    Colours of `goal` are counted one by one, too.
+    """
     yield CountExpression("len(ranked(g))", "the number of colours", 0.5)
     yield CountExpression("len(objects(g, True, False))", "the number of objects", 0.5)
     yield CountExpression(
@@ -81,10 +87,14 @@ def number_expressions(goal: Goal) -> Iterator[CountExpression]:
 
 
 def count_objects(wanted: list[int], state: State, budget: Budget) -> Iterator[CountExpression]:
-    """Yield counts of the objects that meet a condition, if they equal the wanted numbers.
+    """Yield expressions that count objects, if the counts are equal to `wanted` on every grid.
+
+    Each expression counts the objects that meet one condition, at most `MAX_COUNTED` in all.
 
     Args:
-        wanted: The number that each grid needs.
+        wanted: The required number for each grid of `state`.
+        state: The grids whose objects are counted.
+        budget: Budget to which the work is charged.
     """
     given = 0
     for view in VIEWS[:4]:
@@ -124,7 +134,12 @@ def _kept(
 
 
 def fill_uniformly(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make a grid of one colour, with a size that is fixed or equals a number."""
+    """Yield steps that make a grid of a single colour.
+
+    The size of the grid is constant, is the size of the current grid, or depends on a count.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if any(len({v for row in out for v in row}) > 1 for out in goal.outputs):
         return
     wanted = [out[0][0] for out in goal.outputs]
@@ -168,7 +183,10 @@ def fill_uniformly(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def fill_by_count(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that fill a number of cells in a grid of fixed size."""
+    """Yield steps that make a grid of constant size and fill n of its cells, where n is a count.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if len(set(goal.shapes)) != 1 or len(goal.shapes) < 2 or len(goal.made_colours) < 2:
         return
     height, width = goal.shapes[0]
@@ -219,7 +237,10 @@ _LISTS = (
 
 
 def list_colours(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that list colours in an order, as a row, a column, bars, a diagonal or squares."""
+    """Yield steps that draw colours in some order: in a line, as bars, on a diagonal or as squares.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if goal.has_shapes(state.grids):
         return
     for text, says, cost in _LISTS:
@@ -283,7 +304,10 @@ def list_colours(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def scale_by_count(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that magnify or repeat the grid as often as a number says."""
+    """Yield steps that enlarge or repeat the grid by a factor that is a count.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     ratios = [(h // len(g), w // len(g[0])) for g, (h, w) in zip(state.grids, goal.shapes, strict=True)]  # fmt: skip
     if len(set(ratios)) < 2 or any(a < 1 or b < 1 for a, b in ratios):
         return
@@ -317,7 +341,10 @@ _COUNTS = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps of the catalogue that count."""
+    """Yield the counting steps of the catalogue.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if not facts.may_shrink or not (facts.first or facts.depth == 1):
         return
     if facts.common_size == (1, 1):

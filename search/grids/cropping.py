@@ -1,4 +1,4 @@
-"""Steps that cut out a part of a grid: boxes, halves, the inside of a border, fixed windows."""
+"""Steps that cut out a region of a grid: a box, a half, the inside of a border or a window."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ OBJECT_STEPS = _objects()
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that cut out a part and may help in a state."""
+    """Yield the steps that cut out a region.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if not facts.may_shrink:
         return
     yield from PLAIN_STEPS

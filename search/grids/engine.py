@@ -1,8 +1,8 @@
-"""Search engine for tasks on grids of colours.
+"""Search engine for tasks that turn a grid of colours into another grid.
 
-A program is proposed only if its own Python text, when run, gives all shown outputs. Proposals come
-in the order that novelty.py defines. A program that fails or returns no grid on a part of the
-sample space is proposed later.
+A program is proposed only if its generated Python source, when executed, gives all shown outputs.
+NoveltyRanker (novelty.py) decides the order of the proposals. Programs that fail or return no grid
+on some inputs of the sample space are made more expensive, so that they are proposed later.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ProgramWrapper = Callable[[Program], Program]
 
 
 class Candidate:
-    """A program as Python text, with its description in words, its cost and its predictions."""
+    """A program that may be proposed: its Python source, its description in words and its cost."""
 
     def __init__(self, program: Program) -> None:
         self.text = generate_source(program)
@@ -47,24 +47,32 @@ class Candidate:
         self.function: Callable[[Grid], Any] = names["f"]
 
     def is_consistent(self, shown: list[list[Any]]) -> bool:
-        """Return whether the text, when run, gives every shown output."""
+        """Return whether the source of this program, when executed, gives all shown outputs.
+
+        Args:
+            shown: Pairs [input, output].
+        """
         try:
             return all(self.function(given) == out for given, out in shown)
         except FAILURES:
             return False
 
     def memorises(self, inputs: Sequence[Grid]) -> bool:
-        """Return whether a branch of the program serves only a single shown case."""
+        """Return whether some branch of this program is taken for only one case in all of `inputs`.
+
+        Such a branch suggests that the program memorises (memorisation.py).
+        """
         if self.remembered is None:
             self.remembered = memorises_case(self.text, inputs)
         return self.remembered
 
     def predict(self, inputs: Sequence[Grid]) -> Predictions:
-        """Run the program on the inputs.
+        """Run this program on all `inputs`.
 
         Returns:
-            Arrays of shape (inputs,): a hash of each output, and whether the program returned a
-            non-empty rectangular grid. The hash is 0 if the program failed.
+            Two arrays of shape (inputs,). The first holds a hash of each output, or 0 if the
+            program failed. The second says whether the program returned a rectangular grid that is
+            not empty.
         """
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
@@ -83,7 +91,7 @@ def _rectangular(value: Any) -> bool:
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether all inputs and outputs are grids of integers from 0 to 9."""
+    """Return whether all inputs and outputs in `shown` are grids of integers from 0 to 9."""
     return bool(shown) and all(_colours(g) for pair in shown for g in pair)
 
 
@@ -94,9 +102,9 @@ def _colours(value: Any) -> bool:
 
 
 def prepare_space(inputs: list[Any]) -> list[Grid]:
-    """Return an evenly spaced sample of the grids in the space.
+    """Return an evenly spaced sample of the grids in `inputs`.
 
-    If the space holds at least `SPACE_SIZE` grids with at most `MAX_SMALL_CELLS` cells, larger grids are left out.
+    If at least `SPACE_SIZE` grids have at most `MAX_SMALL_CELLS` cells, larger grids are left out.
     """
     grids = [grid for grid in inputs if _colours(grid)]
     small = [grid for grid in grids if len(grid) * len(grid[0]) <= MAX_SMALL_CELLS]
@@ -106,7 +114,14 @@ def prepare_space(inputs: list[Any]) -> list[Grid]:
 
 
 class Problem:
-    """A grid problem under search: its searches, and its candidates in the order of their cost."""
+    """The search for programs that solve one grid problem.
+
+    Args:
+        shown: Pairs [input, output].
+        space: The sample space, on which the novelty of a program is measured.
+        expansions: Budget of the search, in expansions (budget.py).
+        public: Ignored.
+    """
 
     def __init__(
         self, shown: list[list[Any]], space: list[Grid], expansions: float, public: object = None
@@ -131,8 +146,12 @@ class Problem:
         self.first: list[Candidate] | None = None
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next answer to the problem, or None if the budget of expansions has no further
-        answer.
+        """Return the next program, or None if the budget ends before a program is found.
+
+        Args:
+            earlier: Texts of all earlier answers, in their order.
+            skip: Texts that must not be proposed again. If it is empty, the first answer is
+                returned.
         """
         # Compute this before the search goes on: the first answer must not depend on other
         # requests.

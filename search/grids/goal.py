@@ -1,4 +1,4 @@
-"""The search goal, the states that programs reach, and facts about a state for the catalogue."""
+"""The goal of a grid search, its states, and facts about a state that the catalogue uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Key: TypeAlias = tuple[tuple[int, bytes], ...]
 
 
 class State(NamedTuple):
-    """The grids that a program makes of the shown inputs, one per pair."""
+    """A search state: a program, and the grid that it makes from each shown input."""
 
     grids: Grids
     program: Program
@@ -28,13 +28,14 @@ class Goal:
         outputs: The shown outputs, in the same order.
 
     Attributes:
-        key: Key of the outputs.
+        key: Hashable key of the outputs (`grids_key`).
         shapes: Height and width of each output.
         same_shapes: Whether every output has the size of its input.
-        cells: Number of cells of all inputs and outputs together, used to charge the budget.
-        colours: All colours of inputs and outputs.
-        lasting: Colours other than 0 that are in every input and in every output.
-        made_colours: All colours of the outputs.
+        cells: Total number of cells in all inputs and outputs, from which the cost of a step is
+            computed.
+        colours: All colours of the inputs and outputs, sorted.
+        lasting: Colours other than 0 that occur in every input and in every output, sorted.
+        made_colours: All colours of the outputs, sorted.
     """
 
     def __init__(self, inputs: Grids, outputs: Grids) -> None:
@@ -49,11 +50,11 @@ class Goal:
         self.made_colours = sorted({v for g in outputs for row in g for v in row})
 
     def estimate_distance(self, grids: Grids) -> float:
-        """Estimate the distance of the grids from the outputs, in units of cost.
+        """Estimate how much the remaining steps cost that turn `grids` into the outputs.
 
-        The estimate is higher if the sizes of the grids are unlikely to become the sizes of the
-        outputs in one step. It is also higher if a grid has lost a colour that every input and
-        output has.
+        The estimate is higher if the sizes of `grids` are unlikely to become the sizes of the
+        outputs in one step. It is also higher if a grid has lost a colour that occurs in every
+        input and output.
         """
         shapes = [shape(grid) for grid in grids]
         far = 0.0
@@ -70,21 +71,21 @@ class Goal:
         return far
 
     def has_shapes(self, grids: Grids) -> bool:
-        """Return whether the grids have the sizes of the outputs."""
+        """Return whether each of `grids` has the same size as its output."""
         return [shape(grid) for grid in grids] == self.shapes
 
 
 def shape(grid: Grid) -> tuple[int, int]:
-    """Return the height and width of a grid."""
+    """Return the height and width of `grid`."""
     return len(grid), len(grid[0])
 
 
 def grids_key(grids: Grids) -> Key:
-    """Return a hashable key that is equal for equal grids.
+    """Return a hashable key for `grids`. Two sequences of equal grids have equal keys.
 
     Raises:
-        ValueError: If a cell is no integer from 0 to 255.
-        TypeError: If a cell is no number.
+        ValueError: A cell is not an integer from 0 to 255.
+        TypeError: A cell is not a number.
     """
     return tuple((len(g[0]), b"".join(map(bytes, g))) for g in grids)
 
@@ -95,7 +96,12 @@ Array = NDArray[np.int64]
 
 
 class Facts:
-    """Facts about one search state, computed once for all parts of the catalogue of steps."""
+    """Facts about one search state that the modules of the catalogue use, each computed only once.
+
+    Args:
+        state: The search state with the current grids.
+        goal: The outputs that the search has to reach.
+    """
 
     def __init__(self, state: State, goal: Goal) -> None:
         self.grids, self.goal = state.grids, goal
@@ -111,49 +117,49 @@ class Facts:
 
     @property
     def may_shrink(self) -> bool:
-        """Return whether steps that cut out a part of the grids may help."""
+        """Return whether steps that cut out a region of the grids may help."""
         return self.first or (not self.fits and not self.smaller)
 
     @property
     def may_keep_size(self) -> bool:
-        """Return whether steps that keep the size may help.
+        """Return whether steps that keep the size of the grids may help.
 
-        It is true for the inputs and for grids that have the outputs' sizes.
+        They may help on the shown inputs, and on grids that already have the sizes of the outputs.
         """
         return self.first or self.fits
 
     @cached_property
     def colours(self) -> list[set[int]]:
-        """Return for each grid the set of its colours."""
+        """Return the set of colours of each grid."""
         return [{v for row in g for v in row} for g in self.grids]
 
     @cached_property
     def any_colour(self) -> list[int]:
-        """Return the colours that at least one grid has, sorted."""
+        """Return the colours that occur in at least one grid, sorted."""
         return sorted(set().union(*self.colours))
 
     @cached_property
     def every_colour(self) -> list[int]:
-        """Return the colours that all grids have, sorted."""
+        """Return the colours that occur in every grid, sorted."""
         return sorted(set.intersection(*self.colours))
 
     @cached_property
     def usual_colours(self) -> list[int]:
-        """Return the colours other than 0 that at least half of the grids have, sorted."""
+        """Return the colours other than 0 that occur in at least half of the grids, sorted."""
         held = [c for c in self.any_colour if c]
         return [c for c in held if 2 * sum(c in one for one in self.colours) >= len(self.colours)]
 
     @cached_property
     def removed_colours(self) -> list[int]:
-        """Return the colours other than 0 that are in a grid but in no output."""
+        """Return the colours other than 0 that occur in some grid but in no output, sorted."""
         return [c for c in self.any_colour if c and c not in self.goal.made_colours]
 
     @cached_property
     def paint_colours(self) -> list[int]:
-        """Return the colours that a step may paint.
+        """Return the colours that a step should paint with.
 
-        These are the colours that occur in outputs but not in the grids. If there are none, they
-        are the first four colours of the outputs.
+        They are the colours other than 0 that occur in outputs but not in the grids. If there are
+        no such colours, the first four colours of the outputs are returned.
         """
         made = [c for c in self.goal.made_colours if c]
         new = [c for c in made if c not in self.any_colour]
@@ -161,9 +167,9 @@ class Facts:
 
     @cached_property
     def growth(self) -> tuple[int, int] | None:
-        """Return the factors by which the outputs are higher and wider than the inputs.
+        """Return the two factors by which the outputs are higher and wider than the current grids.
 
-        The result is None unless both factors are integers and equal in all pairs.
+        None is returned unless both factors are integers and equal in all pairs.
         """
         found = set()
         for (h, w), (high, wide) in zip(self.shapes, self.goal.shapes, strict=True):
@@ -174,17 +180,15 @@ class Facts:
 
     @cached_property
     def common_size(self) -> tuple[int, int] | None:
-        """Return the height and width of the outputs if all outputs are equally large, otherwise
-        None.
-        """
+        """Return the height and width of the outputs, or None if the outputs differ in size."""
         return self.goal.shapes[0] if len(set(self.goal.shapes)) == 1 else None
 
     @cached_property
     def arrays(self) -> list[Array]:
-        """Return the grids as NumPy arrays."""
+        """Return the current grids as int64 arrays of shape (height, width)."""
         return [np.array(g, dtype=np.int64) for g in self.grids]
 
     @cached_property
     def output_arrays(self) -> list[Array]:
-        """Return the outputs as NumPy arrays."""
+        """Return the outputs as int64 arrays of shape (height, width)."""
         return [np.array(g, dtype=np.int64) for g in self.goal.outputs]

@@ -1,8 +1,8 @@
-"""Grid programs: sequences of steps, each some lines of Python on a grid `g` and a phrase.
+"""Grid programs: sequences of steps, where a step is Python code that changes a grid `g`.
 
-The engine runs the very lines that it writes into an answer, so a search result and the answer's
-own result cannot differ. Costs add up and are set by hand: they are a prior over the rules that
-people have in mind. Answers use the colour names that are imported here.
+The search executes exactly the code that is written into an answer, so the answer gives the same
+grids as the search. Every step has a cost, and the cost of a program is their sum. The costs were
+set by hand to express how likely people are to have such a rule in mind.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ class Step(NamedTuple):
     """One step of a grid program.
 
     Attributes:
-        code: Lines that read the list of rows `g`, leave the rows themselves unchanged and assign a
-            new list to `g`. They may call the functions of step_functions.py.
-        says: The step as an instruction, for the description of the program. It is empty if the
-            description leaves the step out.
+        code: Python lines that read the grid `g`, a list of rows, and assign a new list to `g`.
+            They must not modify the rows of `g`. They may call the helper functions of
+            step_functions.py.
+        says: The step as an instruction in English. It is empty if descriptions of programs leave
+            the step out.
         cost: Cost of the step.
     """
 
@@ -42,7 +43,10 @@ class Step(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A sequence of steps; the empty program leaves the grid as it is."""
+    """A sequence of steps that turns an input grid into another grid.
+
+    A program without steps returns the grid unchanged.
+    """
 
     steps: tuple[Step, ...] = ()
 
@@ -52,12 +56,12 @@ class Program(NamedTuple):
         return sum(step.cost for step in self.steps)
 
     def then(self, *steps: Step) -> Program:
-        """Return this program followed by further steps."""
+        """Return a program that runs the steps of this program and then `steps`."""
         return Program((*self.steps, *steps))
 
 
 def generate_source(program: Program) -> str:
-    """Return the program as one Python function `f`, with the helpers that it calls inside."""
+    """Return `program` as Python source: one function `f(g)` with its helper functions inside."""
     lines = [line for step in program.steps for line in step.code.splitlines()]
     body = [
         line for name in find_used_helpers("\n".join(lines)) for line in HELPERS[name].splitlines()
@@ -70,7 +74,7 @@ def generate_source(program: Program) -> str:
 
 
 def describe_program(program: Program) -> str:
-    """Return a sentence that describes the program."""
+    """Return an English sentence that describes what `program` does."""
     if not program.steps:
         return "The grid stays as it is."
     said = ", then ".join(step.says for step in program.steps if step.says)
@@ -78,7 +82,10 @@ def describe_program(program: Program) -> str:
 
 
 def find_used_helpers(code: str) -> list[str]:
-    """Return the helpers that the code calls, directly or indirectly, each before its callers."""
+    """Return the names of the helpers that `code` calls, directly or through other helpers.
+
+    Every helper comes after the helpers that it calls itself.
+    """
     found: dict[str, None] = {}
 
     def visit(text: str) -> None:
@@ -111,7 +118,7 @@ def _free(code: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def compile_step(code: str) -> Callable[[Grid], Any]:
-    """Return the lines of a step as a function of a grid."""
+    """Compile the code of a step to a function that takes a grid and returns the changed grid."""
     lines = "\n".join("    " + line for line in code.splitlines())
     names = dict(_helpers())
     exec(compile(f"def step(g):\n{lines}\n    return g", "<step>", "exec"), names)
@@ -138,7 +145,10 @@ def _helpers() -> dict[str, Any]:
 
 
 def apply(step: Step, grids: Grids) -> Grids | None:
-    """Run a step on all grids; return None if it fails or returns no grid for one of them."""
+    """Run `step` on all `grids` and return the results.
+
+    None is returned if the step fails on a grid or returns a value that is not a grid.
+    """
     made = compile_step(step.code)
     out = []
     for grid in grids:
@@ -153,9 +163,9 @@ def apply(step: Step, grids: Grids) -> Grids | None:
 
 
 def is_grid(value: Any) -> bool:
-    """Return whether a value is a list of 1 to 30 rows with 1 to 30 cells each, all of one length.
+    """Return whether `value` is a list of 1 to 30 rows of equal length, with 1 to 30 cells each.
 
-    The cells themselves are not checked.
+    The values of the cells are not checked.
     """
     return (
         type(value) is list
@@ -167,5 +177,5 @@ def is_grid(value: Any) -> bool:
 
 
 def colour_name(colour: int) -> str:
-    """Return the name and number of a colour, such as "red (2)"."""
+    """Return the name and the number of a colour, such as "red (2)"."""
     return f"{COLOUR_NAMES[colour]} ({colour})"

@@ -1,6 +1,7 @@
-"""Steps that make larger grids: magnified, tiled, mirrored, repeated by themselves or padded.
+"""Steps that make larger grids: enlarged, tiled, mirrored, repeated or padded.
 
-The factor is read off the sizes of the outputs.
+The factor of the enlargement is read from the sizes of the outputs. One of the patterns repeats a
+grid inside its own cells.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ COUNTS = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that enlarge the grids, or one that shrinks them for smaller outputs."""
+    """Yield the steps that enlarge the grids of `facts`, if the outputs are larger.
+
+    If the outputs are smaller, the only step that may be yielded is one that shrinks the grids.
+    """
     if facts.fits or not facts.smaller:
         if facts.larger and not facts.fits:
             yield from _shrunk(facts)

@@ -1,8 +1,8 @@
-"""Finders and steps for regularities.
+"""Finders and steps for patterns that repeat or are symmetric.
 
-The finders complete a pattern by its period or its symmetry, stamp patterns around the cells of a
-colour, copy a shape onto its parts elsewhere, and draw lines between equal cells. The steps of the
-catalogue make a grid symmetric or repeat it by the smallest period that it shows.
+The finders complete a pattern by its period or symmetry, draw a pattern around all cells of a
+colour, complete fragments of a shape, and draw lines between cells of equal colour. The steps of
+the catalogue make a grid symmetric or repeat it with the smallest period that it shows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ MAX_PATTERN_CELLS = 24  # maximum number of cells of a stamped pattern
 
 
 def complete_patterns(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that fill the cells of one colour by continuing the pattern of the other cells."""
+    """Yield steps that continue the pattern of a grid over the cells of one colour.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     hidden = _hidden(state.grids, goal)
     for colour in hidden:
         name = "the empty cells" if colour == 0 else f"the {colour_name(colour)} cells"
@@ -77,8 +80,10 @@ def _hidden(grids: Grids, goal: Goal) -> list[int]:
 
 
 def stamp(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Yield steps that stamp a pattern around the cells of a colour, in this colour or other
-    colours.
+    """Yield steps that draw a small pattern around every cell of a colour.
+
+    The pattern has either constant colours or the colour of the cell in its centre. Each step turns
+    the grids of `state` into the outputs of `goal`.
     """
     if not goal.has_shapes(state.grids) or not budget.charge(goal.cells / 4):
         return
@@ -200,8 +205,10 @@ _SHAPES = {
 
 
 def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that complete fragments of the largest multi-coloured object to copies of this
-    object.
+    """Yield steps that complete fragments of the largest object to copies of that object.
+
+    Every grid must have at least two objects, and the largest one must have several colours. Each
+    step turns the grids of `state` into the outputs of `goal`.
     """
     if not goal.has_shapes(state.grids):
         return
@@ -250,7 +257,10 @@ _WAYS = (
 
 
 def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that draw lines between equal cells."""
+    """Yield steps that draw lines between cells of equal colour.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not goal.has_shapes(state.grids):
         return
     changed = [
@@ -302,7 +312,10 @@ def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def symmetrise_about_cells(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make the drawing symmetric about the cells of one colour."""
+    """Yield steps that make the drawing symmetric about the cells of one colour.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not goal.has_shapes(state.grids):
         return
     marks = set.intersection(*({v for row in g for v in row if v} for g in state.grids))
@@ -372,7 +385,10 @@ DISTINCT = Step(
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps of the catalogue that make grids symmetric or periodic."""
+    """Yield the steps that make grids symmetric or periodic.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if facts.fits and facts.first:
         yield DISTINCT
     if facts.fits:

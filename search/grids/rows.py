@@ -1,4 +1,4 @@
-"""Steps on whole rows and columns: remove, sort, repeat or paint them."""
+"""Steps that remove, sort, repeat or paint entire rows and columns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ TURN = "g = [list(row) for row in zip(*g)]"
 
 
 def row_and_column_steps(code: str, says: str, price: float, both: bool = False) -> list[Step]:
-    """Return a step on rows and the corresponding step on columns.
+    """Return a step on rows and the same step on columns.
 
     Args:
-        code: Lines of the step on rows.
-        says: Phrase with the placeholders {row} and {rows}.
-        price: Cost of the step on rows, and of the step on columns.
-        both: Whether to add a step on rows and then columns, which costs 0.2 more.
+        code: Python code of the step on rows.
+        says: Description of the step, with the placeholders {row} and {rows}.
+        price: Cost of the step on rows, which is also the cost of the step on columns.
+        both: Whether to add a third step that changes rows and then columns. It costs 0.2 more.
     """
     made = [
         Step(code, says.format(row="row", rows="rows"), price),
@@ -103,7 +103,10 @@ KEEPING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps on rows and columns that may help in a state."""
+    """Yield the steps on rows and columns.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if facts.may_shrink:
         yield from SHRINKING
     if facts.may_keep_size:

@@ -1,14 +1,16 @@
-"""Best-first search over grid programs for one problem.
+"""Best-first search for grid programs that explain all shown pairs of one problem.
 
-States are expanded in the order of their cost, by the steps of the catalogue (catalogue.py) and by
-the finders. A finder is a function `(state, goal, budget) -> Iterator[Step]`. From the pairs, it
-derives single steps that turn the grids of a state into the outputs, instead of trying steps one by
-one. The next piece of work is the cheapest one: the cost of the state, plus its estimated distance
-from the outputs, plus the cost of the work itself.
+A search state is a program together with the grids that it makes from the shown inputs. There are
+two kinds of work on a state. The catalogue (catalogue.py) extends the program by one step, which
+leads to further states. A finder is a function `(state, goal, budget) -> Iterator[Step]`: it
+derives from the pairs a single step that turns the grids of the state into the outputs. The search
+always does the cheapest work next. The cost of a piece of work is the cost of the state, plus the
+estimated distance of its grids from the outputs, plus the cost of the finder or the catalogue.
 
-States with equal grids count as one state (observational equivalence). Only the cheapest of them is
-expanded. The others come back as alternatives for that part of the programs found, because they may
-differ on other inputs. The result depends only on the pairs and the budget.
+States with equal grids count as one state (observational equivalence), and only the cheapest of
+these states is extended. The programs of the other states later replace the beginnings of the
+programs that were found, because the results may differ on other inputs. The search depends only on
+the pairs and the budget.
 """
 
 from __future__ import annotations
@@ -79,7 +81,13 @@ MAX_EXTRA_COST = 4.0  # maximum extra cost of an alternative over the cheapest p
 
 
 class Search:
-    """Best-first search of one problem, with its states and the programs that explain all pairs."""
+    """Best-first search for programs that turn all shown inputs of one problem into their outputs.
+
+    Args:
+        inputs: The shown inputs.
+        outputs: The shown outputs, in the same order.
+        expansions: Budget of the search, in expansions (budget.py).
+    """
 
     def __init__(self, inputs: Grids, outputs: Grids, expansions: float) -> None:
         self.goal = Goal(inputs, outputs)
@@ -96,11 +104,12 @@ class Search:
         self._enter(State(inputs, Program()))
 
     def run(self, confident: bool = False) -> list[Program]:
-        """Search on and return all programs found so far, cheapest first.
+        """Continue the search and return all programs found so far, cheapest first.
 
         Args:
-            confident: Stop once a program is found that costs at most `CONFIDENT_COST` or no more than
-                the next piece of work. No alternatives are added in this mode.
+            confident: If true, stop as soon as a program costs at most `CONFIDENT_COST` or at most
+                as much as the next piece of work, and do not add variants of the programs. If
+                false, use the entire budget.
         """
         while self.due and self.budget.left > 0 and len(self.found) < MAX_PROGRAMS:
             if confident and self.cheapest <= max(CONFIDENT_COST, self.due[0][0]):

@@ -1,7 +1,7 @@
-"""Helper functions that steps may call, as the Python text that is written into answers.
+"""Helper functions that grid programs may call, as Python source that is copied into answers.
 
-Each helper is one function over builtins that changes none of its arguments. A helper may call
-other helpers.
+Every helper is a single function that uses only Python builtins and other helpers. It changes none
+of its arguments.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Helper functions that look at whole grids, and those that remove noise (cleaning.py).
+"""Source of helper functions that work on entire grids, and of helpers that remove noise.
 
-step_functions.py explains what a helper is.
+step_functions.py explains what a helper is. cleaning.py uses the helpers that remove noise.
 """
 
 from __future__ import annotations

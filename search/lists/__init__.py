@@ -1,1 +1,1 @@
-"""Search for functions over lists of integers: programs found by enumeration and deduction."""
+"""Search for functions over lists of integers, by enumeration of programs and by deduction."""

@@ -1,10 +1,12 @@
-"""Backward search: undo the last step of a goal, and search for what stood before it.
+"""Backward search: undo the last step of a goal, and look for a program for the value before the
+step.
 
-`undo_last_step(goal)` yields possible values of the outputs before a last step: a permutation, a
-repetition, the insertion of a fixed element, a length or sum placed at an end, running sums, or an
-addition to or multiplication of each element. Each comes with a function that turns a program for
-the earlier value into a program for the goal. A goal may be undone twice (`search_backward`). Looking up
-whether the bank reaches such a goal costs almost nothing; only the likelier goals are searched for.
+A goal is the wanted list for each example input. `undo_last_step(goal)` yields possible values of
+these lists before a last step. The step may be a permutation, a repetition, the insertion of a
+fixed element, a length or sum placed at an end, running sums, or an addition to or multiplication
+of each element. With each earlier value comes a function that turns a program for the earlier value
+into a program for the goal. `search_backward` may undo two steps. A lookup of an earlier value in
+the bank costs almost nothing. Only the likelier earlier values are searched for.
 """
 
 from __future__ import annotations
@@ -64,16 +66,23 @@ _FACTORS = (2, 3, 4, 5, 10)
 
 
 def undo_last_step(goal: Lists) -> Iterator[EarlierGoal]:
-    """Yield all earlier goals that a single step turns into this goal."""
+    """Yield all earlier goals that a single step turns into `goal`.
+
+    A goal is one wanted list per example input. Each item holds the earlier goal, a function that
+    turns a program for the earlier goal into a program for `goal`, and the cost of the step.
+    """
     yield from undo_evident_steps(goal)
     yield from _permutations(goal)
     yield from _maps(goal)
 
 
 def undo_evident_steps(goal: Lists) -> Iterator[EarlierGoal]:
-    """Yield goals before steps for which the goal itself is evidence.
+    """Yield earlier goals that a single step turns into `goal`, if `goal` shows evidence of the
+    step.
 
-    Permutations and sums are left out, since they are always possible.
+    A repetition, for example, is visible in the lists. Permutations and arithmetic on each element
+    are left out, since almost any list could be their result. The items have the form of
+    `undo_last_step`.
     """
     yield from _repetitions(goal)
     yield from _fixed(goal)
@@ -82,9 +91,13 @@ def undo_evident_steps(goal: Lists) -> Iterator[EarlierGoal]:
 
 
 def search_backward(bank: Bank, goal: Lists, budget: Budget, twice: bool) -> Iterator[Node]:
-    """Yield programs that reach the goal with one or two last steps from a value in the bank.
+    """Yield programs that reach the goal by one or two last steps from a value in the bank.
 
-    The bank holds the values of the programs that were found so far.
+    Args:
+        bank: The known values, with their programs.
+        goal: The wanted list for each example input.
+        budget: Budget that the work is charged to.
+        twice: Whether to undo two steps as well as one step.
     """
     seen = {goal}
     first = []
@@ -282,10 +295,14 @@ def _map(term: Node) -> RebuildGoal:
 
 
 def is_worth_searching(inputs: Lists, before: Lists) -> bool:
-    """Return whether a goal is worth a search.
+    """Return whether an earlier goal is likely enough to be searched for.
 
-    A goal is worth a search if it holds only elements of the inputs, or if no output is longer than
-    its input.
+    All integers must be small enough. In addition, every list of the earlier goal must hold only
+    elements of its input, or no list may be longer than its input.
+
+    Args:
+        inputs: The example inputs.
+        before: The earlier goal, one list per example input.
     """
     pairs = list(zip(inputs, before, strict=True))
     if any(abs(v) > LARGEST_INTEGER for b in before for v in b):
@@ -294,7 +311,13 @@ def is_worth_searching(inputs: Lists, before: Lists) -> bool:
 
 
 def merge_fixed_elements(bank: Bank, goal: Lists) -> Iterator[Node]:
-    """Yield the input with one or two fixed elements added, sorted."""
+    """Yield programs that add one or two fixed elements to the input, sort the result and reach the
+    goal.
+
+    Args:
+        bank: The known lists, among them the example inputs.
+        goal: The wanted list for each example input.
+    """
     extra = {tuple(sorted((Counter(o) - Counter(x)).elements()))
              for x, o in zip(bank.inputs, goal, strict=True)}  # fmt: skip
     more = next(iter(extra))
@@ -313,9 +336,14 @@ def merge_fixed_elements(bank: Bank, goal: Lists) -> Iterator[Node]:
 
 
 def find_last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -> Iterator[Node]:
-    """Yield operations that turn a list of the bank into the goal.
+    """Yield programs that reach the goal by one more operation on a known list.
 
-    Each is tested on the longest output first.
+    Args:
+        bank: The known lists, with their programs.
+        goal: The wanted list for each example input. Operations are tested on the longest list
+            first.
+        budget: Budget that the work is charged to.
+        most: Maximum number of known lists to try; the cheapest are tried first.
     """
     longest = max(range(len(goal)), key=lambda k: len(goal[k]))
     wanted = list(goal[longest])

@@ -1,8 +1,8 @@
-"""Bank of all lists reached from the input, with one program per value, cheapest first.
+"""Bank of all lists computed from the input so far, with the cheapest program for each value.
 
-Two programs with the same values on all shown inputs are one entry (observational equivalence), and
-the cheaper one is kept. Programs whose values equal the goal are all kept as candidates, because
-they differ on other inputs.
+A value is one list per example input. Two programs with the same value are one entry of the bank
+(observational equivalence), and the cheaper program is kept. Programs whose value equals the goal
+are all kept as candidates, because two of these programs may differ on other inputs.
 """
 
 from __future__ import annotations
@@ -36,13 +36,20 @@ _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError, OverflowError,
 
 
 class Bank:
-    """Programs of one problem by value, with a queue of the lists to expand next.
+    """The known programs of one problem, stored by value, with a queue of lists to build on.
+
+    A value is one list, or one integer, per example input.
+
+    Args:
+        inputs: The example inputs.
+        goal: The wanted list for each example input.
 
     Attributes:
-        entries: List programs by value, by cost.
-        heap: Lists to build on next, by cost.
-        hits: Programs that give the goal.
-        partial: The cheapest program for each mask of the inputs on which it is right.
+        entries: List programs by value.
+        heap: Priority queue of the lists to build on, by cost.
+        hits: Programs whose value equals the goal.
+        partial: For each set of example pairs (a bit mask), the cheapest program that is right on
+            exactly these pairs.
         ints: Integer programs by value.
     """
 
@@ -65,7 +72,12 @@ class Bank:
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
     def add(self, values: Lists, program: Node) -> bool:
-        """Add a list program, and return whether its value is new."""
+        """Add a list program, and return whether the value is new.
+
+        Args:
+            values: The value of the program: one list per example input.
+            program: The program.
+        """
         self._compare(values, program)
         return self.entries.add(values, program)
 
@@ -83,7 +95,13 @@ class Bank:
                 self.partial[mask] = program
 
     def push(self, values: Lists, cost: float, tier: int = 0) -> None:
-        """Queue a value of the bank for expansion at this cost."""
+        """Queue a value of the bank, so that `expand` builds programs on it.
+
+        Args:
+            values: The value: one list per example input.
+            cost: Priority in the queue; the lowest cost is expanded first.
+            tier: Index of the group of operations to apply. Later groups have a surcharge.
+        """
         self._push(self.entries.places[value_code(values)], cost, tier)
 
     def _push(self, place: int, cost: float, tier: int) -> None:
@@ -92,18 +110,20 @@ class Bank:
         heapq.heappush(self.heap, due)
 
     def cheapest(self, count: int) -> list[tuple[Lists, Node]]:
-        """Return the cheapest list programs with their values, at most `count`."""
+        """Return at most `count` list programs with their values, cheapest first."""
         if self._sorted[0] != len(self.entries):
             self._sorted = (len(self.entries), self.entries.cheapest(MAX_CHEAPEST))
         return self._sorted[1][:count]
 
     @property
     def ints_version(self) -> object:
-        """Return an object that changes only when the result of `cheapest_ints` changes."""
+        """Return an object whose identity changes only when the result of `cheapest_ints`
+        changes.
+        """
         return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
-        """Return the cheapest integer programs with their values, at most `count`."""
+        """Return at most `count` integer programs with their values, cheapest first."""
         if self._sorted_ints[0] != len(self.ints):
             self._sorted_ints = (len(self.ints), self.ints.cheapest(MAX_CHEAPEST))
         return self._sorted_ints[1][:count]
@@ -111,11 +131,24 @@ class Bank:
     # --- integers
 
     def add_int(self, values: Ints, program: Node) -> None:
-        """Add an integer program with its values."""
+        """Add an integer program.
+
+        Args:
+            values: For each example input, the integer, or None if the program is undefined.
+            program: The program.
+        """
         self.ints.add(values, program.cost, program)
 
     def add_int_operation(self, op: str, *operands: tuple[Any, Node]) -> None:
-        """Add the integers that an operation gives, if one is defined and none is too large."""
+        """Add the integer program that applies an operation to operands.
+
+        No program is added if the operation fails on all example inputs, or if a result is too
+        large.
+
+        Args:
+            op: Name of the operation in `OPERATIONS`.
+            operands: For each operand, its value on each example input, and its program.
+        """
         function = compile_operation(op)
         out: list[int | None] = []
         for parts in zip(*(values for values, _ in operands), strict=True):
@@ -133,7 +166,11 @@ class Bank:
             self.add_int(tuple(out), operation_node(op, *(n for _, n in operands)))
 
     def expand(self, budget: Budget) -> Iterator[None]:
-        """Expand one list after another, cheapest first, until budget or lists run out."""
+        """Build programs on one queued list after another, cheapest first, and yield after each
+        list.
+
+        The iteration ends when the budget is spent or no list is left.
+        """
         while (self.heap or self.ahead) and budget.left > 0:
             (_, _, place, tier), outcome = self._next(budget)
             program = self.entries.node(place)
@@ -226,7 +263,15 @@ class Bank:
             self._compare(values, build_program(popped, slot))
 
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
-        """Return an operation's values on all shown inputs, or None if it fails or is too big."""
+        """Return the value of a list operation: one list per example input.
+
+        The result is None if the operation fails on an input or if a list or an integer is too
+        large.
+
+        Args:
+            op: Name of the operation in `OPERATIONS`.
+            operands: For each operand, its value on each example input, and its program.
+        """
         function = compile_operation(op)
         out = []
         if op in REPEATING and any(_large(v) for values, _ in operands for v in values):
@@ -260,7 +305,15 @@ _PLAIN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 
 
 def find_constants(bank: Bank) -> list[int]:
-    """Return constants worth trying besides 0 to 10, such as outputs that no input explains."""
+    """Return up to 12 constants worth trying besides 0 to 10.
+
+    A constant is worth trying if all lists of the goal contain the constant. A constant is also
+    worth trying if at least half of the lists contain the constant although the corresponding
+    inputs do not.
+
+    Args:
+        bank: The bank with the example inputs and the goal, which is one wanted list per input.
+    """
     seen = [set(out) - set(inp) for inp, out in zip(bank.inputs, bank.goal, strict=True)]
     shared = set.intersection(*(set(out) for out in bank.goal)) if bank.goal else set()
     fresh = set().union(*seen) if len(bank.goal) > 1 else set()
@@ -347,7 +400,12 @@ _TIERS = (_tier_unary, _tier_constants, _tier_pairs)
 
 
 def create_bank(inputs: Lists, goal: Lists) -> Bank:
-    """Return a bank that holds the input and the integers computed from it."""
+    """Return a bank that holds the input list and integers computed from the input list.
+
+    Args:
+        inputs: The example inputs.
+        goal: The wanted list for each example input.
+    """
     bank = Bank(inputs, goal)
     bank.add(inputs, X)
     bank.push(inputs, 0.0)

@@ -1,9 +1,9 @@
-"""Batched expansion of the bank: programs for many lists at once, by fingerprint.
+"""Batched expansion of the bank: evaluate programs on many lists at once, by fingerprint.
 
-The result of an operation on a list does not depend on when it is computed. The lists that are next
-in the queue are therefore taken together, and all operations run on them as one block (batches.py).
-The bank then takes list after list in the old order and at the old cost, as if each had been
-computed alone.
+The result of an operation on a list does not depend on when the result is computed. The bank
+therefore takes several lists from its queue together, and all operations run on these lists as one
+block. Then the bank adds the results list by list, in the same order and at the same cost as if
+each list had been expanded alone.
 """
 
 from __future__ import annotations
@@ -239,8 +239,10 @@ Evaluate = Callable[..., Lists | None]
 
 
 class Plan:
-    """The programs that are built on top of every list: operations with their operands and
-    costs.
+    """The operations to apply to a list, with their other operands and their costs.
+
+    Args:
+        slots: The operations, each with its operands besides the list.
     """
 
     def __init__(self, slots: list[Slot]) -> None:
@@ -260,9 +262,9 @@ class Plan:
                 numbers.append(np.array([slots[k][1][j][0] for k in places], dtype=np.int64))
 
     def compute_costs(self, base: float) -> list[float]:
-        """Return the cost of each program on top of a list that costs `base`.
+        """Return the cost of each operation of this plan, applied to a list of cost `base`.
 
-        The sums equal the costs in `grammar.node` to the last bit.
+        The results equal the costs of `grammar.operation_node` to the last bit.
         """
         parts = base + self.prices[1] if len(self.prices) > 1 else base
         for more in self.prices[2:]:
@@ -270,7 +272,10 @@ class Plan:
         return (self.prices[0] + parts).tolist()  # type: ignore[no-any-return]
 
     def mask_modest(self, program: Node) -> list[bool]:
-        """Return which programs over this one are modest (`grammar.is_modest`)."""
+        """Return for each operation of this plan whether the list of `program` is a safe operand.
+
+        A list is no safe operand if the result could fill the memory (`grammar.is_modest`).
+        """
         inner = list_operations(program)
         growing = any(o in GROWING for o in inner)
         many = sum(o in MULTIPLYING for o in inner)
@@ -284,14 +289,14 @@ class Plan:
 
 
 class Outcome(NamedTuple):
-    """The values that the programs of a plan compute from one list.
+    """The results of applying a plan to one list.
 
     Attributes:
         plan: The plan.
-        codes: A fingerprint (a number) of the value of each program.
-        defined: Indices of the programs that are defined.
-        right: For each program that is right on some shown pairs, its index and a bit mask of these
-            pairs.
+        codes: A fingerprint (a number) of the result of each operation.
+        defined: Indices of the operations with a defined result.
+        right: For each operation whose result is right on some example pairs, its index and a bit
+            mask of these pairs.
     """
 
     plan: Plan
@@ -301,7 +306,13 @@ class Outcome(NamedTuple):
 
 
 class BlockEvaluator:
-    """Evaluates plans on many values; `goal` holds the shown outputs."""
+    """An evaluator that applies plans to many lists at once and compares the results with the goal.
+
+    Args:
+        goal: The wanted list for each example input.
+        evaluate: Function that evaluates one operation by its Python text, for operations without a
+            block version.
+    """
 
     def __init__(self, goal: Lists, evaluate: Evaluate) -> None:
         self.count = len(goal)
@@ -310,7 +321,12 @@ class BlockEvaluator:
         self.evaluate = evaluate
 
     def evaluate_plan(self, plan: Plan, values: Sequence[Lists]) -> list[Outcome]:
-        """Evaluate the programs of a plan on each value, and return one outcome per value."""
+        """Apply a plan to each value, and return one outcome per value.
+
+        Args:
+            plan: The operations to apply.
+            values: The values. Each value is one list per example input.
+        """
         made: list[Outcome | None] = [None] * len(values)
         longest = [max(map(len, v)) for v in values]
         for low, high in ((-1, NARROW), (NARROW, WIDEST), (WIDEST, 1 << 62)):

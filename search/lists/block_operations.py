@@ -1,9 +1,9 @@
-"""List operations on whole blocks of lists at once, by fingerprint.
+"""List operations on blocks of many lists at once, by fingerprint.
 
-An operation here, or in batched_expansion.py if it takes numbers, does to a block what the operation of the
-same name in grammar.py does to a list. It returns the results without building lists where slices
-and sums are enough. An operation that has no block version runs by its Python text; a test compares
-all block versions with the texts.
+An operation here does to a block what the operation of the same name in grammar.py does to a list.
+Operations that take numbers are in batched_expansion.py. Where fingerprints of slices and sums are
+enough, no list is built. An operation that has no block version runs by its Python text. A test
+compares all block versions with the Python texts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ Kernel = Callable[..., Part | None]
 
 
 def new_lists(values: IntArray, lengths: IntArray) -> Part:
-    """Return new lists, which are defined only if their elements are not too large."""
+    """Return the fingerprints of newly computed lists.
+
+    A list is marked as undefined if one of its elements is larger than `LARGEST_INTEGER`.
+
+    Args:
+        values: The elements, shape (rows, width). Values after the end of a list are ignored.
+        lengths: The length of each list, shape (rows,).
+    """
     there = np.arange(values.shape[1]) < lengths[:, None]
     values = np.where(there, values, 0)
     fine = all_last_axis(np.abs(values) <= LARGEST_INTEGER)
@@ -47,7 +54,10 @@ def _neighbours(b: Block, made: IntArray) -> Part:
 
 
 def mask_repeatable(b: Block) -> BoolArray:
-    """Return which lists have only elements up to LARGEST_COUNT, so that they may be repeated."""
+    """Return which lists have no element beyond `LARGEST_COUNT`, so that repetition is safe.
+
+    The result is a bool array of shape (rows,).
+    """
     return all_last_axis(np.abs(b.values) <= LARGEST_COUNT)
 
 
@@ -64,7 +74,12 @@ def _around_max(
 
 
 def drop_first_equal(b: Block, wanted: IntArray) -> Part:
-    """Return the lists without the first element of this value."""
+    """Return each list of a block without its first element that equals an integer.
+
+    Args:
+        b: The block.
+        wanted: The integer for each list, shape (rows,).
+    """
     at, found = b.index_of(wanted)
     low = np.where(found, at, b.lengths)
     return b.slice_between(np.zeros_like(low), low) + b.slice_between(
@@ -272,7 +287,12 @@ def _running_product(b: Block) -> Part:
 
 
 def repeat_each(b: Block, counts: IntArray) -> Part:
-    """Return each element repeated `counts` times."""
+    """Return the lists of a block with each element repeated.
+
+    Args:
+        b: The block.
+        counts: How often to repeat each element, shape (rows, width). Negative counts mean 0.
+    """
     counts = np.clip(counts, 0, LONGEST - 1)
     codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
     return _repeating(b, b.replace_each(codes, counts))

@@ -1,7 +1,8 @@
-"""Code generation: a program as readable Python, one `def` with builtins only, under 80 columns.
+"""Code generation: write a program as a readable Python function with lines under 80 columns.
 
-The order of evaluation matters where something may raise. A list that is named before its use is
-computed where it is used or earlier in the same branch, never in the other branch of a conditional.
+The text has a single `def` and uses only builtins. The order of evaluation matters where an
+expression may raise an exception. A list that gets a name is therefore computed where it is used,
+or earlier in the same branch, and never in the other branch of a conditional.
 """
 
 from __future__ import annotations
@@ -17,11 +18,19 @@ _LONG = 34  # operands with longer text get a name
 
 
 class TooLong(ValueError):
-    """Raised when a program has no text within the line width of the contract."""
+    """Raised when a program has no text within the allowed line width."""
 
 
 class BranchWriter:
-    """Writer of the statements of one branch; `expression` may add statements that name parts."""
+    """A writer of the Python statements of one branch of a program.
+
+    Methods that return an expression may also add statements that give names to parts of the
+    expression.
+
+    Args:
+        indent: Number of spaces before each statement.
+        taken: Number of variable names already in use.
+    """
 
     def __init__(self, indent: int, taken: int = 0) -> None:
         self.indent = indent
@@ -30,7 +39,11 @@ class BranchWriter:
         self.taken = taken
 
     def assign_name(self, node: Node) -> Text:
-        """Return a variable that holds the node's value, adding an assignment if needed."""
+        """Return a variable that holds the value of `node`. If needed, an assignment is added.
+
+        Raises:
+            TooLong: If no variable name is left.
+        """
         if node not in self.known:
             text = self.expression(node)
             if text.isidentifier():
@@ -44,7 +57,11 @@ class BranchWriter:
         return self.known[node]
 
     def add_statement(self, before: str, text: Text) -> None:
-        """Add a statement, breaking a long comprehension over several lines.
+        """Add a statement. A long list comprehension is broken over several lines.
+
+        Args:
+            before: Start of the statement, such as "return ".
+            text: Expression that ends the statement.
 
         Raises:
             TooLong: If the statement does not fit the line width.
@@ -63,7 +80,7 @@ class BranchWriter:
         self.lines += [f"{pad}{before}[", *inner, f"{pad}]"]
 
     def expression(self, node: Node) -> Text:
-        """Return the Python expression of a node."""
+        """Return the Python expression of `node`."""
         if node in self.known:
             return self.known[node]
         op = node.op
@@ -80,7 +97,7 @@ class BranchWriter:
         return self.operation(node)
 
     def operation(self, node: Node) -> Text:
-        """Return the Python expression of an operation, with long or repeated operands named."""
+        """Return the Python expression of an operation. Long or repeated operands get names."""
         operation = OPERATIONS[node.op]
         operands = []
         for k, part in enumerate(node.args):
@@ -94,7 +111,9 @@ class BranchWriter:
         return Text(operation.code.format(*operands), operation.level)
 
     def single(self, integer: Node) -> Text:
-        """Return a list of one integer, which is empty where the integer is undefined."""
+        """Return Python code for a list of one integer, or an empty list where the integer is
+        undefined.
+        """
         guards = self.guards(integer)
         text = self.expression(integer)
         if not guards:
@@ -102,7 +121,7 @@ class BranchWriter:
         return Text(f"[{text}] if {' and '.join(guards)} else []", TERNARY)
 
     def guards(self, node: Node) -> list[str]:
-        """Return the conditions under which an integer or a comparison is defined."""
+        """Return the Python conditions under which an integer or a comparison is defined."""
         if node.op == "countif":
             return []
         if node.op not in OPERATIONS:
@@ -122,7 +141,9 @@ class BranchWriter:
         return found
 
     def condition(self, node: Node) -> Text:
-        """Return a test with the conditions under which it is defined."""
+        """Return the Python expression of a test, after the conditions under which the test is
+        defined.
+        """
         guards = self.guards(node)
         text = self.expression(node)
         if guards:
@@ -132,9 +153,13 @@ class BranchWriter:
     # --- comprehensions
 
     def base(self, node: Node, *elements: Node) -> tuple[Text, str]:
-        """Return the list to iterate over and the loop clause.
+        """Return the list that a comprehension iterates over, and the `for` clause.
 
-        The list gets a name if the text of an element refers to it.
+        The list gets a name if the text of an element refers to the list.
+
+        Args:
+            node: The operation on the elements of the list.
+            elements: The terms and tests of the operation.
         """
         base = node.args[0]
         named = any(mentions_base(e) for e in elements)
@@ -151,19 +176,19 @@ class BranchWriter:
         return Text(f"[{generate_term(node.args[1], text)} {loop}]")
 
     def filter(self, node: Node) -> Text:
-        """Return [v for v in base if test]."""
+        """Return Python code of the form `[v for v in base if test]`."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} if {generate_term(node.args[1], text)}]")
 
     def map_filter(self, node: Node) -> Text:
-        """Return [term for v in base if test]."""
+        """Return Python code of the form `[term for v in base if test]`."""
         text, loop = self.base(node, node.args[1], node.args[2])
         return Text(
             f"[{generate_term(node.args[2], text)} {loop} if {generate_term(node.args[1], text)}]"
         )
 
     def map_if(self, node: Node) -> Text:
-        """Return [a if test else b for v in base]."""
+        """Return Python code of the form `[a if test else b for v in base]`."""
         _, test, then, other = node.args
         text, loop = self.base(node, test, then, other)
         value = f"{generate_term(then, text)} if {generate_term(test, text)} else {generate_term(other, text)}"
@@ -175,7 +200,7 @@ class BranchWriter:
         return Text(f"sum({generate_term(node.args[1], text)} {loop})")
 
     def sum_if(self, node: Node) -> Text:
-        """Return sum(v for v in base if test)."""
+        """Return Python code of the form `sum(v for v in base if test)`."""
         text, loop = self.base(node, node.args[1])
         return Text(f"sum(v {loop} if {generate_term(node.args[1], text)})")
 
@@ -185,24 +210,29 @@ class BranchWriter:
         return Text(f"sorted({text}, key=lambda v: {generate_term(node.args[1], text)})")
 
     def each_by(self, node: Node) -> Text:
-        """Return [v for v in base for _ in range(count)]."""
+        """Return Python code of the form `[v for v in base for _ in range(count)]`."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} for _ in range({generate_term(node.args[1], text)})]")
 
     def each_of(self, node: Node) -> Text:
-        """Return [term for v in base for _ in range(count)]."""
+        """Return Python code of the form `[term for v in base for _ in range(count)]`."""
         text, loop = self.base(node, node.args[1], node.args[2])
         value, count = (generate_term(part, text) for part in node.args[1:])
         return Text(f"[{value} {loop} for _ in range({count})]")
 
     def map_each(self, node: Node) -> Text:
-        """Return [n for v in base for n in (term, ...)]."""
+        """Return Python code of the form `[n for v in base for n in (term, ...)]`."""
         text, loop = self.base(node, *node.args[1:])
         values = ", ".join(generate_term(part, text) for part in node.args[1:])
         return Text(f"[n {loop} for n in ({values})]")
 
     def path(self, node: Node) -> Text:
-        """Add a loop that walks from element to element, and return the name of its result."""
+        """Add a loop that counts from each element to the next, and return the variable of its
+        result.
+
+        Raises:
+            TooLong: If no variable name is left.
+        """
         text, pad = self.assign_name(node.args[0]), " " * self.indent
         if self.taken == len(_NAMES):
             raise TooLong
@@ -215,7 +245,9 @@ class BranchWriter:
         return made
 
     def product(self, node: Node) -> Text:
-        """Add a loop that multiplies the elements, and return the name of its result."""
+        """Add a loop that multiplies the elements of a list, and return the variable of its
+        result.
+        """
         text = self.expression(node.args[0])
         self.lines += [f"{' ' * self.indent}p = 1", f"{' ' * self.indent}for v in {text:o}:"]
         self.lines.append(f"{' ' * self.indent}    p *= v")
@@ -223,11 +255,13 @@ class BranchWriter:
         return self.known[node]
 
     def until(self, node: Node) -> Text:
-        """Return the base up to the first element that passes a test."""
+        """Return Python code for the elements before the first element that passes a test."""
         return self._cut(node, "{0:a}[:next((i for i, v in {1} if {2}), len({0}))]")
 
     def since(self, node: Node) -> Text:
-        """Return the base from the first element that passes a test."""
+        """Return Python code for the elements from the first element that passes a test to
+        the end.
+        """
         return self._cut(node, "{0:a}[next((i for i, v in {1} if {2}), len({0})):]")
 
     def _cut(self, node: Node, template: str) -> Text:
@@ -283,7 +317,13 @@ def _reaches(text: Text, index: int) -> str:
 
 
 def generate_term(node: Node, base: str, input_name: str = "x") -> Text:
-    """Return a term or predicate as Python over v and i."""
+    """Return a term or predicate as a Python expression over the element v and the index i.
+
+    Args:
+        node: The term or predicate.
+        base: Python text of the list that contains the element.
+        input_name: Name of the input of the program.
+    """
     if node.op == "const":
         return Text(str(node.args[0]), 1 if node.args[0] < 0 else ATOM)
     if node.op in TERMS or node.op in PREDICATES:
@@ -294,7 +334,7 @@ def generate_term(node: Node, base: str, input_name: str = "x") -> Text:
 
 
 def mentions_base(node: Node) -> bool:
-    """Return whether a term refers to the list itself."""
+    """Return whether a term refers to the list, and not only to the element and its index."""
     feature = find_feature(node.op)
     if feature is not None:
         return feature.uses_base
@@ -302,7 +342,7 @@ def mentions_base(node: Node) -> bool:
 
 
 def uses_index(node: Node) -> bool:
-    """Return whether a term refers to the index."""
+    """Return whether a term refers to the index of the element."""
     feature = find_feature(node.op)
     if feature is not None:
         return feature.uses_index
@@ -310,14 +350,15 @@ def uses_index(node: Node) -> bool:
 
 
 def generate_source(node: Node, kind: str = "list") -> str:
-    """Return the Python text of a whole program.
+    """Return the Python source of a program.
 
     Args:
         node: The program.
-        kind: Type of the result: "list", "int" (the integer of a "single") or "bool".
+        kind: Type of the result: "list", "int" or "bool". For "int", the source returns the integer
+            of a list of one integer.
 
     Raises:
-        TooLong: If the text does not fit the line width.
+        TooLong: If the source does not fit the line width.
     """
     lines = ["def f(x):"]
     write_branch(node, kind, 4, 0, lines)
@@ -325,7 +366,19 @@ def generate_source(node: Node, kind: str = "list") -> str:
 
 
 def write_branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> None:
-    """Append the lines of one branch, or of a conditional with both its branches."""
+    """Append the Python lines of a program to `lines`. A conditional is written with both its
+    branches.
+
+    Args:
+        node: The program.
+        kind: Type of the result: "list", "int" or "bool".
+        indent: Number of spaces before each line.
+        taken: Number of variable names already in use.
+        lines: List of lines, to which the new lines are appended.
+
+    Raises:
+        TooLong: If a line does not fit the line width.
+    """
     writer = BranchWriter(indent, taken)
     if node.op == "if":
         test = writer.condition(node.args[0])

@@ -1,4 +1,6 @@
-"""Conditionals on the input: one program if a test on the whole input holds, else another."""
+"""Conditionals on the input: one program if a test on the input list holds, another program
+if not.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,13 @@ TestsByMask = dict[int, list[Node]]
 
 
 def find_tests(bank: Bank) -> TestsByMask:
-    """Return the cheapest tests for each mask of the inputs on which they hold."""
+    """Return the cheapest tests on the input list, grouped by the example inputs that pass the
+    test.
+
+    Returns:
+        A mapping from a bit mask of example inputs to the tests that exactly these inputs pass,
+        cheapest first.
+    """
     known = bank.cheapest_ints(2000)
     if bank.tests is None or bank.tests[0] is not bank.ints_version:
         bank.tests = bank.ints_version, _of_integers(bank, known)
@@ -200,7 +208,12 @@ MAX_INPUTS = 12  # maximum number of inputs: there is one program for each subse
 
 
 def cheapest_by_superset(partial: dict[int, Node], count: int) -> dict[int, Node]:
-    """Return, for each mask, the cheapest program that is right on at least these inputs."""
+    """Return, for each mask, the cheapest program that is right on at least the inputs of the mask.
+
+    Args:
+        partial: The known programs, by the bit mask of the example inputs on which each is right.
+        count: Number of example inputs.
+    """
     best: list[Node | None] = [None] * (1 << count)
     for mask, program in partial.items():
         old = best[mask]
@@ -218,7 +231,16 @@ def cheapest_by_superset(partial: dict[int, Node], count: int) -> dict[int, Node
 def join_branches(
     partial: dict[int, Node], tests: TestsByMask, count: int, full: int
 ) -> Iterator[Node]:
-    """Yield `if test: a else b` for every mask that some test gives."""
+    """Yield programs of the form `if test: a else b` that are right on all example inputs.
+
+    Nothing is yielded for more than `MAX_INPUTS` example inputs.
+
+    Args:
+        partial: The known programs, by the bit mask of the example inputs on which each is right.
+        tests: The known tests, by the bit mask of the example inputs that pass the test.
+        count: Number of example inputs.
+        full: Bit mask of all example inputs.
+    """
     if count > MAX_INPUTS:
         return
     best = cheapest_by_superset(partial, count)
@@ -246,7 +268,13 @@ Bases = Sequence[tuple[Lists, Node]]
 
 
 class Bundle:
-    """Several lists with a value for each shown input, and their elements in one vector."""
+    """Several known lists whose elements are evaluated together, as one vector.
+
+    Args:
+        bases: Pairs (value, program). A value is one list per example input.
+        inputs: The example inputs.
+        budget: Budget that the work is charged to.
+    """
 
     def __init__(self, bases: Bases, inputs: Lists, budget: Budget) -> None:
         self.bases, self.count = bases, len(inputs)
@@ -255,11 +283,15 @@ class Bundle:
         self.charge(budget)
 
     def charge(self, budget: Budget) -> None:
-        """Charge the cost of all lists to the budget."""
+        """Charge the evaluation of all lists of this bundle to `budget`."""
         budget.charge(EXPANSIONS_PER_LIST * len(self.bases))
 
     def solve_lists(self, goal: Lists) -> Iterator[Node]:
-        """Yield maps, filters, or both together, that make the goal from one of the lists."""
+        """Yield maps, filters and filtered maps of one list of this bundle that reach the goal.
+
+        Args:
+            goal: The wanted list for each example input.
+        """
         lengths, target = np.array([len(out) for out in goal]), flatten(goal)
         self.elements.build_terms(target)
         for k, (values, base) in enumerate(self.bases):
@@ -274,7 +306,14 @@ class Bundle:
                 yield from self._map_filters(k, base, lengths, target)
 
     def solve_integers(self, goal: tuple[int, ...]) -> Iterator[Node]:
-        """Yield counts and sums under a test that give the integers of the goal."""
+        """Yield programs that reduce one list of this bundle to the wanted integers.
+
+        A program counts or adds the elements that pass a test, or returns the first, last, largest
+        or smallest element that passes a test.
+
+        Args:
+            goal: The wanted integer for each example input.
+        """
         masks = self.elements.build_masks()
         rows = masks.rows.astype(np.float32)
         wanted = np.array(goal, dtype=np.float32)

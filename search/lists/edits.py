@@ -1,7 +1,8 @@
-"""Goals deduced from the difference between a known list and the goal.
+"""Find programs by comparing known lists with the goal and correcting the difference.
 
-Covered are one element replaced, inserted or removed, two elements swapped, even and odd places, a
-filtered part before or after the other elements, and concatenations.
+The goal is the wanted list for each example input. The corrections are: replace, insert or remove
+an element, swap two elements, alternate two lists, put a filtered list before or after the other
+elements, and concatenate lists.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ _FEW = 3
 
 
 def find_edits(bank: Bank, goal: Lists, budget: Budget, most: int = 80) -> Iterator[Node]:
-    """Yield edits of known lists that differ from the goal in a few elements per example."""
+    """Yield programs that reach the goal by an edit of a few elements of a known list.
+
+    Args:
+        bank: The known lists and integers, with their programs.
+        goal: The wanted list for each example input.
+        budget: Budget that the work is charged to.
+        most: Maximum number of known lists to edit; the cheapest are edited first.
+    """
     for values, program in bank.cheapest(most):
         changes = {len(out) - len(v) for out, v in zip(goal, values, strict=True)}
         if changes == {0}:
@@ -153,7 +161,14 @@ def _omitted(
 
 
 def find_slices(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
-    """Yield slices of known lists between two computed positions."""
+    """Yield programs that reach the goal by a slice of a known list between two computed positions.
+
+    Args:
+        bank: The known lists and integers, with their programs.
+        goal: The wanted list for each example input.
+        budget: Budget that the work is charged to.
+        most: Maximum number of known lists to slice; the cheapest are sliced first.
+    """
     if not any(goal):
         return
     for values, program in bank.cheapest(most):
@@ -213,7 +228,12 @@ def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
 
 
 def solve_alternating(goal: Lists, deeper: Solve) -> Iterator[Node]:
-    """Yield two lists that alternate, with even and odd places solved separately."""
+    """Yield programs that alternate the elements of two lists, which are solved separately.
+
+    Args:
+        goal: The wanted list for each example input.
+        deeper: Function (goal, depth) that returns programs for the even or for the odd positions.
+    """
     if max(map(len, goal)) < 2 or sum(map(len, goal)) < 2 * len(goal):
         return
     evens = tuple(out[::2] for out in goal)
@@ -227,7 +247,13 @@ def solve_alternating(goal: Lists, deeper: Solve) -> Iterator[Node]:
 
 
 def solve_partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node]:
-    """Yield a filtered part of the base before or after the other elements of the goal."""
+    """Yield programs that put a filtered list before or after the other elements of the goal.
+
+    Args:
+        elements: The elements of the list to filter, with the available tests.
+        goal: The wanted list for each example input.
+        deeper: Function (goal, depth) that returns programs for the other elements.
+    """
     masks = elements.build_masks()
     if not elements.size or not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
@@ -267,12 +293,14 @@ _LONGEST = 8  # maximum number of elements of a fixed list
 
 
 def fixed_list(values: tuple[int, ...]) -> Node:
-    """Return the program node of a fixed list."""
+    """Return a program that returns the list `values` for any input."""
     return Node("list", values, 1.6 + sum(0.5 + 0.6 * constant_cost(v) for v in values))
 
 
 def shared_ends(goal: Lists) -> tuple[int, int]:
-    """Return how many first and last elements all outputs have in common."""
+    """Return how many first elements and how many last elements all lists of `goal` have in
+    common.
+    """
     shortest = min(len(out) for out in goal)
     head = 0
     while head < shortest and len({out[head] for out in goal}) == 1:
@@ -284,7 +312,7 @@ def shared_ends(goal: Lists) -> tuple[int, int]:
 
 
 def concatenate(*parts: Node) -> Node:
-    """Return the program node that concatenates the parts."""
+    """Return a program that concatenates the lists of the programs `parts`."""
     made = parts[0]
     for part in parts[1:]:
         made = operation_node("concat", made, part)
@@ -292,7 +320,14 @@ def concatenate(*parts: Node) -> Node:
 
 
 def solve_stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
-    """Yield [fixed] + rest + [fixed], where the fixed ends are shared by all outputs."""
+    """Yield programs of the form [fixed] + list + [fixed], if all lists of the goal have equal
+    ends.
+
+    Args:
+        goal: The wanted list for each example input.
+        deeper: Function (goal, depth) that returns programs for the list between the fixed
+            elements.
+    """
     if len(goal) < 2:
         return
     head, tail = shared_ends(goal)
@@ -310,9 +345,14 @@ def solve_stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
 
 
 def solve_surrounded(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
-    """Yield programs of the form [fixed] + known list + [fixed], if there is a single shown pair.
+    """Yield programs of the form [fixed] + known list + [fixed], if there is only one example pair.
 
     With a single pair, no second output shows which elements are fixed.
+
+    Args:
+        bank: The known lists, with their programs.
+        goal: The wanted list for each example input.
+        most: Maximum number of known lists to try; the cheapest are tried first.
     """
     if len(goal) != 1:
         return
@@ -329,9 +369,17 @@ def solve_surrounded(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
 def solve_peeled(
     bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int
 ) -> Iterator[Node]:
-    """Yield a known list or an integer at either end, joined with a program for the remainder.
+    """Yield programs that join a known list or integer with a program for the remaining elements.
 
-    The remainder is looked up in the bank, or solved in turn.
+    The known list or integer is the start or the end of every list of the goal. The remaining
+    elements are looked up in the bank, or solved by `deeper`.
+
+    Args:
+        bank: The known lists and integers, with their programs.
+        goal: The wanted list for each example input.
+        deeper: Function (goal, depth) that returns programs for the remaining elements.
+        budget: Budget that the work is charged to.
+        depth: How many more times the remaining elements may be split.
     """
     if sum(map(len, goal)) == 0:
         return

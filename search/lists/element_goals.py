@@ -1,8 +1,8 @@
-"""Goals solved element by element: maps, filters, both together, sorts, repetitions and cuts.
+"""Find programs that treat each element alike: maps, filters, sorts, repetitions and cuts.
 
-Each function takes the elements of one base list and the goal, and yields programs that reach the
-goal on all shown inputs. `find_partial_solutions` also yields programs that are right on some of the inputs, for
-conditionals.
+Each function takes the elements of a base list and the goal (the wanted list for each example
+input). It yields programs that reach the goal on all example inputs. `find_partial_solutions` also
+yields programs that are right on only some inputs, for conditionals.
 """
 
 from __future__ import annotations
@@ -26,12 +26,17 @@ _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def flatten(goal: Lists) -> NDArray[np.int64]:
-    """Return the elements of all goal lists as one vector."""
+    """Return the elements of all lists of `goal` as one vector."""
     return np.array([e for out in goal for e in out], dtype=np.int64)
 
 
 def find_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield programs of the form `[term for v in base]` that reach the goal."""
+    """Yield programs of the form `[term for v in base]` that reach the goal.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
@@ -72,7 +77,14 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
 
 
 def find_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [v for v in base if test], with single tests and pairs of tests."""
+    """Yield programs of the form `[v for v in base if test]` that reach the goal.
+
+    A test is a single comparison, or two comparisons joined by `and` or `or`.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     lengths = np.array([len(out) for out in goal])
     if not elements.size or (lengths > elements.lengths).any():
         return
@@ -129,7 +141,12 @@ def _filter_pairs(
 
 
 def find_map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [term for v in base if test]."""
+    """Yield programs of the form `[term for v in base if test]` that reach the goal.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     lengths = np.array([len(out) for out in goal])
     if not elements.size or (lengths > elements.lengths).any() or not lengths.any():
         return
@@ -154,7 +171,14 @@ def find_map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def find_sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield sorted(base, key=lambda v: term), with terms that do not use the index."""
+    """Yield programs of the form `sorted(base, key=lambda v: term)` that reach the goal.
+
+    The term does not use the index of the element.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     if any(sorted(a) != sorted(b) for a, b in zip(elements.lists, goal, strict=True)):
         return
     terms = elements.build_terms(flatten(goal))
@@ -179,7 +203,12 @@ def find_sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
 def find_distance_sorts(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
     """Yield programs of the form `sorted(base, key=lambda v: abs(v - c))` that reach the goal.
 
-    Neighbours in the outputs bound the value of c.
+    Neighbouring elements of the goal bound the constant c.
+
+    Args:
+        base: The program of the list to sort.
+        lists: The list for each example input.
+        goal: The wanted list for each example input.
     """
     low, high = -(10**9), 10**9
     for out in goal:
@@ -199,7 +228,14 @@ def find_distance_sorts(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]
 
 
 def find_repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [v for v in base for _ in range(term)]."""
+    """Yield programs of the form `[v for v in base for _ in range(term)]` that reach the goal.
+
+    If there is none, programs of the form `[a for v in base for _ in range(b)]` are tried.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     if not elements.size or not any(goal):
         return
     target = flatten(goal)
@@ -222,7 +258,14 @@ def find_repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def find_flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [n for v in base for n in (term, term)], with two or three terms."""
+    """Yield programs of the form `[n for v in base for n in (a, b)]` that reach the goal.
+
+    The programs have two or three terms in place of (a, b).
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     total = int(sum(map(len, goal)))
     many = total // elements.size if elements.size else 0
     if many not in (2, 3) or [len(out) for out in goal] != (many * elements.lengths).tolist():
@@ -258,7 +301,15 @@ def _each_of(
 
 
 def find_cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield the base up to, or from, the first element that passes a test."""
+    """Yield programs that reach the goal by cutting the list before the first element that passes a
+    test.
+
+    A program returns the elements before the cut or the elements after the cut.
+
+    Args:
+        elements: The elements of the list, with the available tests.
+        goal: The wanted list for each example input.
+    """
     pairs = list(zip(elements.lists, goal, strict=True))
     lengths = np.array([len(out) for out in goal])
     head = all(a[: len(b)] == b for a, b in pairs)
@@ -277,7 +328,15 @@ def find_cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def first_true_index(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Return the index of the first true element, or the length, shape (rows, inputs)."""
+    """Return the index of the first true value among the elements of each list.
+
+    If no value is true, the index is the length of the list. The result has the shape (rows,
+    lists).
+
+    Args:
+        elements: The lists, with their elements laid end to end.
+        rows: Truth values of the elements, shape (rows, elements).
+    """
     out = np.empty((len(rows), len(elements.lists)), dtype=np.int64)
     for j, length in enumerate(elements.lengths.tolist()):
         part = rows[:, elements.starts[j] : elements.starts[j] + length]
@@ -289,8 +348,14 @@ def first_true_index(elements: Elements, rows: NDArray[np.generic]) -> NDArray[n
 
 
 def find_partial_solutions(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
-    """Yield maps and filters that are right on some shown inputs, each with a bit mask of these
-    inputs.
+    """Yield maps and filters that reach the goal on some example inputs.
+
+    Args:
+        elements: The elements of the list, with the available terms and tests.
+        goal: The wanted list for each example input.
+
+    Yields:
+        Pairs of a bit mask of the example inputs with a right result, and a program.
     """
     lengths = np.array([len(out) for out in goal])
     bits = 1 << np.arange(len(goal), dtype=np.int64)
@@ -335,20 +400,30 @@ def _first_of_each(right: NDArray[np.int64]) -> list[int]:
 
 
 def element_node(op: str, price: float, elements: Elements, *parts: Node) -> Node:
-    """Return the node of an operation over the base and some element terms, with its total cost."""
+    """Return the program that applies an element operation, such as "map", to the list of
+    `elements`.
+
+    Args:
+        op: Name of the operation.
+        price: Cost of the operation without its list and terms.
+        elements: The elements of the list.
+        parts: The terms and tests of the operation.
+    """
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
 
 
 def depends_on_index(term: Node) -> bool:
-    """Return whether a term uses the index of the element."""
+    """Return whether `term` uses the index of the element."""
     from .codegen import uses_index
 
     return uses_index(term)
 
 
 def is_subsequence(lists: Lists, goal: Lists) -> bool:
-    """Return whether each output is a subsequence of its list."""
+    """Return whether each list of `goal` is a subsequence of the list at the same index of
+    `lists`.
+    """
     for values, out in zip(lists, goal, strict=True):
         rest = iter(values)
         if not all(any(e == v for v in rest) for e in out):

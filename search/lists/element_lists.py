@@ -1,7 +1,8 @@
-"""Lists that one step over the elements makes from a list, for the bank; and maps with two cases.
+"""Compute new lists from the elements of a list, and find maps that distinguish two cases.
 
-The lists do not depend on a goal. The maps of the second part, [a if test else b for v in base],
-do.
+The first functions yield the lists that one step over the elements makes, for the bank of known
+lists. These lists do not depend on a goal. The later functions find maps of the form `[a if test
+else b for v in base]` that reach a goal.
 """
 
 from __future__ import annotations
@@ -32,7 +33,14 @@ from .grammar import Node
 
 
 def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """Yield the lists that the cheapest terms make from the base."""
+    """Yield maps of the list by the cheapest terms, as pairs (program, value).
+
+    A value is one list per example input.
+
+    Args:
+        elements: The elements of the list, with the available terms and tests.
+        most: Maximum number of maps.
+    """
     terms = elements.build_terms(elements.flat)
     count = 0
     for k in range(len(terms)):
@@ -48,7 +56,15 @@ def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def iter_filtered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """Yield the base filtered by the cheapest tests and by all comparisons with a constant."""
+    """Yield filters of the list, as pairs (program, value).
+
+    The tests are the `most` cheapest tests and all comparisons of an element with a constant. A
+    value is one list per example input.
+
+    Args:
+        elements: The elements of the list, with the available terms and tests.
+        most: Number of the cheapest tests.
+    """
     masks = elements.build_masks()
     plain = [k for k, test in enumerate(masks.recipes) if _with_constant(test)]
     for k in dict.fromkeys([*range(min(most, len(masks))), *plain]):
@@ -65,7 +81,14 @@ def _with_constant(test: Node) -> bool:
 
 
 def iter_sorted(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """Yield the lists that sorting the base by the cheapest keys gives."""
+    """Yield the list sorted by the cheapest keys, as pairs (program, value).
+
+    No two pairs have the same order of elements. A value is one list per example input.
+
+    Args:
+        elements: The elements of the list, with the available terms and tests.
+        most: Maximum number of pairs.
+    """
     terms = elements.build_terms(elements.flat)
     seen = set()
     for k in range(min(len(terms), 1500)):
@@ -81,7 +104,15 @@ def iter_sorted(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def iter_cuts(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """Yield the base up to, and from, the first element that passes one of the cheapest tests."""
+    """Yield the list cut before the first element that passes a test, as pairs (program, value).
+
+    For each test, the first pair holds the elements before the cut, and the second pair holds the
+    elements after the cut. A value is one list per example input.
+
+    Args:
+        elements: The elements of the list, with the available terms and tests.
+        most: Maximum number of tests; the cheapest are used.
+    """
     masks = elements.build_masks()
     first = first_true_index(elements, masks.rows[:most])
     for k, row in enumerate(first.tolist()):
@@ -92,7 +123,14 @@ def iter_cuts(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def iter_indices(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """Yield the indices in the base of the elements that pass one of the cheapest tests."""
+    """Yield the indices of the elements that pass a test, as pairs (program, value).
+
+    A value is one list of indices per example input.
+
+    Args:
+        elements: The elements of the list, with the available terms and tests.
+        most: Maximum number of tests; the cheapest are used.
+    """
     masks, place = elements.build_masks(), Node("i", (), 1.0)
     for k in range(min(most, len(masks))):
         parts = np.split(masks.rows[k], elements.starts[1:-1])
@@ -101,7 +139,16 @@ def iter_indices(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def iter_replaced(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
-    """Yield the base with a term in place of each element that passes one of the cheapest tests."""
+    """Yield the list with all elements that pass a test replaced by a term, as pairs (program,
+    value).
+
+    A value is one list per example input.
+
+    Args:
+        elements: The elements of the list, with the available tests and terms.
+        tests: Maximum number of tests; the cheapest are used.
+        terms: Maximum number of terms; the cheapest are used.
+    """
     table, masks = elements.build_terms(elements.flat), elements.build_masks()
     same = Node("v", (), 0.4)
     useful = [k for k in range(len(table)) if table.recipes[k].args][:terms]
@@ -125,7 +172,12 @@ _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def find_map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [a if test else b for v in base]; one matrix product finds the fitting pairs."""
+    """Yield programs of the form `[a if test else b for v in base]` that reach the goal.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
@@ -168,7 +220,17 @@ def find_map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
 def find_replacements_in_rows(
     base: Node, values: NDArray[np.int64], target: NDArray[np.int64], terms: Table, masks: Table
 ) -> Iterator[Node]:
-    """Yield [a if test else v for v in base], from the elements that changed."""
+    """Yield programs of the form `[a if test else v for v in base]` that reach the goal.
+
+    The elements that changed determine the test and the term.
+
+    Args:
+        base: The program of the list.
+        values: The elements of the list for all example inputs, as one vector.
+        target: The wanted elements, in the same order.
+        terms: The available terms `a`.
+        masks: The available tests.
+    """
     changed = values != target
     if not 0 < changed.sum() < len(target):
         return
@@ -188,7 +250,14 @@ def find_replacements_in_rows(
 
 
 def find_replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """Yield [a if test else v for v in base] for the goal, if it is as long as the base."""
+    """Yield programs of the form `[a if test else v for v in base]` that reach the goal.
+
+    Nothing is yielded unless each list of the goal is as long as the base list.
+
+    Args:
+        elements: The elements of the list `base`, with the available terms and tests.
+        goal: The wanted list for each example input.
+    """
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
@@ -198,7 +267,7 @@ def find_replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def depends_on_element(term: Node) -> bool:
-    """Return whether a term depends on the element, and not only on the list."""
+    """Return whether `term` depends on the element, and not only on the list."""
     feature = find_feature(term.op)
     if feature is not None:
         return not feature.per_list

@@ -1,8 +1,10 @@
-"""Terms and predicates over all elements of all shown inputs, evaluated by numpy in one vector.
+"""Terms and tests over all elements of a list for all example inputs, evaluated by numpy.
 
-`Elements(base, lists, inputs)` lays the elements of `lists` (one list per shown input) end to end.
-The rows of `terms` are int64 values along that vector, and the rows of `masks` are truth values.
-Each row has a cost and a recipe, from which a `Node` is built only when it is needed.
+A term is an arithmetic expression about an element. A test (predicate) compares two terms.
+`Elements(base, lists, inputs, budget)` lays the elements of `lists` (one list per example input)
+end to end in one vector. `build_terms` returns a table with one row of integers per term, and
+`build_masks` returns a table with one row of truth values per test. Each row has a cost and a
+recipe, from which a `Node` is built only when it is needed.
 """
 
 from __future__ import annotations
@@ -35,7 +37,15 @@ _LEAN = frozenset(
 
 
 class Table:
-    """Distinct rows of values on the shown inputs, cheapest first, with the program of each row."""
+    """Distinct rows of values for all elements, cheapest first, with the term or test of each row.
+
+    Args:
+        rows: The values, shape (rows, elements).
+        costs: The cost of each row, shape (rows,).
+        recipes: The term or test of each row.
+        others: Function from the index of a row to all recipes with equal values, cheapest first.
+            None if only one recipe per row is known.
+    """
 
     def __init__(
         self,
@@ -50,7 +60,7 @@ class Table:
         self._others = others
 
     def same_row_recipes(self, k: int) -> list[Node]:
-        """Return recipe k and costlier recipes with equal values on the shown inputs, cheapest
+        """Return recipe `k` and costlier recipes with equal values on the example inputs, cheapest
         first.
 
         The recipes may differ on other inputs.
@@ -93,14 +103,14 @@ def _same_rows(
 
 
 class Elements:
-    """The elements of one list program on all shown inputs, with terms and predicates over them.
+    """The elements of one list for all example inputs, with terms and tests over these elements.
 
     Args:
-        base: Node of the lists whose elements are used.
-        lists: Values of `base`, one list per shown input.
-        inputs: The shown inputs.
+        base: The program of the list.
+        lists: The list that `base` computes for each example input.
+        inputs: The example inputs.
         budget: Budget that the evaluations are charged to.
-        lean: Whether to build only the plainest terms and predicates.
+        lean: Whether to build only the simplest terms and tests.
     """
 
     def __init__(
@@ -148,12 +158,17 @@ class Elements:
         return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
 
     def split(self, order: NDArray[np.int64]) -> Lists:
-        """Return the elements in another order, cut into lists as long as the base's."""
+        """Return the elements in another order, cut into lists as long as the original lists.
+
+        Args:
+            order: For each new position in the vector of elements, the index of the element to put
+                there.
+        """
         parts = np.split(self.flat[order], self.starts[1:-1])
         return tuple(tuple(part.tolist()) for part in parts)
 
     def features_with_constants(self, scalars: tuple[int, ...]) -> Table:
-        """Return a table of the features of elements together with these constants."""
+        """Return a table of the features of each element, together with the constants `scalars`."""
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
@@ -162,14 +177,15 @@ class Elements:
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def candidate_constants(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return constants to try in programs: small and round numbers, and frequent ones.
+        """Return constants to try in programs: small and round numbers, and frequent numbers.
 
-        Frequent are the most common outputs and, if `goal` has one entry per element, the most
-        common differences between output and element, and the most common candidates for a number
-        from which a distance is measured.
+        The most common wanted integers are frequent numbers. If `goal` has one integer per element,
+        two more kinds of frequent numbers are returned: the most common differences between an
+        element and its wanted integer, and the most common constants c for which abs(v - c) is the
+        wanted integer of an element v.
 
         Args:
-            goal: The wanted outputs, one per element or per list.
+            goal: The wanted integers, one per element or one per list.
         """
         values, counts = np.unique(goal, return_counts=True)
         often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
@@ -184,7 +200,14 @@ class Elements:
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
     def build_terms(self, goal: NDArray[np.int64]) -> Table:
-        """Return a table of terms: features, constants, and operations on pairs of them."""
+        """Return a table of terms: features, constants, and operations on pairs of features or
+        constants.
+
+        The table is built once and cached.
+
+        Args:
+            goal: The wanted integers, which suggest constants (`candidate_constants`).
+        """
         if self._terms is not None:
             return self._terms
         single = self.features_with_constants(self.candidate_constants(goal))
@@ -229,7 +252,9 @@ class Elements:
         return self._terms
 
     def build_masks(self) -> Table:
-        """Return predicates: terms compared with features and constants."""
+        """Return a table of tests, which compare terms with features and constants. The table is
+        cached.
+        """
         if self._masks is not None:
             return self._masks
         seen = np.unique(self.flat)
@@ -311,8 +336,11 @@ class Elements:
         return _table(rows, recipes, self.size)
 
     def restrict(self, picked: list[int]) -> Elements:
-        """Return these elements restricted to some of the shown inputs, keeping the rows already
+        """Return these elements for some of the example inputs, with the tables that are already
         built.
+
+        Args:
+            picked: Indices of the example inputs to keep.
         """
         made = Elements.__new__(Elements)
         made.base, made.budget, made.lean = self.base, self.budget, self.lean
@@ -426,7 +454,12 @@ Places = NDArray[np.int64]
 
 
 class Recipes(Sequence[Node]):
-    """Sequence of nodes that are built when they are accessed."""
+    """A sequence of nodes that are built when they are accessed.
+
+    Args:
+        count: Number of nodes.
+        made: Function that builds the node at an index.
+    """
 
     def __init__(self, count: int, made: Callable[[int], Node]) -> None:
         self._nodes: list[Node | None] = [None] * count
@@ -443,7 +476,9 @@ class Recipes(Sequence[Node]):
 
 
 class Sources:
-    """The operation and the two operands of each of many rows, stored in blocks."""
+    """The operation and the two operands of each row of a table, stored in blocks of one
+    operation.
+    """
 
     def __init__(self) -> None:
         self._blocks: list[tuple[str, Sequence[Node], Sequence[Node], Places, Places]] = []
@@ -452,7 +487,15 @@ class Sources:
     def add(
         self, op: str, left: Sequence[Node], right: Sequence[Node], a: Places, b: Places
     ) -> None:
-        """Add a block of rows: one operation on the operands left[a] and right[b]."""
+        """Add a block of rows that apply one operation to pairs of operands.
+
+        Args:
+            op: Name of the operation.
+            left: Nodes from which the first operands are taken.
+            right: Nodes from which the second operands are taken.
+            a: Index in `left` of each first operand, shape (rows,).
+            b: Index in `right` of each second operand, shape (rows,).
+        """
         self._blocks.append((op, left, right, a, b))
         self._ends.append((self._ends[-1] if self._ends else 0) + len(a))
 

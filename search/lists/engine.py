@@ -1,7 +1,7 @@
 """Search engine for functions of a list of integers.
 
-A hypothesis is proposed only if its own Python text gives all shown outputs. novelty.py describes
-the order of the answers.
+The engine proposes a hypothesis only if the Python text of the hypothesis gives all example
+outputs. novelty.py describes the order of the answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,12 @@ MAX_RANKED = 600  # number of programs, cheapest first, for which Python text is
 
 
 class Candidate:
-    """A generated program with its text, sentence and cost; predictions are computed on demand."""
+    """A program that the search found, with its Python text, its description and its cost.
+
+    Args:
+        program: The program.
+        kind: Type of the outputs: "list", "int" or "bool".
+    """
 
     def __init__(self, program: Node, kind: str) -> None:
         self.program = program
@@ -49,14 +54,17 @@ class Candidate:
         self.function = _function(self.text)
 
     def is_consistent(self, shown: list[list[Any]]) -> bool:
-        """Return whether the program gives every shown output."""
+        """Return whether the program gives the right output for every pair [input, output] in
+        `shown`.
+        """
         try:
             return all(_same(self.function(list(i)), o) for i, o in shown)
         except RAISED:
             return False
 
     def has_patch(self, shown: list[list[Any]]) -> bool:
-        """Return whether one branch of a conditional program serves fewer than two shown pairs.
+        """Return whether one branch of a conditional program serves fewer than two pairs of
+        `shown`.
 
         Such a branch is a memorised patch, not a rule.
         """
@@ -66,15 +74,22 @@ class Candidate:
         return min(holds, len(shown) - holds) < 2
 
     def memorises(self, shown: list[list[Any]]) -> bool:
-        """Return whether any branch of the program serves a single shown case; cached."""
+        """Return whether some branch of the program serves a single case among the pairs `shown`.
+
+        memorisation.py defines a case. The first result is cached and returned for any later
+        `shown`.
+        """
         if self.remembered is None:
             inputs = [list(i) for i, _ in shown]
             self.remembered = self.has_patch(shown) or memorises_case(self.text, inputs)
         return self.remembered
 
     def predict(self, inputs: Sequence[list[int]]) -> Predictions:
-        """Return codes of the outputs on `inputs`, and on which inputs they are defined, each of
-        shape (inputs,).
+        """Return the predictions of the program on `inputs`.
+
+        Returns:
+            Two arrays of shape (inputs,): an integer code of each output, where equal codes mean
+            equal outputs, and whether the program is defined on each input.
         """
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
@@ -113,7 +128,14 @@ def _same(got: Any, wanted: Any) -> bool:
 
 
 class Problem:
-    """State of one problem: its search, its candidates by rank, and their texts."""
+    """A search for functions that reproduce the example pairs of one problem.
+
+    Args:
+        shown: The example pairs [input, output].
+        space: The sample space: the inputs on which hypotheses are compared.
+        expansions: Budget of the search, in expansions.
+        public: Ignored.
+    """
 
     def __init__(
         self,
@@ -140,9 +162,14 @@ class Problem:
         self.first: list[Candidate] | None = None
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        """Return the next answer, or None if no novel candidate is left.
+
+        Args:
+            earlier: Texts of all earlier answers.
+            skip: Texts that must not be proposed.
+        """
         # Computed before the search continues, so that the first answers do not depend on other
         # requests.
-        """Return the next answer, or None if no novel candidate is left."""
         if self.first is None:
             self.first = self.rank_candidates(confident=True)
         ranked = self.rank_candidates(confident=False) if skip else self.first
@@ -151,10 +178,12 @@ class Problem:
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
     def rank_candidates(self, confident: bool) -> list[Candidate]:
-        """Return the candidates consistent with the shown pairs, cheapest first.
+        """Return the candidates consistent with the example pairs, cheapest first.
 
         Args:
             confident: Whether the search may stop at the first program that is cheap enough.
+                Otherwise the search spends its whole budget, and programs that memorise examples or
+                take long to run are left out, unless only such programs are found.
         """
         if self.search is None:
             return []
@@ -209,12 +238,20 @@ def _kind(shown: list[list[Any]]) -> str:
 
 
 def prepare_space(inputs: list[list[int]]) -> list[list[int]]:
-    """Return the sample space unchanged: this engine needs no other form."""
+    """Return the sample space unchanged, because this engine needs no other form.
+
+    Args:
+        inputs: The sample space: lists of integers.
+    """
     return inputs
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the inputs and outputs are of types that this engine supports."""
+    """Return whether this engine supports the types of the inputs and outputs in `shown`.
+
+    Each input must be a list of integers. All outputs must be lists of integers, all must be
+    integers, or all must be truth values.
+    """
     return bool(_kind(shown))
 
 
@@ -245,8 +282,10 @@ _AT_ONCE = frozenset(
 
 
 def is_laborious(program: Node) -> bool:
-    """Return whether a step with quadratic run time follows a step whose output grows with the
-    values.
+    """Return whether a program may take quadratic time.
+
+    The result is True if one step makes a list whose length grows with the values of the input, and
+    a later step goes through the list once for each element.
     """
     parts = [part for part in program.args if isinstance(part, Node)]
     if parts and any(op in _LENGTHENED for op in list_operations(parts[0])):
@@ -271,9 +310,10 @@ _SPOKEN = {"append", "prepend"}  # operations whose integer is described in plac
 
 
 class Describer:
-    """Writes descriptions of list programs in words.
+    """A writer that describes list programs in English.
 
-    Computed counts and places get letters that are explained at the end of the sentence.
+    Computed counts and positions get letters, which `meanings` explains for the end of the
+    sentence.
     """
 
     def __init__(self) -> None:
@@ -281,7 +321,13 @@ class Describer:
         self.meanings: list[str] = []
 
     def describe_result(self, node: Node, kind: str) -> str:
-        """Return the clause for the whole result of a program, without a capital or a full stop."""
+        """Return a clause that describes the result of a program, without a capital letter or a
+        full stop.
+
+        Args:
+            node: The program.
+            kind: Type of the result: "list", "int" or "bool".
+        """
         if kind == "bool":
             return f"say whether {self.describe(node)}"
         if kind == "int" and node.op == "single":
@@ -289,14 +335,18 @@ class Describer:
         return f"return {self.describe(node)}"
 
     def name_integer(self, node: Node) -> str:
-        """Return a letter for a computed integer, or its description once all letters are used."""
+        """Return a letter for the integer that `node` computes, or its description if no letter is
+        left.
+        """
         if node not in self.letters and len(self.letters) < len(_LETTERS):
             self.letters[node] = _LETTERS[len(self.letters)]
             self.meanings.append(f"{self.letters[node]} is {self.describe(node)}")
         return self.letters.get(node) or self.describe(node)
 
     def describe(self, node: Node) -> str:
-        """Return an English description of a program, or of the part of a program below `node`."""
+        """Return an English description of the program, or the part of a program, that `node` is
+        the root of.
+        """
         op = node.op
         if op == "x":
             return "x"
@@ -324,7 +374,12 @@ class Describer:
 
 
 def describe_program(node: Node, kind: str = "list") -> str:
-    """Return a sentence that describes a list program."""
+    """Return one English sentence that describes a list program.
+
+    Args:
+        node: The program.
+        kind: Type of the result: "list", "int" or "bool".
+    """
     speaker = Describer()
     text = _clause(speaker, node, kind)
     if speaker.meanings:
@@ -391,8 +446,8 @@ def surcharge(
 
     Args:
         function: The program.
-        test: The test of a conditional program, or None.
-        shown: The shown inputs.
+        test: The test of a conditional program, or None if the program is not a conditional.
+        shown: The example inputs.
         space: Inputs from the sample space.
     """
     if not space:

@@ -1,8 +1,8 @@
 """Storage of the bank: one program per value, found by the fingerprint of the value.
 
-Only one or two of a hundred entries are ever built on. An entry is therefore a number, a cost and
-its origin, and its node and value are rebuilt when they are needed. The value is computed by the
-Python text of the operation.
+A value is one list per example input. The search builds on only one or two entries in a hundred.
+The bank therefore stores only the cost and the origin of an entry, and rebuilds the program and the
+value when they are needed. The Python text of the operation computes the value.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation, and its operand
 
 
 class ExpandedList(NamedTuple):
-    """A list to which operations were applied: its program, its value, and the programs built from
-    it.
+    """A list to which operations were applied.
+
+    Args:
+        program: The program of the list.
+        lists: The list for each example input.
+        slots: The operations that were applied, each with its other operands.
     """
 
     program: Node
@@ -32,7 +36,10 @@ class ExpandedList(NamedTuple):
 
 
 class Entries:
-    """A mapping from values to programs, in order of insertion."""
+    """A mapping from values to programs, in order of insertion.
+
+    A value is one list per example input. The place of an entry is its index in this order.
+    """
 
     def __init__(self) -> None:
         self.places: dict[int, int] = {}  # fingerprint -> place
@@ -45,7 +52,9 @@ class Entries:
         self._nodes: dict[int, Node] = {}
 
     def add(self, values: Lists, program: Node) -> bool:
-        """Add a program, keeping the cheaper of two, and return whether its value is new."""
+        """Add a program, and return whether the value is new. A cheaper program for a known value
+        is kept.
+        """
         code = value_code(values)
         place = self.places.get(code)
         if place is None:
@@ -66,13 +75,20 @@ class Entries:
         return True
 
     def replace(self, place: int, cost: float, origin: int, slot: int) -> None:
-        """Record a cheaper program for a known value."""
+        """Record a cheaper program for a known value.
+
+        Args:
+            place: Place of the entry.
+            cost: Cost of the cheaper program.
+            origin: Index in `popped` of the list that the program is built on.
+            slot: Index of the program's operation among the `slots` of this list.
+        """
         self.costs[place] = cost
         self.origins[place], self.slots[place] = origin, slot
         self._nodes.pop(place, None)
 
     def node(self, place: int) -> Node:
-        """Return the program of an entry."""
+        """Return the program of the entry at `place`."""
         known = self._nodes.get(place)
         if known is None:
             popped, slot = self._origin(place)
@@ -80,7 +96,7 @@ class Entries:
         return known
 
     def values(self, place: int) -> Lists:
-        """Return the value of an entry, computing it if needed."""
+        """Return the value of the entry at `place`, computing the value if needed."""
         known = self._values.get(place)
         if known is None:
             popped, slot = self._origin(place)
@@ -94,11 +110,14 @@ class Entries:
         return self.popped[self.origins[place]], self.slots[place]
 
     def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
-        """Return the cheapest programs with their values; equal costs keep their order."""
+        """Return at most `most` programs with their values, cheapest first.
+
+        Programs of equal cost keep their order of insertion.
+        """
         return [(self.values(k), self.node(k)) for k in cheapest_places(self.costs, most)]
 
     def get(self, values: Lists) -> Node | None:
-        """Return the program with this value, or None."""
+        """Return the program whose value is `values`, or None if there is none."""
         place = self.places.get(value_code(values))
         return None if place is None else self.node(place)
 
@@ -109,12 +128,16 @@ class Entries:
         return len(self.costs)
 
     def items(self) -> Iterator[tuple[Lists, Node]]:
-        """Iterate over (value, program) in order of insertion."""
+        """Return an iterator over pairs (value, program) in order of insertion."""
         return ((self.values(k), self.node(k)) for k in range(len(self)))
 
 
 class Integers:
-    """A mapping from integer values to programs; a node is built when it is needed."""
+    """A mapping from integer values to programs, in order of insertion.
+
+    A value is one integer, or None, per example input. Programs are built only when they are
+    needed.
+    """
 
     def __init__(self) -> None:
         self._places: dict[Ints, int] = {}
@@ -125,12 +148,13 @@ class Integers:
     def add(
         self, values: Ints, cost: float, program: Node | tuple[Callable[[int], Node], int]
     ) -> None:
-        """Add a program with its values, keeping the cheaper of two.
+        """Add a program. If the value is known already, the cheaper program is kept.
 
         Args:
-            values: One integer, or None, for each shown input.
+            values: For each example input, the integer, or None if the program is undefined.
             cost: Cost of the program.
-            program: The program, or a function and the number from which it makes the program.
+            program: The program, or a pair (function, number) where function(number) builds the
+                program.
         """
         place = self._places.get(values)
         if place is None:
@@ -149,11 +173,14 @@ class Integers:
         return made
 
     def cheapest(self, most: int) -> list[tuple[Ints, Node]]:
-        """Return the cheapest programs with their values; equal costs keep their order."""
+        """Return at most `most` programs with their values, cheapest first.
+
+        Programs of equal cost keep their order of insertion.
+        """
         return [(self._values[k], self._node(k)) for k in cheapest_places(self._costs, most)]
 
     def get(self, values: Ints) -> Node | None:
-        """Return the program with these values, or None."""
+        """Return the program whose value is `values`, or None if there is none."""
         place = self._places.get(values)
         return None if place is None else self._node(place)
 
@@ -161,12 +188,14 @@ class Integers:
         return len(self._costs)
 
     def items(self) -> Iterator[tuple[Ints, Node]]:
-        """Iterate over (values, program) in order of insertion."""
+        """Return an iterator over pairs (value, program) in order of insertion."""
         return ((values, self._node(k)) for k, values in enumerate(self._values))
 
 
 def cheapest_places(prices: array[float], most: int) -> list[int]:
-    """Return the indices of the lowest costs in ascending order; equal costs keep their order."""
+    """Return the indices of the `most` lowest prices, lowest first. Equal prices keep their
+    order.
+    """
     costs = np.array(prices)
     among = np.arange(len(costs))
     if len(costs) > most:
@@ -175,6 +204,8 @@ def cheapest_places(prices: array[float], most: int) -> list[int]:
 
 
 def build_program(popped: ExpandedList, slot: int) -> Node:
-    """Return the node of program number `slot` of an expanded list."""
+    """Return the program that applies the operation at index `slot` of `popped.slots` to
+    the list.
+    """
     op, operands = popped.slots[slot]
     return operation_node(op, popped.program, *(n for _, n in operands))

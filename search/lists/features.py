@@ -1,9 +1,10 @@
-"""Features of one element `v` at index `i` of a list, and the terms and predicates over them.
+"""Features of one element `v` at index `i` of a list, and the terms and predicates over features.
 
-The code of a feature is a Python template. `{x}` is the place of the list that contains the
-element, and `{X}` the place of the whole input, which may be another list. A term is a feature or a
-constant, or two of them under one operation. A predicate compares terms. Like the operations of
-`grammar.py`, all of them are written as Python text, which the search compiles and answers contain.
+The code of a feature is a Python template. `{x}` stands for the list that contains the element, and
+`{X}` stands for the input of the program, which may be another list. A term is a feature, a
+constant, or an operation on two terms. A predicate compares terms. Features, terms and predicates
+are Python text, like the operations of `grammar.py`. The search compiles this text, and the
+generated answers contain the same text.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from .grammar import AND, ATOM, COMPARE, NOT, OR, PRODUCT, SUM, Text
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature of an element or of its list.
+    """A number that describes an element or its list, such as the index of the element.
 
     Attributes:
         name: Name in `FEATURES` or `INPUT_FEATURES`.
-        code: Python text over v, i, {x} and {X}.
-        cost: Cost of the feature.
-        level: Precedence of the Python text.
-        per_list: Whether the value is the same for all elements of a list.
+        code: Python text over v, i, {x} and {X} (see the module docstring).
+        cost: Cost of the feature in a program.
+        level: Precedence of the Python text, such as `ATOM`.
+        per_list: Whether the number is the same for all elements of a list.
     """
 
     name: str
@@ -36,12 +37,12 @@ class Feature:
 
     @property
     def uses_index(self) -> bool:
-        """Return whether the feature depends on the index i."""
+        """Return whether this feature depends on the index i of the element."""
         return re.search(r"\bi\b", self.code) is not None
 
     @property
     def uses_base(self) -> bool:
-        """Return whether the feature reads the list, and not only the element."""
+        """Return whether this feature reads the list, and not only the element."""
         return "{x}" in self.code
 
 
@@ -151,7 +152,11 @@ PREDICATES: dict[str, tuple[str, float, int]] = {
 
 @cache
 def compile_feature(code: str) -> Callable[[list[int], list[int]], list[int]]:
-    """Compile a feature's `code` to a function (list, input) -> values along the list."""
+    """Return a function (list, input) that computes a feature of each element of the list.
+
+    Args:
+        code: Python template of the feature.
+    """
     text = code.format(x="x", X="X")
     made: Callable[[list[int], list[int]], list[int]] = eval(
         compile(f"lambda x, X: [{text} for i, v in enumerate(x)]", "<feature>", "eval"), {}
@@ -160,11 +165,17 @@ def compile_feature(code: str) -> Callable[[list[int], list[int]], list[int]]:
 
 
 def feature_text(name: str, base: str, input_name: str) -> Text:
-    """Return the Python text of a feature, with the names of the list and of the whole input."""
+    """Return the Python text of a feature.
+
+    Args:
+        name: Name of the feature.
+        base: Python text of the list that contains the element.
+        input_name: Name of the input of the program.
+    """
     feature = FEATURES.get(name) or INPUT_FEATURES[name]
     return Text(feature.code.format(x=base, X=input_name), feature.level)
 
 
 def find_feature(name: str) -> Feature | None:
-    """Return the feature with this name, or None."""
+    """Return the feature called `name`, or None if there is none."""
     return FEATURES.get(name) or INPUT_FEATURES.get(name)

@@ -1,10 +1,10 @@
-"""Fingerprints of integer lists, 64 bits each, computed for a whole block at once.
+"""Fingerprints of integer lists, 64 bits each, computed for many lists at once.
 
-The fingerprint of a list is the sum of (element + OFFSET) * BASE**place modulo 2**64. The
-fingerprint of a slice therefore follows from two prefix sums, and that of a concatenation from the
-fingerprints and lengths of its parts. Most operations can be compared without building any list.
-Two lists with the same fingerprint are treated as equal (like the rows of terms in elements.py).
-The values of a program that is kept are computed again from its own Python text.
+The fingerprint of a list is the sum of (element + OFFSET) * BASE**index modulo 2**64. Two prefix
+sums therefore give the fingerprint of a slice, and the fingerprints and lengths of two lists give
+the fingerprint of their concatenation. The results of most operations can be compared without
+building any list. Two lists with the same fingerprint are treated as equal. The values of a program
+that is kept are computed again by the Python text of the program.
 """
 
 from __future__ import annotations
@@ -45,24 +45,38 @@ ONE = _table([1])
 
 
 def power(places: IntArray) -> Codes:
-    """Return BASE to the power of each position, limited to the largest power in the table."""
+    """Return `BASE` to the power of each integer in `places`, limited to the largest power in the
+    table.
+    """
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
 def unsigned(numbers: IntArray) -> Codes:
-    """Return signed integers as unsigned 64-bit numbers with the same bits."""
+    """Return signed integers as unsigned 64-bit integers with the same bits."""
     return numbers.astype(np.int64, copy=False).view(np.uint64)
 
 
 def ramp(start: IntArray, count: IntArray, step: int) -> Codes:
-    """Return the fingerprint of the `count` numbers start, start + step, ...; step is 1 or -1."""
+    """Return fingerprints of lists of consecutive integers.
+
+    Args:
+        start: First integer of each list.
+        count: Length of each list.
+        step: 1 for ascending integers, or -1 for descending integers.
+    """
     count = np.clip(count, 0, LONGEST)
     first = (unsigned(start) + SHIFT) * SUMS[count]
     return first + RAMPS[count] if step > 0 else first - RAMPS[count]
 
 
 class Part:
-    """One list for each row of a block, known only by its fingerprint and length."""
+    """Lists known only by their fingerprints and lengths, one list for each row of a block.
+
+    Args:
+        codes: Fingerprint of each list.
+        lengths: Length of each list.
+        fine: Whether each list is defined; stored as `defined`. None means that all are defined.
+    """
 
     def __init__(self, codes: Codes, lengths: IntArray, fine: BoolArray | None = None) -> None:
         self.codes = codes
@@ -78,8 +92,8 @@ class Block:
     """Several lists as one array, with one list in each row.
 
     Args:
-        values: Shape (rows, width), with zeros after the end of each list.
-        lengths: Shape (rows,).
+        values: The elements, shape (rows, width), with zeros after the end of each list.
+        lengths: Length of each list, shape (rows,).
     """
 
     def __init__(self, values: IntArray, lengths: IntArray) -> None:
@@ -89,7 +103,7 @@ class Block:
 
     @classmethod
     def from_lists(cls, lists: Sequence[Sequence[int]]) -> Block:
-        """Build a block from lists."""
+        """Build a block with one row for each list in `lists`."""
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
         widest = max(1, int(lengths.max(initial=0)))
         values = np.zeros((len(lists), widest), dtype=np.int64)
@@ -101,17 +115,17 @@ class Block:
 
     @cached_property
     def places(self) -> IntArray:
-        """Return the indices 0 to width - 1."""
+        """Return the indices 0 to width - 1, shape (width,)."""
         return np.arange(self.width)
 
     @cached_property
     def present(self) -> BoolArray:
-        """Return where a row has an element, (rows, width)."""
+        """Return which entries of the array are elements of a list, shape (rows, width)."""
         return self.places < self.lengths[:, None]
 
     @cached_property
     def part(self) -> Part:
-        """Return the fingerprints and lengths of the lists themselves."""
+        """Return the fingerprints and lengths of the lists in this block."""
         codes = unsigned(self.values) @ POWERS[: self.width] + SHIFT * SUMS[self.lengths]
         return Part(codes, self.lengths)
 
@@ -123,19 +137,27 @@ class Block:
         return sums.ravel(), np.arange(self.rows) * (self.width + 1)
 
     def clip_index(self, place: IntArray) -> IntArray:
-        """Return the position at which a Python slice cuts, for indices that may be negative or too
-        large.
+        """Return the positions at which Python slices with the bounds `place` cut the lists.
+
+        Args:
+            place: Slice bounds, which may be negative or too large, shape (rows,) or (many, rows).
         """
         return np.clip(np.where(place < 0, place + self.lengths, place), 0, self.lengths)
 
     def slice(self, low: IntArray | int | None, high: IntArray | int | None) -> Part:
-        """Return x[low:high], with integer bounds or arrays of shape (rows,) or (many, rows)."""
+        """Return x[low:high] for each list x.
+
+        Args:
+            low: Start of the slice: an integer, or an array of shape (rows,) or (many, rows). None
+                means the start of the list.
+            high: End of the slice, in the same form. None means the end of the list.
+        """
         first = self.clip_index(np.asarray(low)) if low is not None else np.zeros_like(self.lengths)
         last = self.clip_index(np.asarray(high)) if high is not None else self.lengths
         return self.slice_between(first, np.maximum(first, last))
 
     def slice_between(self, first: IntArray, last: IntArray) -> Part:
-        """Return the slice between two places, with 0 <= first <= last <= length."""
+        """Return x[first:last] for each list x, where 0 <= first <= last <= length."""
         sums, start = self._prefixes
         return Part((sums[start + last] - sums[start + first]) * INVERSES[first], last - first)
 
@@ -146,8 +168,10 @@ class Block:
         return self.take(places)
 
     def take(self, places: IntArray) -> Block:
-        """Return the elements at the given positions (rows, width). The lists keep their
-        lengths.
+        """Return a block whose lists have the elements at the indices `places`, shape (rows,
+        width).
+
+        The lists keep their lengths.
         """
         rows = np.arange(self.rows)[:, None] * self.width
         return Block(np.where(self.present, self.values.ravel()[rows + places], 0), self.lengths)
@@ -158,8 +182,13 @@ class Block:
         return self.sort_between(np.zeros_like(self.lengths), self.lengths)
 
     def sort_between(self, first: IntArray, last: IntArray) -> Block:
-        """Return the lists with the elements between two positions sorted. All other elements stay
-        in place.
+        """Return a block with the elements x[first:last] of each list x in ascending order.
+
+        All other elements stay in place.
+
+        Args:
+            first: Start of the sorted slice of each list, shape (rows,).
+            last: End of the sorted slice of each list, shape (rows,).
         """
         lowest, highest = -(1 << 62), 1 << 62
         low, high = self.places < first[:, None], self.places >= last[:, None]
@@ -168,7 +197,12 @@ class Block:
         return Block(np.where(low | high, self.values, made), self.lengths)
 
     def sort_by_key(self, key: IntArray) -> Part:
-        """Return sorted(x, key=...), which keeps the order of equal elements."""
+        """Return each list sorted by the keys of its elements. Elements with equal keys keep their
+        order.
+
+        Args:
+            key: Key of each element, shape (rows, width).
+        """
         keys = np.where(self.present, key * self.width + self.places, 1 << 62)
         keys.sort(axis=1)
         return self.take(np.where(self.present, keys % self.width, 0)).part
@@ -208,21 +242,34 @@ class Block:
 
     @property
     def counts(self) -> IntArray:
-        """Return how often each element occurs in its list."""
+        """Return how often each element occurs in its list, shape (rows, width)."""
         return self._alike[0]
 
     @property
     def firsts(self) -> BoolArray:
-        """Return which elements are the first of their value in the list."""
+        """Return which elements are the first of their value in the list, shape (rows, width)."""
         return self._alike[1]
 
     def index_of(self, wanted: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return the index of the first `wanted` in each row, and whether the row has one."""
+        """Return where an integer first occurs in each list.
+
+        Args:
+            wanted: The integer to find in each list, shape (rows,).
+
+        Returns:
+            The index of the first occurrence, and whether the list holds the integer, both of shape
+            (rows,). The index is 0 if the list does not hold the integer.
+        """
         same = (self.values == wanted[:, None]) & self.present
         return same.argmax(axis=1), same.any(axis=1)
 
     def compress(self, keep: BoolArray, values: IntArray | None = None) -> Part:
-        """Return the elements where `keep` is true, or other values at their places."""
+        """Return the lists with only the elements where `keep` is true.
+
+        Args:
+            keep: Which elements to keep, shape (rows, width).
+            values: Values that replace the elements, shape (rows, width). None keeps the elements.
+        """
         places = np.cumsum(keep, axis=1, dtype=np.int64)
         weights = _BEHIND[places] * keep
         lengths = places[:, -1]
@@ -230,21 +277,31 @@ class Block:
         return Part(codes + SHIFT * SUMS[lengths], lengths)
 
     def replace_each(self, codes: Codes, counts: IntArray) -> Part:
-        """Replace each element by a list with that fingerprint and that length."""
+        """Return the lists with each element replaced by a list.
+
+        Args:
+            codes: Fingerprint of the list that replaces each element, shape (rows, width).
+            counts: Length of the list that replaces each element, shape (rows, width).
+        """
         ends = np.cumsum(np.where(self.present, counts, 0), axis=1)
         starts = np.clip(ends - counts, 0, LONGEST - 1)
         return Part(_dots(codes * self.present, POWERS[starts]), ends[:, -1])
 
     @cached_property
     def even_codes(self) -> Codes:
-        """Return fingerprints of rows with the elements at even positions and no OFFSET at odd
-        positions.
+        """Return the fingerprints of the lists with their elements moved to even positions.
+
+        Odd positions contribute nothing, not even `OFFSET`. The sum with the fingerprints of
+        elements at odd positions is the fingerprint of two interleaved lists.
         """
         return self.encode_at_even(self.values)
 
     def encode_at_even(self, values: IntArray) -> Codes:
-        """Return fingerprints of rows with these values at even positions and nothing at odd
+        """Return fingerprints of lists with `values` at even positions and nothing at odd
         positions.
+
+        Args:
+            values: The elements, shape (rows, width). The lists have the lengths of this block.
         """
         values = values if values is self.values else np.where(self.present, values, 0)
         weights = power(2 * self.places)
@@ -255,7 +312,7 @@ _BEHIND = np.concatenate([POWERS[:1], POWERS[:-1]])  # power of the place before
 
 
 def all_last_axis(truths: BoolArray) -> BoolArray:
-    """Return whether all values along the last axis are true; the last axis is dropped."""
+    """Return whether all of `truths` along the last axis are true. The last axis is dropped."""
     return np.logical_and.reduce(truths, axis=-1)  # type: ignore[no-any-return]
 
 
@@ -264,7 +321,9 @@ def _dots(a: Codes, b: Codes) -> Codes:
 
 
 def fingerprint(values: Sequence[int]) -> int:
-    """Return the fingerprint of one list. It equals the fingerprint of the list in a block."""
+    """Return the fingerprint of the list `values`. A block gives the same fingerprint for
+    the list.
+    """
     total, weight = 0, 1
     for v in values:
         total += (v + OFFSET) * weight
@@ -276,7 +335,9 @@ _MIXERS: list[int] = []
 
 
 def mixers(count: int) -> list[int]:
-    """Return odd weights, one per shown input, to combine fingerprints into one number."""
+    """Return `count` odd weights that combine the fingerprints for the example inputs into one
+    number.
+    """
     while len(_MIXERS) < count:
         k = len(_MIXERS) + 1
         _MIXERS.append((math.isqrt(k * 8 + 5 << 122) | 1) % _WORD)
@@ -284,5 +345,5 @@ def mixers(count: int) -> list[int]:
 
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
-    """Return a number that identifies a value, where a value is one list per shown input."""
+    """Return a number that identifies a value, where a value is one list per example input."""
     return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD

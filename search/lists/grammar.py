@@ -1,11 +1,11 @@
 """Grammar of list programs: nodes, operations and their costs.
 
-Every operation is written once, as the Python text it stands for. The engine runs that same text
-(compiled on first use), so the search and a generated answer always compute the same. An operation
-that raises is undefined on that input.
+Every operation is written once, as Python text. The engine compiles and runs this text, and the
+generated answers contain the same text. The search and an answer therefore always compute the same
+result. An operation that raises an exception is undefined on that input.
 
-Costs are additive and were set by hand as a prior: what people write often is cheap. The cost of a
-program is the sum over its nodes, and the search goes from cheap to expensive.
+Costs were set by hand: operations that people use often are cheap. The cost of a program is the sum
+of the costs of its nodes. The search goes from cheap to expensive programs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,14 @@ def _negated(text: Text) -> str:
 
 
 class Node(NamedTuple):
-    """A program or a part of one; `args` holds nodes, or the integers of a "const" or a "list"."""
+    """A program as a syntax tree, or a part of a program.
+
+    Args:
+        op: Name of the operation, or "x" for the input list, "const" for an integer, "list" for a
+            fixed list, and so on.
+        args: The operand nodes. A "const" and a "list" have integers instead.
+        cost: Cost of the program below this node.
+    """
 
     op: str
     args: tuple[Any, ...]
@@ -59,7 +66,13 @@ class Node(NamedTuple):
 
 
 class Text(str):
-    """Python text with its precedence; `{0:p}` in a template adds brackets where needed."""
+    """Python text with a precedence. A template such as `{0:p}` adds brackets where they are
+    needed.
+
+    Args:
+        text: The Python text.
+        level: Precedence of the outermost operator, such as `SUM`. `ATOM` needs no brackets.
+    """
 
     level: int
 
@@ -78,16 +91,16 @@ class Text(str):
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of the grammar of list programs.
+    """An operation of list programs.
 
     Attributes:
         name: Name in `OPERATIONS`.
         kind: Type of the result: "list", "int" or "bool".
-        code: Python template over the operands.
-        say: English template over the operands.
+        code: Python template of the operation, with the operands as {0}, {1} and so on.
+        say: English template that describes the result.
         cost: Cost of the operation without its operands.
-        level: Precedence of the Python text.
-        guard: Python template of the condition under which the result is defined; "" if always.
+        level: Precedence of the Python text, such as `ATOM`.
+        guard: Python template of the condition under which the result is defined. "" means always.
         takes: One letter per operand: L for a list, I for an integer.
     """
 
@@ -102,7 +115,7 @@ class Operation:
 
     @property
     def arity(self) -> int:
-        """Return the number of operands."""
+        """Return the number of operands of this operation."""
         return len(self.takes)
 
 
@@ -111,13 +124,14 @@ X = Node("x", (), 0.0)
 
 @cache
 def constant_node(value: int) -> Node:
-    """Return the program node of a constant."""
+    """Return the program that returns the constant `value`."""
     return Node("const", (value,), constant_cost(value))
 
 
 def constant_cost(value: int) -> float:
-    """Return the cost of a constant: lowest from 0 to 10, higher for round numbers, then for all
-    others.
+    """Return the cost of the constant `value` in a program.
+
+    Small numbers such as 0 and 1 are cheapest, then round numbers, then all other numbers.
     """
     if value in (0, 1):
         return 1.0
@@ -135,7 +149,9 @@ def constant_cost(value: int) -> float:
 
 
 def operation_node(op: str, *args: Any) -> Node:
-    """Return the node of an operation over these operands, with its total cost."""
+    """Return the program that applies the operation `op` to the programs `args`, with its total
+    cost.
+    """
     cost = OPERATIONS[op].cost + sum(a.cost for a in args)
     return Node(op, args, cost)
 
@@ -357,9 +373,9 @@ LARGEST_COUNT = 2000
 
 
 def is_modest(program: Node) -> bool:
-    """Return whether no repetition is applied to products or to other repetitions.
+    """Return whether a program applies no repetition to products or to other repetitions.
 
-    Other programs could build values that fill the memory.
+    A program that is not modest could build lists that fill the memory.
     """
     if program.op in REPEATING:
         ops = [op for part in program.args for op in list_operations(part)]
@@ -371,7 +387,11 @@ def is_modest(program: Node) -> bool:
 
 
 def list_operations(part: Any) -> list[str]:
-    """Return the names of all operations of a program, outermost first."""
+    """Return the names of all operations of a program, outermost first.
+
+    Args:
+        part: The program. An integer has no operations.
+    """
     if not isinstance(part, Node):
         return []
     return [part.op, *(op for inner in part.args for op in list_operations(inner))]
@@ -382,7 +402,7 @@ UNARY_LIST = tuple(name for name, *_ in _LIST)
 
 @cache
 def compile_operation(name: str) -> Callable[..., Any]:
-    """Return an operation as a function of its operands, compiled from its Python text."""
+    """Return the operation called `name` as a Python function of its operands."""
     operation = OPERATIONS[name]
     names = [Text(f"a{k}") for k in range(operation.arity)]
     text = f"lambda {', '.join(names)}: {operation.code.format(*names)}"

@@ -1,4 +1,7 @@
-"""Integer goals: one integer per shown input, from features of the list and counts under tests."""
+"""Find programs that compute integers: one wanted integer per example input.
+
+The programs use features of the input list, and counts and sums of the elements that pass a test.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,12 @@ _PICKS = ("product", "max", "min", "head", "end")
 
 
 def add_counts(bank: Bank, elements: Elements) -> None:
-    """Add to the bank the counts and sums of the elements under their predicates."""
+    """Add to the bank the number of elements that pass each test, and the sum of these elements.
+
+    Args:
+        bank: The known lists and integers, which get the new integers.
+        elements: The elements of one list, with the available tests.
+    """
     masks = elements.build_masks()
     if not elements.size or not elements.budget.charge(2 * len(masks) / Budget.VECTOR):
         return
@@ -58,7 +66,13 @@ def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, .
 
 
 def add_picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
-    """Add to the bank the products, extremes and ends of the elements under their predicates."""
+    """Add to the bank the product, extremes and ends of the elements that pass each test.
+
+    Args:
+        bank: The known lists and integers, which get the new integers.
+        elements: The elements of one list, with the available tests.
+        most: Maximum number of tests; the cheapest are used.
+    """
     masks = elements.build_masks()
     rows = masks.rows[:most]
     if not elements.size or not elements.budget.charge(5 * len(rows) / Budget.VECTOR):
@@ -114,7 +128,14 @@ def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def solve_integer(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
     """Return programs for an integer goal, cheapest first.
 
-    A program is a known integer, or an operation on two known integers.
+    A program is a known integer, a constant, or an operation on two known integers.
+
+    Args:
+        bank: The known integers, with their programs.
+        goal: The wanted integer for each example input. None means that the program must be
+            undefined on the input.
+        budget: Budget that the work is charged to.
+        most: Maximum number of programs.
     """
     found: list[Node] = []
     direct = bank.ints.get(goal)
@@ -191,11 +212,18 @@ def _under(op: str, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.in
 def match_outputs(
     known: list[tuple[Ints, Node]], goal: tuple[tuple[int, ...], ...]
 ) -> list[tuple[int, Node]]:
-    """Return known integers that equal the only element of some outputs.
+    """Return the known integers that are right on some examples, each with a bit mask of these
+    examples.
 
-    Each comes with a bit mask of these outputs.
+    An integer is right if the wanted list holds only this integer, or if the wanted list is empty
+    and the integer is undefined.
 
-    An integer that is undefined on an input matches an empty output.
+    Args:
+        known: The known integers as pairs (value, program).
+        goal: The wanted list for each example input.
+
+    Returns:
+        Pairs (bit mask, program).
     """
     wanted = [out[0] if len(out) == 1 else None if not out else () for out in goal]
     found = []
@@ -207,7 +235,16 @@ def match_outputs(
 
 
 def find_singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:
-    """Yield [integer] if all outputs hold at most one element; it is empty where undefined."""
+    """Yield programs that return a list of one integer, or an empty list if the integer is
+    undefined.
+
+    Nothing is yielded if some list of the goal has more than one element.
+
+    Args:
+        bank: The known integers, with their programs.
+        goal: The wanted list for each example input.
+        budget: Budget that the work is charged to.
+    """
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
     for program in solve_integer(bank, tuple(out[0] if out else None for out in goal), budget):
@@ -224,7 +261,14 @@ _FOLDS = ("len", "head", "end", "max", "min", "sum", "distinct", "range_of", "mo
 def find_reductions(
     bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500
 ) -> Iterator[Node]:
-    """Yield [integer of a list] for the lists of the bank, tested example by example."""
+    """Yield programs that reduce a known list to one integer, such as its sum, and return
+    [integer].
+
+    Args:
+        bank: The known lists, with their programs.
+        goal: The wanted list for each example input.
+        most: Maximum number of known lists to try; the cheapest are tried first.
+    """
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
     wanted = [out[0] if out else None for out in goal]

@@ -1,9 +1,10 @@
-"""Search for the programs of one list problem: all phases, in order, under one budget.
+"""Search for the programs of one list problem, in a fixed order of phases and under one budget.
 
-`Search.run(confident=True)` may stop once a cheap program is found, for the first answer. `run()`
-continues to the end of the budget, for later hypotheses. Both are pure functions of the shown pairs
-and the budget. The phases are: level one of the bank; element goals on the input and on lists near
-it; integer goals; concatenation; deeper levels of the bank; conditionals.
+`Search.run(confident=True)` may stop as soon as a cheap program is found, for the first answer.
+`run()` continues to the end of the budget, for later answers. The result depends only on the
+example pairs and the budget. The phases are: programs of one operation; maps, filters and sorts of
+the input and of lists near the input; integers; concatenations; programs of more operations;
+conditionals.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
 
 
 class Search:
-    """The state of the search for one list program.
+    """The state of the search for list programs that reproduce the example pairs.
 
     Args:
-        inputs: Shown inputs.
-        goal: Shown outputs as lists; an integer or a truth value is a list of one element.
-        kind: "list", "int" or "bool", the type of the outputs.
-        expansions: Budget of the search.
+        inputs: The example inputs.
+        goal: The example outputs as lists. An integer or a truth value is a list of one element.
+        kind: Type of the outputs: "list", "int" or "bool".
+        expansions: Budget of the search, in expansions.
         nested: Whether this search looks for one branch of a conditional.
     """
 
@@ -70,7 +71,11 @@ class Search:
         self.done = False
 
     def run(self, confident: bool = False) -> list[Node]:
-        """Run the search and return all programs found so far, cheapest first."""
+        """Run the search and return all programs found so far, cheapest first.
+
+        Args:
+            confident: Whether to stop as soon as a program is cheap enough (`is_confident`).
+        """
         while not self.done:
             if confident and self.is_confident():
                 break
@@ -80,7 +85,7 @@ class Search:
         return sorted(self.found, key=lambda n: n.cost)
 
     def is_confident(self) -> bool:
-        """Return whether a program was found that is cheap enough to end the search."""
+        """Return whether the search has found a program that is cheap enough for a first answer."""
         costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]
         return bool(costs) and min(costs) <= CONFIDENT_COST
 
@@ -273,7 +278,13 @@ class Search:
                     )
 
     def elements_of(self, base: Node, values: Lists) -> Elements:
-        """Return the `Elements` of a list program with these values, building them once."""
+        """Return the elements of a list program, with the terms and tests over them. The result is
+        cached.
+
+        Args:
+            base: The list program.
+            values: The list that the program computes for each example input.
+        """
         if values not in self.elements:
             self.elements[values] = Elements(base, values, self.inputs, self.budget)
         return self.elements[values]
@@ -324,8 +335,8 @@ class Search:
         """Return programs for a part of the goal, cheapest first.
 
         Args:
-            goal: The part, one list per shown input.
-            depth: How many more times the part may be cut into parts; below 0 it is not cut.
+            goal: The part of the goal: one wanted list per example input.
+            depth: How many more times `goal` may be split into parts. Below 0, `goal` is not split.
         """
         if goal in self.memo:
             return self.memo[goal]

@@ -1,11 +1,12 @@
-"""Ranker that orders candidates by cost and by votes, where many are consistent and few are likely.
+"""Ranker for problems on which many candidates are consistent but few are likely.
 
-Three short pairs leave many rules open. Each rule has a weight that falls with its cost, and a
-prediction has the total weight of the rules that share it. A rule that shares most predictions of
-the likely rules is itself likelier than its cost alone suggests. The next answer is therefore the
-novel one (novelty.py) with the lowest cost minus `SHARE_WORTH` times its mean share. After `FEW`
-answers, no answer may cost much more than the cheapest rule: such an answer would be novel but
-seldom right.
+Three short example pairs leave many rules open. Each rule has a weight that falls with its cost.
+The weight of a prediction is the total weight of the rules that make this prediction. A rule that
+shares most predictions of the likely rules is itself likelier than its cost suggests. The next
+answer is therefore the novel candidate (novelty.py) with the lowest cost minus `SHARE_WORTH` times
+the mean share of the weight that agrees with the candidate's predictions. After `FEW` answers, no
+answer may cost much more than the cheapest rule, because such an answer would be novel but seldom
+right.
 """
 
 from __future__ import annotations
@@ -32,12 +33,18 @@ STRIDE = 4  # step through the sampled inputs when votes are counted
 
 
 class VotingRanker(NoveltyRanker):
-    """Ranker that lowers a candidate's cost by the share of likely rules that agree with it."""
+    """A ranker that prefers candidates whose predictions agree with many likely candidates."""
 
     def choose(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:
-        """Return the next candidate to propose, or None, as `NoveltyRanker.choose` does."""
+        """Return the next candidate to propose, or None if no suitable candidate is novel.
+
+        Args:
+            ranked: Candidates, sorted by ascending cost.
+            known: Earlier answers with known predictions.
+            skip: Texts that must not be proposed.
+        """
         candidates = list(ranked)
         if len(known) < ANSWERS_BY_COST or not candidates:
             return super().choose(candidates, known, skip)

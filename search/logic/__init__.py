@@ -1,1 +1,1 @@
-"""Rules that say which elements are abnormal in finite worlds (the task `abd`)."""
+"""Search for rules that say which elements of finite worlds are abnormal (the task `abd`)."""

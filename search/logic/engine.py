@@ -1,7 +1,9 @@
-"""Search engine for worlds with exceptions (ABD): proposes rules as S-expressions.
+"""Search engine for worlds with exceptions (the ABD task), which proposes rules as S-expressions.
 
-The first answer is the best rule of the trade-off (ranking.py). Later answers must be novel
-(search/novelty.py). Earlier answers can be evaluated here even if a model gave them.
+A rule is a formula that says which elements of a world are abnormal: exceptions to the theory. The
+first answer is the best rule by the chosen trade-off (ranking.py). Later answers must be novel
+(search/novelty.py). The engine evaluates every earlier answer, even a language model's, because
+formulas are safe to evaluate.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ UNSUPPORTED_REASON = "search looks for rules where worlds are judged without a s
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the inputs are finite worlds, so that this engine can search for rules about
-    them.
+    """Return whether this engine supports the example pairs [world, valid].
+
+    Each input must be a finite world as a JSON object, and each output must be True.
     """
     return bool(shown) and all(
         isinstance(world, dict) and "domain" in world and valid is True for world, valid in shown
@@ -50,7 +53,15 @@ def supports(shown: list[list[Any]]) -> bool:
 
 
 class Space:
-    """The sample space: worlds, and the world and element of each input."""
+    """The sample space of an ABD problem: pairs of a world and one of its elements.
+
+    Args:
+        inputs: Pairs [world, element]. Inputs of any other form are ignored.
+
+    Attributes:
+        worlds: The distinct worlds, as JSON objects.
+        rows: For each input, the index of its world in `worlds`, and the name of its element.
+    """
 
     def __init__(self, inputs: Sequence[Any]) -> None:
         places: dict[str, int] = {}
@@ -66,7 +77,12 @@ class Space:
             self.rows.append((place, element))
 
     def restrict_to(self, theory: Theory) -> tuple[tuple[World, ...], list[tuple[int, int]]]:
-        """Return the worlds that use the theory's predicates, and their (world, element) rows."""
+        """Return the worlds that use the predicates of `theory`, and the inputs about these worlds.
+
+        Returns:
+            The worlds, and for each input the index of its world and the index of its element in
+            this world.
+        """
         read = {}
         for place, world in enumerate(self.worlds):
             with suppress(DataError):  # the world uses another theory's predicates
@@ -81,7 +97,11 @@ class Space:
 
 
 def prepare_space(inputs: list[Any]) -> Space:
-    """Return the sample space with its distinct worlds."""
+    """Return the sample space as a `Space`, which stores each distinct world once.
+
+    Args:
+        inputs: Pairs [world, element].
+    """
     return Space(inputs)
 
 
@@ -104,19 +124,19 @@ class _Rule:
 
 
 class Problem:
-    """A search for exception rules: one problem on one sample space."""
+    """A search for exception rules about the worlds of one problem."""
 
     def __init__(
         self, shown: list[list[Any]], space: Space, expansions: float, public: Mapping[str, Any]
     ) -> None:
-        """Set up the problem.
+        """Create the search for one problem.
 
         Args:
-            shown: Pairs of a world and True.
+            shown: Example pairs of a world and True.
             space: The sample space.
-            expansions: Budget of the search.
-            public: A mapping with the "theory" and its regime, and optionally the name of a
-                "trade_off".
+            expansions: Budget of the search, in expansions.
+            public: A mapping in which "theory" is the theory as JSON, with the "regime" that says
+                how unknown atoms count. The key "trade_off" may name a trade-off of `TRADE_OFFS`.
         """
         said = public["theory"]
         self.theory: Theory = theory_from_json(said)
@@ -134,10 +154,11 @@ class Problem:
 
     @property
     def ranking(self) -> Ranking:
-        """Return the ranking of valid rules, built on first use.
+        """Return the valid rules, best first. The ranking is built on first use.
 
         Raises:
-            UnsupportedProblem: For a theory or worlds that the fast path does not support.
+            UnsupportedProblem: If the fast path, which judges rules without a solver, does not
+                support the theory or the worlds.
         """
         if self._ranking is None:
             try:
@@ -148,13 +169,22 @@ class Problem:
         return self._ranking
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next novel rule, or None if none is left."""
+        """Return the next novel rule, or None if no novel rule is left.
+
+        Args:
+            earlier: Texts of all earlier answers.
+            skip: Texts that must not be proposed.
+        """
         known = [rule for text in earlier if (rule := self._known(text)) is not None]
         found = self.following.choose(self._candidates(), known, skip)
         return Answer(found.text, found.sentence) if found else None
 
     def repair(self, text: str) -> Answer | None:
-        """Return a better rule that is made from the rule `text`, or None if there is none."""
+        """Return a better rule than the rule `text`, or None if no better rule is found.
+
+        The result is a variant of the rule, or the best rule of the search. Rules are compared by
+        the trade-off `REPAIR_TRADE_OFF`.
+        """
         ranking = Ranking(self.ranking.found, TRADE_OFFS[REPAIR_TRADE_OFF])
         found = repair_rule(ranking, self._formula(text))
         return Answer(format_sexpr(found), describe_formula(found)) if found else None
@@ -183,8 +213,11 @@ class Problem:
         return rule
 
     def predict_formula(self, formula: Formula) -> Predictions:
-        """Return which elements of the sample space a formula marks as exceptions, and for which
-        this is defined.
+        """Return which elements of the sample space a formula marks as exceptions.
+
+        Returns:
+            Two arrays of shape (inputs,): 1 for a marked element and 0 otherwise, and whether the
+            prediction is defined.
         """
         count = len(self.rows)
         try:
@@ -196,7 +229,7 @@ class Problem:
 
 
 def describe_formula(formula: Formula) -> str:
-    """Return one sentence that describes a formula."""
+    """Return one English sentence that says which elements `formula` marks as abnormal."""
     return f"x is abnormal where {format_infix(formula)}."
 
 
@@ -227,11 +260,12 @@ class _Found(NamedTuple):
 
 
 def repair_rule(ranking: Ranking, formula: Formula | None) -> Formula | None:
-    """Return the best rule similar to `formula`, or the best rule of the search if that is better.
+    """Return the best rule similar to `formula`, or the best rule of the search if that rule is
+    better.
 
     Args:
         ranking: The valid rules of the problem.
-        formula: The rule to improve, or None if there is none.
+        formula: The rule to improve. None stands for an unreadable rule, which any rule improves.
 
     Returns:
         The better rule, or None if no rule is better than `formula`.

@@ -1,12 +1,14 @@
-"""Features: formulas of one variable, cheapest first, without observationally equivalent ones.
+"""Features: formulas about one element of a world, without equivalent duplicates.
 
-Features are atoms, their combinations, and properties of an element's neighbours (graded modal
-logic: some, every, two, exactly one, or exactly two neighbours have a property).
+Features are atoms, their combinations, and properties of an element's neighbours, as in graded
+modal logic: some, every, at least two, exactly one, or exactly two neighbours have a property. Two
+features are equivalent here if the same elements have both features in all worlds at hand.
 
-A feature is stored as a recipe: its kind, the guard of its neighbours, and the features that it is
-built from, which all precede it. Its values are one row of bits over all lanes. A matrix product
-counts, for all elements and many properties at once, the neighbours that have a property, and all
-grades follow from the counts.
+A feature is stored as a recipe: its kind, the guard that says which elements are neighbours, and
+the earlier features from which the feature is built. The values of a feature are one row of bits
+over all lanes (elements of all worlds). A matrix product counts, for all elements and many
+properties at once, the neighbours that have a property. All neighbour features follow from these
+counts.
 """
 
 from __future__ import annotations
@@ -36,14 +38,15 @@ NO_PART = -1
 
 
 class Recipe(NamedTuple):
-    """How a feature (a property of elements) is built from simpler features.
+    """The way in which a feature (a property of elements) is built from simpler features.
 
     Args:
         kind: Kind of the feature.
-        guard: The relation, with possible conditions, that says which elements are neighbours.
-        one: Index of the first feature that it is built from.
-        other: Index of the second feature that it is built from.
-        name: Predicate, if the feature is an atom.
+        guard: The condition that says which elements are neighbours, for a feature about
+            neighbours.
+        one: Index of the first feature from which this feature is built, or -1.
+        other: Index of the second feature from which this feature is built, or -1.
+        name: Name of the predicate if the feature is an atom.
     """
 
     kind: Kind
@@ -54,14 +57,15 @@ class Recipe(NamedTuple):
 
 
 def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool) -> int:
-    """Return the AST size of a feature (ABD, appendix B.3).
+    """Return the number of syntax nodes of a feature, its AST size (ABD, appendix B.3).
 
     Args:
-        recipe: The feature.
-        one: Size of its first part.
-        other: Size of its second part.
-        plain: Whether the first part holds of all elements. It is then not written for a neighbour.
-        plain_other: The same for the second part.
+        recipe: The recipe of the feature.
+        one: Size of the first feature from which this feature is built.
+        other: Size of the second feature from which this feature is built.
+        plain: Whether all elements have the first feature. Such a feature about a neighbour is not
+            written in the formula.
+        plain_other: Whether all elements have the second feature.
     """
     kind, guard = recipe.kind, recipe.guard.size
     if kind == "not":
@@ -88,10 +92,12 @@ def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: boo
 class Features:
     """The features (properties of elements) that the search has built so far.
 
+    Args:
+        lanes: The worlds in which the features are evaluated.
+
     Attributes:
-        tried: Number of features evaluated.
-        values: For each feature, the elements that have it, bool of shape (features, worlds *
-            size).
+        recipes: The recipe of each feature. The index of a feature is its position in this list.
+        tried: Number of features evaluated, including features equivalent to earlier features.
     """
 
     def __init__(self, lanes: Lanes) -> None:
@@ -111,33 +117,45 @@ class Features:
 
     @property
     def capacity(self) -> int:
-        """Return the maximum number of features that fit the memory limit."""
+        """Return the maximum number of features whose values fit the memory limit."""
         return max(1, MOST_VALUES // max(1, len(self.inside)))
 
     @property
     def sizes(self) -> Integers:
-        """Return the AST size of each feature, (features,)."""
+        """Return the number of syntax nodes (AST size) of each feature, shape (features,)."""
         return np.array(self._sizes, np.int64)
 
     @property
     def values(self) -> Bools:
-        """Return the values of all features, (features, worlds * size)."""
+        """Return which elements have each feature, as bools of shape (features, worlds * size)."""
         assert self._blocks is not None, "released"
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0] if self._blocks else np.zeros((0, len(self.inside)), bool)
 
     def release(self) -> None:
-        """Free all values, which take tens of megabytes; recipes and sizes stay."""
+        """Free the values of all features, which take tens of megabytes. Recipes and sizes
+        remain.
+        """
         self._blocks = None
         self.lanes.release()
 
     def smallest(self, places: NDArray[np.int64], count: int) -> Integers:
-        """Return the indices of the `count` smallest of the given features."""
+        """Return the indices of the `count` smallest features among the features with indices
+        `places`.
+        """
         return places[np.argsort(self.sizes[places], kind="stable")[:count]]
 
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Integers:
-        """Add the features that are new, the smallest of each value, and return their indices."""
+        """Add features, and return the indices of the added features.
+
+        A feature is added only if its values differ from those of all earlier features. Of several
+        `recipes` with equal values, the smallest is added. No features are added beyond `capacity`.
+
+        Args:
+            recipes: The recipes of the features.
+            values: Which elements have each feature, bool of shape (recipes, worlds * size).
+        """
         self.tried += len(recipes)
         room = self.capacity - len(self)
         if not recipes or room <= 0:
@@ -185,25 +203,35 @@ class Features:
     # --- building blocks -----------------------------------------------------
 
     def add_universal(self) -> Integers:
-        """Add the feature that all elements have, and return its index."""
+        """Add the feature that all elements have, and return its index in an array."""
         return self.add([Recipe("all")], self.inside[None])
 
     def add_atoms(self, predicates: Iterable[str]) -> Integers:
-        """Add a feature for each atom about a single element."""
+        """Add an atom about a single element for each predicate, and return the indices of the new
+        features.
+        """
         names = sorted(predicates)
         rows = [self.lanes.atom_table(name).reshape(-1) for name in names]
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
     def add_negations(self, places: Integers) -> Integers:
-        """Add the negations of the given features, and return their indices."""
+        """Add the negations of the features with indices `places`, and return the indices of the
+        new features.
+        """
         values = ~self.values[places] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in places], values)
 
     def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
-        """Add the combination (such as "and") of every feature in `ones` with every feature in
-        `others`.
+        """Add combinations of each feature in `ones` with each feature in `others`.
 
-        `kind` names the combination. For `implies`, both directions are added.
+        Args:
+            kind: The combination: "and", "or", "iff" or "implies". For "implies", both directions
+                are added.
+            ones: Indices of features.
+            others: Indices of features.
+
+        Returns:
+            The indices of the new features.
         """
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -225,7 +253,17 @@ class Features:
     def add_neighbour_grades(
         self, kinds: Collection[Kind], guards: Iterable[Guard], grades: Integers
     ) -> Integers:
-        """Add properties of the elements related by each guard, of each kind except `pair`."""
+        """Add features about the number of neighbours that have a property.
+
+        Args:
+            kinds: Conditions on the number: "some", "every", "two", "one" or "just_two".
+            guards: Conditions that say which elements are neighbours. One feature is built for each
+                guard.
+            grades: Indices of the features that serve as the property.
+
+        Returns:
+            The indices of the new features.
+        """
         found = []
         for start in range(0, len(grades), step := self._step()):
             part = grades[start : start + step]
@@ -244,7 +282,16 @@ class Features:
     def add_neighbour_pairs(
         self, guards: Iterable[Guard], ones: Integers, others: Integers
     ) -> Integers:
-        """Add features of the form "two different neighbours, one with each of two properties"."""
+        """Add features of the form "two different neighbours, one with each of two properties".
+
+        Args:
+            guards: Conditions that say which elements are neighbours.
+            ones: Indices of features that serve as the first property.
+            others: Indices of features that serve as the second property.
+
+        Returns:
+            The indices of the new features.
+        """
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
         low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
@@ -276,8 +323,11 @@ class Features:
     # --- the same formulas over other worlds ----------------------------------
 
     def evaluate_over(self, lanes: Lanes, positions: Collection[int]) -> dict[int, Bools]:
-        """Return which elements of other worlds have the given features, each of shape (worlds,
-        size).
+        """Return which elements of the worlds in `lanes` have the features with indices
+        `positions`.
+
+        Returns:
+            A mapping from the index of each feature to a bool array of shape (worlds, size).
         """
         wanted = self._parts(positions)
         found: dict[int, Bools] = {}
@@ -334,9 +384,14 @@ class Features:
 
 
 def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
-    """Return which elements have a combination (such as "and") of two properties.
+    """Return which elements have a combination of two properties.
 
-    Elements outside a world are false if `inside` is passed, which matters if a part is negated.
+    Args:
+        kind: The combination: "and", "or", "iff" or "implies".
+        one: Which elements have the first property.
+        other: Which elements have the second property.
+        inside: Which array entries are elements of a world. With "iff" and "implies", all other
+            entries become False. None leaves these entries as computed.
     """
     if kind == "and":
         return one & other
@@ -347,7 +402,16 @@ def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = 
 
 
 def apply_grade(kind: Kind, counts: Floats, related: Floats) -> Bools:
-    """Return a grade from the counts of neighbours with a property."""
+    """Return which elements satisfy a condition on how many of their neighbours have a property.
+
+    The result is a bool array of shape (worlds, size, properties).
+
+    Args:
+        kind: The condition: "some", "every", "two" (at least two), "one" or "just_two" (exactly one
+            or two).
+        counts: Number of neighbours with each property, shape (worlds, size, properties).
+        related: 1 for pairs of neighbours and 0 for other pairs, shape (worlds, size, size).
+    """
     if kind == "some":
         return counts > 0.5
     if kind == "every":
@@ -359,8 +423,12 @@ def apply_grade(kind: Kind, counts: Floats, related: Floats) -> Bools:
 
 
 def has_pair(ones: Floats, others: Floats, either: Floats) -> Bools:
-    """Return whether there are two different neighbours, the first with one property, the second
-    with the other.
+    """Return which elements have two different neighbours, one with each of two properties.
+
+    Args:
+        ones: Number of neighbours with the first property.
+        others: Number of neighbours with the second property.
+        either: Number of neighbours with at least one of the two properties.
     """
     return (ones > 0.5) & (others > 0.5) & (either > 1.5)
 

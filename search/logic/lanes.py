@@ -1,8 +1,10 @@
 """Lanes: elements of many complete worlds, over which rules are evaluated in parallel.
 
-A *lane* is an element of one of the worlds. A prompt world with unknown atoms is represented by
-several completions. Further worlds are drawn like the prompt worlds, and distinguish rules that the
-prompt worlds do not distinguish. Everything is drawn from the problem alone, never from holdouts.
+A *lane* is an element of one of the worlds. A complete world has no unknown atoms. A prompt world
+(a world that the problem shows) with unknown atoms is represented by several completions, each of
+which makes every unknown atom true or false. Further random worlds resemble the prompt worlds, and
+distinguish rules that agree on the prompt worlds. All worlds come from the problem alone, never
+from its holdouts (the hidden worlds on which rules are tested).
 """
 
 from __future__ import annotations
@@ -38,23 +40,23 @@ DENSITY = {"partial": 0.25, "skeptical": 0.5}
 
 
 def any_of(table: Bools, axis: int = -1) -> Bools:
-    """Return the logical OR along an axis."""
+    """Return the logical OR of `table` along `axis`."""
     found: Bools = np.logical_or.reduce(table, axis=axis)
     return found
 
 
 def all_of(table: Bools, axis: int = -1) -> Bools:
-    """Return the logical AND along an axis."""
+    """Return the logical AND of `table` along `axis`."""
     found: Bools = np.logical_and.reduce(table, axis=axis)
     return found
 
 
 class Literal(NamedTuple):
-    """A literal about two elements x and y.
+    """An atom about two elements x and y, or the negation of such an atom.
 
     Args:
-        predicate: Name of the predicate, or `=`.
-        swapped: Whether the arguments are (y, x).
+        predicate: Name of a predicate with two arguments, or "=" for equality.
+        swapped: Whether the arguments are (y, x) rather than (x, y).
         positive: False for the negation.
     """
 
@@ -64,13 +66,17 @@ class Literal(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A conjunction of literals; without literals it holds for all pairs of elements."""
+    """A condition on pairs of elements that says which elements are neighbours.
+
+    Args:
+        literals: The literals that must all hold. Without literals, all pairs satisfy the guard.
+    """
 
     literals: tuple[Literal, ...] = ()
 
     @property
     def size(self) -> int:
-        """Return the number of syntax nodes of the guard; 0 if it has no literals."""
+        """Return the number of syntax nodes of this guard, or 0 if the guard has no literals."""
         own = sum(3 + (not literal.positive) for literal in self.literals)
         return own + max(0, len(self.literals) - 1)
 
@@ -79,9 +85,10 @@ class Lanes:
     """Worlds without unknown atoms, as arrays of truth values.
 
     Args:
-        inside: Which elements exist, (worlds, size).
-        true: Table of each predicate, (worlds, size) or (worlds, size, size), one axis per
-            argument.
+        inside: Whether each index is an element of the world, shape (worlds, size). Here `size` is
+            the number of elements of the largest world.
+        true: Truth table of each predicate, with one axis per argument: shape (worlds, size) or
+            (worlds, size, size).
     """
 
     def __init__(self, inside: Bools, true: Mapping[str, Bools]) -> None:
@@ -91,7 +98,11 @@ class Lanes:
         self._related: dict[Guard, Floats] = {}
 
     def relation_table(self, guard: Guard) -> Floats:
-        """Return 1 where x and y satisfy the guard, (worlds, size, size)."""
+        """Return 1 for each pair (x, y) of elements that satisfies `guard`, and 0 for all other
+        pairs.
+
+        The result has the shape (worlds, size, size).
+        """
         if guard not in self._related:
             table = self._pairs
             for literal in guard.literals:
@@ -101,7 +112,7 @@ class Lanes:
         return self._related[guard]
 
     def release(self) -> None:
-        """Free the memory of the tables of guards."""
+        """Free the memory of the cached tables of `relation_table`."""
         self._related.clear()
 
     def _literal(self, literal: Literal) -> Bools:
@@ -111,13 +122,19 @@ class Lanes:
         return table.swapaxes(1, 2) if literal.swapped else table
 
     def atom_table(self, predicate: str) -> Bools:
-        """Return P x, or R x x for a predicate with two arguments, (worlds, size)."""
+        """Return which elements x satisfy an atom about x alone, shape (worlds, size).
+
+        The atom is P(x), or R(x, x) for a predicate with two arguments.
+        """
         table = self.true[predicate]
         own: Bools = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
         return own & self.inside
 
     def find_violations(self, prepared: PreparedWorlds) -> Bools:
-        """Return the elements that break the theory unless they are abnormal, (worlds, size)."""
+        """Return which elements violate the theory unless they are marked as abnormal.
+
+        The result is a bool array of shape (worlds, size).
+        """
         formula = prepared.violation
         cells = sum(self.size ** len(free) for free in formula.free_at)
         step = max(1, MAX_CELLS // cells)
@@ -130,16 +147,14 @@ class Lanes:
         return np.concatenate(found)
 
     def concatenate(self, other: Lanes) -> Lanes:
-        """Return these worlds followed by the worlds of `other`. Both must have tables of equal
-        size.
-        """
+        """Return these worlds followed by the worlds of `other`. Both must have the same `size`."""
         true = {
             name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()
         }
         return Lanes(np.concatenate([self.inside, other.inside]), true)
 
     def select(self, chosen: NDArray[np.int64] | Bools) -> Lanes:
-        """Return some of the worlds, by index or mask."""
+        """Return the worlds that `chosen` selects, by index or by a mask over the worlds."""
         return Lanes(self.inside[chosen], {name: t[chosen] for name, t in self.true.items()})
 
 
@@ -148,7 +163,8 @@ class Completions(NamedTuple):
 
     Args:
         lanes: The completions.
-        world_of_lane: Index of the prompt world of each, ascending, (worlds,).
+        world_of_lane: Index of the prompt world of each completion, ascending, shape
+            (completions,).
     """
 
     lanes: Lanes
@@ -158,11 +174,17 @@ class Completions(NamedTuple):
 def complete_worlds(prepared: PreparedWorlds, most: int, stream: RandomStream) -> Completions:
     """Return at most `most` completions of each prompt world.
 
-    A completion decides whether each unknown atom is true. In the first completion, no unknown atom
-    is true. In the partial regime, a single repaired completion makes a rule valid; there, the
-    other completions are those in which the fewest elements break the theory. In the skeptical
-    regime, the other completions are: all unknown atoms true, all unknown atoms of one predicate
-    true, and random choices.
+    A completion decides whether each unknown atom is true. In the first completion of a world, all
+    unknown atoms are false. The regime of the problem determines the other completions. In the full
+    regime, no atom is unknown, and each world has one completion. In the partial regime, a rule is
+    valid if it repairs a single completion; the other completions are the drawn completions in
+    which the fewest elements violate the theory. In the skeptical regime, the other completions
+    are: all unknown atoms true, all unknown atoms of one predicate true, and random choices.
+
+    Args:
+        prepared: The theory and the prompt worlds of the problem.
+        most: Maximum number of completions of each world.
+        stream: Source of random numbers.
     """
     structures = prepared.structures
     count = len(structures)
@@ -202,12 +224,16 @@ def _fewest(places: Integers, broken: Integers, most: int) -> Integers:
 
 
 def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return random complete worlds with the sizes and densities of the prompt worlds.
+    """Return `count` random complete worlds with the sizes and densities of the prompt worlds.
 
-    Each predicate holds for the same share of atoms as in a prompt world drawn for it. Unknown
-    atoms count by the density among the known ones. A relation that is probably irreflexive is that
-    of a prompt world with its elements in random order: it is often a tree, an order or symmetric,
-    and in uniform atoms rules would seem to hold because of loops and cycles that never occur.
+    Each drawn world takes its size from a random prompt world. Each predicate holds for the same
+    share of atoms as in a random prompt world, where unknown atoms count by the density of the
+    known atoms.
+
+    A relation that is probably irreflexive (no element is related to itself) is not drawn atom by
+    atom. It is copied from a prompt world, with the elements in random order. Such a relation is
+    often a tree, an order or symmetric. With atoms drawn uniformly, rules would seem to hold
+    because of loops and cycles that never occur in the prompt worlds.
     """
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
@@ -235,11 +261,14 @@ def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> 
 
 
 def is_irreflexive(table: Bools, elements: Integers) -> bool:
-    """Return whether a relation has no loops, though as many uniform atoms would probably have one.
+    """Return whether a relation is probably irreflexive, that is, without loops by design.
+
+    A loop relates an element to itself. The result is True if no world has a loop, although the
+    same number of uniformly drawn atoms would have a loop with a probability above 0.5.
 
     Args:
-        table: The relation in each world, (worlds, size, size).
-        elements: The number of elements of each world, (worlds,).
+        table: The relation in each world, shape (worlds, size, size).
+        elements: The number of elements of each world, shape (worlds,).
     """
     if np.diagonal(table, axis1=1, axis2=2).any():
         return False
@@ -259,22 +288,22 @@ def _shuffle_elements(table: Bools, inside: Bools, stream: RandomStream) -> Bool
 
 
 def batch_size(prepared: PreparedWorlds, count: int) -> int:
-    """Return how many worlds to draw together: `count`, or as many as fit in memory."""
+    """Return how many worlds to draw at once: `count`, or as many as fit the memory limit."""
     tables = prepared.structures.true.values()
     atoms = max((table[0].size for table in tables), default=1)
     return max(1, min(count, MOST_ATOMS // atoms))
 
 
 def most_broken(prepared: PreparedWorlds) -> int:
-    """Return how many elements of a drawn world may break the theory."""
+    """Return the maximum number of elements that may violate the theory in a drawn world."""
     return max(MOST_BROKEN, *prepared.bounds)
 
 
 def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return at most `count` drawn worlds in which some but not too many elements break the theory.
+    """Return at most `count` drawn worlds in which a few elements violate the theory.
 
-    The worlds of problems have this property. If worlds with it are rare, other worlds are returned
-    too.
+    A few means at least one and at most `most_broken` elements, as in the prompt worlds. If too few
+    drawn worlds have this property, worlds without the property are returned too.
     """
     lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
     broken = lanes.find_violations(prepared).sum(axis=1)
@@ -283,9 +312,9 @@ def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> L
 
 
 def draw_hidden(prepared: PreparedWorlds, lanes: Lanes, stream: RandomStream) -> dict[str, Bools]:
-    """Return, for each predicate, which atoms of drawn worlds are unknown.
+    """Return, for each predicate, which atoms of the drawn worlds in `lanes` are unknown.
 
-    The share of unknown atoms is that of a prompt world drawn for each.
+    For each drawn world, the share of unknown atoms is the share in a random prompt world.
     """
     structures = prepared.structures
     atoms = structures.inside.sum(axis=1)

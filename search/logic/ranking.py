@@ -1,10 +1,14 @@
 """Ranking of valid rules by a trade-off between cost, size and validity in further worlds.
 
-A candidate's score is gap + node * AST size - holds * P, all per world. The gap is the cost above
-the lower bound (ABD, section 4), and P is the probability that the rule is valid in five further
-worlds. The lowest score is best. Of the exact rules, whose cost is the lower bound, the smallest
-comes first. The settings were chosen on one half of the development instances;
-docs/results/exception-rules.md says when the other half had been seen.
+The score of a rule is gap + node * size - holds * P, and the rule with the lowest score is best.
+The gap is the cost above the lower bound, per world (ABD, section 4), where the cost is the number
+of elements that the rule marks. The size is the number of syntax nodes (AST size). P is the
+probability that the rule is valid in five further worlds. The trade-off sets the weights `node` and
+`holds`, in marked elements per world.
+
+A rule is exact if its cost equals the lower bound. Of the exact rules, the smallest comes first.
+The settings were chosen on one half of the development instances; docs/results/exception-rules.md
+says when results on the other half were first seen.
 """
 
 from __future__ import annotations
@@ -38,15 +42,14 @@ FEATURE_SHARE = 0.15  # share of the expansions for features; the others go to p
 
 
 class TradeOff(NamedTuple):
-    """Weights by which exception rules are ranked: short rules, cheap rules, and rules that hold in
-    further worlds.
+    """Weights that rank exception rules by cost, size and validity in further worlds.
 
     Args:
-        node: Price of one formula node, in marked elements per world.
+        node: Price of one syntax node of the formula, in marked elements per world.
         holds: Value of certainty that the rule is valid in further worlds, in marked elements per
             world.
-        exact: Whether validity in further worlds follows the regime's own semantics. Otherwise
-            unknown atoms are false, as the published evaluator reads holdouts.
+        exact: Whether further worlds treat unknown atoms as the problem's regime requires. If
+            False, unknown atoms count as false, as in the published evaluator.
     """
 
     node: float
@@ -63,7 +66,14 @@ DEFAULT = "balanced"
 
 
 class ScoredRule(NamedTuple):
-    """A rule that is valid in all prompt worlds, with its total cost, its score and P."""
+    """A rule that is valid in all prompt worlds, with its score.
+
+    Args:
+        formula: The rule.
+        cost: Number of elements that the rule marks, summed over all prompt worlds.
+        score: Score of the rule by the trade-off; lower is better.
+        holds: Probability that the rule is valid in further worlds.
+    """
 
     formula: Formula
     cost: int
@@ -72,7 +82,12 @@ class ScoredRule(NamedTuple):
 
 
 class ExactRule(NamedTuple):
-    """AST size of the smallest rule whose cost is the lower bound, and the score it gets."""
+    """The smallest rule whose cost equals the lower bound.
+
+    Args:
+        size: Number of syntax nodes (AST size) of the rule, or -1 if there is no such rule.
+        score: Score of the rule, which is the best score of all rules at the lower bound.
+    """
 
     size: int
     score: float
@@ -82,28 +97,30 @@ NO_RULE = ExactRule(-1, 0.0)
 
 
 class CandidateRules:
-    """The candidate rules of a problem, for every trade-off between cost, length and validity.
+    """The candidate rules of a problem, from which every trade-off ranks its own best rules.
 
-    They depend only on the problem and the budget.
+    The candidates depend only on the problem and the budget.
 
     Attributes:
-        weighed_rules: Rules that are the best for some trade-off.
-        validity_odds: How likely each of these rules is valid in further worlds.
-        plainest: Indices of the smallest features.
-        plainest_rows: The elements that these features mark, of shape (features, completions,
-            size).
+        weighed_rules: At most `MAX_WEIGHED` candidate rules that are best for some weights of cost,
+            size and validity.
+        validity_odds: How likely each of the `weighed_rules` is to be valid in further worlds.
+        plainest: Indices of the `PLAINEST` smallest features.
+        plainest_rows: Which elements have each of the `plainest` features, bool of shape (features,
+            completions, size).
     """
 
     def __init__(self, prepared: PreparedWorlds, name: str, expansions: float) -> None:
-        """Build the candidates.
+        """Build the candidate rules.
 
         Args:
-            prepared: The problem.
-            name: Seed of the random worlds.
-            expansions: Budget of the search.
+            prepared: The theory and the prompt worlds of the problem.
+            name: Text that identifies the problem and seeds the random worlds.
+            expansions: Budget of the search, in expansions.
 
         Raises:
-            BeyondFastPath: For a theory that the fast path does not support.
+            BeyondFastPath: If the fast path, which judges rules without a solver, does not support
+                the theory.
         """
         self.prepared = prepared
         self.bound = sum(prepared.bounds)
@@ -130,8 +147,9 @@ class CandidateRules:
         self._judged: dict[int, tuple[Formula, int] | None] = {}
 
     def judge(self, place: int) -> tuple[Formula, int] | None:
-        """Return the candidate rule at an index and its exact cost, or None if the rule is not
-        valid.
+        """Return the rule at index `place` of `weighed_rules` as a formula, with its exact cost.
+
+        The result is None if the rule is not valid in all prompt worlds.
         """
         if place not in self._judged:
             rule = self.weighed_rules[place]
@@ -142,7 +160,12 @@ class CandidateRules:
 
 
 class Ranking:
-    """The valid rules of a problem, best first."""
+    """The valid rules of a problem, ranked by one trade-off. Iteration yields the best rule first.
+
+    Args:
+        found: The candidate rules of the problem.
+        trade_off: Weights of cost, size and validity.
+    """
 
     def __init__(self, found: CandidateRules, trade_off: TradeOff) -> None:
         self.found, self.trade_off = found, trade_off
@@ -220,16 +243,27 @@ class Ranking:
         return self.plain_score(cost, size) - self.trade_off.holds * holds
 
     def plain_score(self, cost: int, size: int) -> float:
-        """Return the score without the term for further worlds."""
+        """Return the score of a rule without its term for validity in further worlds.
+
+        Args:
+            cost: Number of elements that the rule marks, summed over all prompt worlds.
+            size: Number of syntax nodes of the rule.
+        """
         gap = (cost - self.found.bound) / len(self.found.prepared.worlds)
         return gap + self.trade_off.node * size
 
 
 def exact_cost(prepared: PreparedWorlds, formula: Formula, found: int) -> int | None:
-    """Return the exact cost of a rule, or None if it is not valid in all worlds.
+    """Return the exact cost of a rule, or None if the rule is not valid in all prompt worlds.
 
-    If the fast path does not support the rule, the cost `found` is returned in the partial regime,
-    where one repaired completion proves validity; in the other regimes the result is None.
+    If the fast path does not support the rule, the result is `found` in the partial regime, where
+    one repaired completion of each world proves validity. In the full and skeptical regimes, the
+    result for such a rule is None.
+
+    Args:
+        prepared: The theory and the prompt worlds of the problem.
+        formula: The rule.
+        found: Cost of the rule over the completions that the search used.
     """
     try:
         worths = prepared.judge(formula)
@@ -252,9 +286,10 @@ MOST_PROPERTIES, MOST_GUARDS = 240, 60
 
 
 def build_guards(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
-    """Return guards of one literal and of two, over predicates with two arguments.
+    """Return guards of one literal and guards of two literals over two-argument predicates.
 
-    Of two literals the second may be negated, or may say that the elements differ.
+    A guard says which elements are neighbours. In a guard of two literals, the second literal may
+    be negated, or may say that the two elements differ.
     """
     ways = [Literal(name, swapped) for name in sorted(predicates) for swapped in (False, True)]
     alone = [Guard((way,)) for way in ways]
@@ -268,15 +303,16 @@ def build_guards(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]
 
 
 def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
-    """Return features of up to three nested neighbourhoods over the allowed predicates.
+    """Return features about up to three nested neighbourhoods, built from the allowed predicates.
 
-    Smaller properties come first at every depth. The widths are tuned for `most` = 30,000 and for
-    theories like the published theories. With more predicates, each predicate gets fewer features.
+    At every depth, smaller properties are used first. The numbers of features at each depth are
+    tuned for `most` = 30,000 and for theories like the published theories. With more predicates,
+    each predicate gets fewer features.
 
     Args:
-        lanes: The worlds.
-        allowed: Predicates of one and two arguments.
-        most: Approximate limit on evaluated features. The first neighbourhoods are always
+        lanes: The worlds in which the features are evaluated.
+        allowed: Names of the predicates of one and two arguments that features may use.
+        most: Approximate limit on evaluated features. Features about direct neighbours are always
             evaluated.
     """
     found = Features(lanes)

@@ -1,10 +1,11 @@
-"""Candidate rules: features that repair every prompt world, and combinations of a few.
+"""Candidate rules: features that repair every prompt world, and combinations of a few features.
 
-In the full and the skeptical regime a conjunction of valid rules is valid, so rules with fewer
-exceptions are found by pairing valid rules. Disjunctions combine features that each cover a part of
-the violations. Costs over the completions at hand (lanes.py) are exact in the full regime. They are
-lower bounds in the skeptical regime, where more completions may also refute a rule, and upper
-bounds in the partial regime. Every proposed rule is judged exactly (ranking.py).
+In the full and skeptical regimes, a conjunction of valid rules is valid. The search therefore pairs
+valid rules to find rules with fewer exceptions. Disjunctions combine features that each cover a
+part of the violations. The search computes costs over the completions of lanes.py. These costs are
+exact in the full regime. They are lower bounds in the skeptical regime, where other completions may
+also refute a rule, and upper bounds in the partial regime. Every proposed rule is judged exactly
+(ranking.py).
 """
 
 from __future__ import annotations
@@ -35,20 +36,30 @@ _PARTLY = 0.3  # share of the violations that each part of a disjunction must co
 
 
 class Shape(NamedTuple):
-    """A feature, or a conjunction or disjunction of shapes."""
+    """A rule in terms of features: one feature, or a conjunction or disjunction of shapes.
+
+    Args:
+        kind: "feature", "and" or "or".
+        feature: Index of the feature, or -1 for a conjunction or disjunction.
+        parts: The shapes that a conjunction or disjunction combines.
+    """
 
     kind: OneOf["feature", "and", "or"]
     feature: int = -1
     parts: tuple[Shape, ...] = ()
 
     def list_features(self) -> list[int]:
-        """Return the indices of all features of the shape."""
+        """Return the indices of all features in this shape."""
         if self.kind == "feature":
             return [self.feature]
         return [place for part in self.parts for place in part.list_features()]
 
     def evaluate(self, values: Mapping[int, Bools]) -> Bools:
-        """Return the values of the shape, computed from the values of its features."""
+        """Return which elements this shape marks.
+
+        Args:
+            values: For the index of each feature, which elements have the feature.
+        """
         if self.kind == "feature":
             return values[self.feature]
         found = self.parts[0].evaluate(values)
@@ -61,7 +72,11 @@ class Shape(NamedTuple):
         return found
 
     def to_formula(self, features: Features) -> Formula:
-        """Return the rule as a formula."""
+        """Return this shape as a formula.
+
+        Args:
+            features: The features to which the indices refer.
+        """
         writer = FormulaWriter(features)
 
         def write(shape: Shape) -> int:
@@ -73,11 +88,12 @@ class Shape(NamedTuple):
 
 
 class PricedRule(NamedTuple):
-    """A rule with its costs.
+    """A candidate rule with its cost and size.
 
     Args:
         shape: The rule.
-        cost: Cost over all prompt worlds, as far as it is known.
+        cost: Number of elements that the rule marks, summed over the prompt worlds. The number is
+            exact or a bound (see the module docstring).
         size: Number of syntax nodes of the rule.
         held: Share of the random worlds in which the rule is valid.
     """
@@ -89,12 +105,12 @@ class PricedRule(NamedTuple):
 
 
 class ShapeTable(NamedTuple):
-    """Rules of a simple form, with the elements that they mark.
+    """Candidate rules in parallel arrays, with the elements that each rule marks.
 
     Args:
         shapes: The rules.
         values: The elements that each rule marks, bool of shape (rules, completions, size).
-        sizes: Number of syntax nodes of each rule, of shape (rules,).
+        sizes: Number of syntax nodes of each rule, shape (rules,).
         held: Random worlds in which each rule is known to be valid, bool of shape (rules, random
             worlds).
     """
@@ -106,7 +122,16 @@ class ShapeTable(NamedTuple):
 
 
 class CombinedPairs(NamedTuple):
-    """Valid pairs: indices of the parts, costs, sizes, shares of drawn worlds where valid."""
+    """Valid combinations of two rules, in parallel arrays of shape (pairs,).
+
+    Args:
+        ones: Index of the first rule of each pair.
+        others: Index of the second rule of each pair.
+        costs: Cost of each combination.
+        sizes: Number of syntax nodes of each combination.
+        held: Share of the random worlds in which each combination is valid; for a disjunction, a
+            lower bound.
+    """
 
     ones: Integers
     others: Integers
@@ -116,7 +141,7 @@ class CombinedPairs(NamedTuple):
 
 
 class Evidence:
-    """What the prompt worlds require of a rule, over their completions.
+    """The requirements of the prompt worlds on a rule, computed over completions of these worlds.
 
     A completion of a world makes each unknown atom true or false.
     """
@@ -124,13 +149,13 @@ class Evidence:
     def __init__(
         self, prompt: Completions, broken: Bools, regime: Regime, broken_drawn: Bools
     ) -> None:
-        """Collect the completions.
+        """Collect the completions and their violations.
 
         Args:
             prompt: Completions of the prompt worlds.
-            broken: Elements that break the theory in each completion, bool (completions, size).
-            regime: The regime of the problem.
-            broken_drawn: The same for the drawn worlds.
+            broken: Elements that violate the theory in each completion, bool (completions, size).
+            regime: The regime of the problem, which says how unknown atoms count.
+            broken_drawn: Elements that violate the theory in each drawn world, bool (worlds, size).
         """
         self.prompt, self.broken, self.regime = prompt, broken, regime
         self.broken_drawn = broken_drawn
@@ -138,12 +163,12 @@ class Evidence:
         self.starts = np.searchsorted(prompt.world_of_lane, np.arange(self.worlds))
 
     def judge(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
-        """Return whether each rule is valid in all prompt worlds, and what it costs.
+        """Return whether each rule is valid in all prompt worlds, and what each rule costs.
 
-        A completion of a world makes each unknown atom true or false. A rule repairs a completion
-        if it marks all elements that break the theory there. The regime says whether a rule must
-        repair one or all completions of a world, and whether the least or the largest number of
-        marked elements is its cost (docs/explanation/exception-rules.md).
+        A rule repairs a completion if the rule marks all elements that violate the theory in the
+        completion. The regime says whether a rule must repair one or all completions of a world.
+        The regime also says whether the cost in a world is the smallest or the largest number of
+        marked elements (docs/explanation/exception-rules.md).
 
         Args:
             valid: Whether each rule repairs each completion; the last axis runs over completions.
@@ -164,10 +189,20 @@ class Evidence:
     def rank_by_price(
         self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], most: int
     ) -> Iterator[Integers]:
-        """Yield the indices of the best rules, for each price of a formula node and each value of
-        validity.
+        """Yield the indices of the best rules for each pair of a price in `PRICES` and a value in
+        `WORTHS`.
 
-        Each array has at most `most` indices, best first.
+        `PRICES` are prices of one syntax node, and `WORTHS` are values of validity in the random
+        worlds.
+
+        Args:
+            costs: Cost of each rule, summed over the prompt worlds.
+            sizes: Number of syntax nodes of each rule.
+            held: Share of the random worlds in which each rule is valid.
+            most: Maximum number of indices in each yielded array.
+
+        Yields:
+            Indices of the best rules, best first.
         """
         each = min(len(sizes), most)
         for price in PRICES:
@@ -182,7 +217,18 @@ class Evidence:
     def take_in_turn(
         self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], count: int
     ) -> Integers:
-        """Return `count` indices, taking the best of each list in turn."""
+        """Return the indices of at most `count` rules that are best for some price or value of
+        validity.
+
+        The best rules of all lists of `rank_by_price` come first, then all second-best rules, and
+        so on.
+
+        Args:
+            costs: Cost of each rule, summed over the prompt worlds.
+            sizes: Number of syntax nodes of each rule.
+            held: Share of the random worlds in which each rule is valid.
+            count: Maximum number of indices.
+        """
         if not len(sizes):
             return np.zeros(0, np.int64)
         each = 8 * max(1, count // (len(PRICES) * len(WORTHS)))
@@ -193,7 +239,13 @@ class Evidence:
 
 
 def find_candidates(features: Features, evidence: Evidence, most: int) -> list[PricedRule]:
-    """Return valid rules, the best at each price, from about `most` examined pairs."""
+    """Return valid candidate rules, which are the best for some price of a syntax node.
+
+    Args:
+        features: The features from which rules are built.
+        evidence: The requirements of the prompt worlds.
+        most: Approximate number of pairs of rules to examine.
+    """
     search = _Search(features, evidence)
     return search.candidates(width=max(8, int((most / 1.4) ** 0.5)))
 
@@ -368,7 +420,9 @@ def _shape(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
 
 
 def narrow(rules: Iterable[PricedRule], evidence: Evidence, count: int) -> Sequence[PricedRule]:
-    """Return `count` of the rules, taking the best at each price in turn."""
+    """Return at most `count` of the rules, taking the best rule at each price of a syntax node in
+    turn.
+    """
     whole = list(rules)
     costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
     held = np.array([one.held for one in whole])
@@ -379,7 +433,11 @@ def narrow(rules: Iterable[PricedRule], evidence: Evidence, count: int) -> Seque
 
 
 class FormulaWriter:
-    """Writes features into one formula builder; neighbours get the first free letters."""
+    """A writer that adds features to one formula builder. Neighbours get the first unused letters.
+
+    Args:
+        features: The features to write.
+    """
 
     def __init__(self, features: Features) -> None:
         self.recipes = features.recipes
@@ -387,7 +445,13 @@ class FormulaWriter:
         self.builder = FormulaBuilder()
 
     def write(self, place: int, variable: str = FREE, taken: Sequence[str] = (FREE,)) -> int:
-        """Add a feature's formula about a variable to the builder, and return its index."""
+        """Add the formula of a feature to the builder, and return the index of its root node.
+
+        Args:
+            place: Index of the feature.
+            variable: Name of the variable that the formula is about.
+            taken: Names of variables that are already in use.
+        """
         recipe, builder = self.recipes[place], self.builder
         if recipe.kind == "all":
             return builder.equal(variable, variable)

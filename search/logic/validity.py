@@ -1,11 +1,13 @@
-"""How likely a rule is valid in further worlds of the same kind as the prompt worlds.
+"""Estimate how likely a rule is to be valid in further worlds like those that a problem shows.
 
-The estimate uses worlds that are drawn like the prompt worlds. The worlds of a problem are not
-arbitrary: in each, some unknown rule repairs the theory at a cost near the lower bound (ABD, section 5
-and appendix D.2). Each candidate stands for that rule in turn. A candidate is the likelier, the cheaper
-and smaller it is, and the fewer drawn worlds it would have admitted. The validity of a candidate is
-judged in the worlds that it admits. A part of the drawn worlds is used without this condition, because
-the rule behind them may be none of the candidates.
+The estimate uses random worlds that resemble the prompt worlds, which are the worlds that a problem
+shows. The worlds of a problem are not arbitrary: in each world, some unknown rule repairs the
+theory at a cost near the lower bound (ABD, section 5 and appendix D.2). The estimate assumes in
+turn that each candidate is this unknown rule. A cheap and small candidate that admits few of the
+drawn worlds has a high weight. A candidate admits a world if the candidate repairs the world at a
+cost near the minimum. The estimated validity of a rule is the weighted mean of its validity in the
+worlds that each candidate admits. A part of the weight goes to all drawn worlds, because the
+unknown rule may not be among the candidates.
 """
 
 from __future__ import annotations
@@ -50,14 +52,14 @@ ANY_WORLD: Mapping[Regime, float] = {"full": 0.05, "partial": 0.1, "skeptical": 
 
 
 class DrawnWorlds(NamedTuple):
-    """Random worlds that resemble the prompt worlds.
+    """Random worlds that resemble the prompt worlds of a problem.
 
     Args:
-        worlds: The worlds, with all atoms decided.
-        read: The same worlds if unknown atoms count as false, as in the published evaluator; equal
-            to `worlds` if all atoms are known.
-        completed: Completions of the first of these worlds. In the skeptical regime a rule must be
-            valid in all of them.
+        worlds: The worlds, in which each atom is either true or false.
+        read: The worlds as the published evaluator reads them: unknown atoms count as false. In the
+            full and skeptical regimes, `read` is the same object as `worlds`.
+        completed: Completions of the first third of the worlds, for the skeptical regime. In this
+            regime, a rule must be valid in all completions of a world. Empty in other regimes.
     """
 
     worlds: Lanes
@@ -66,8 +68,11 @@ class DrawnWorlds(NamedTuple):
 
 
 def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds | None:
-    """Return random worlds that resemble the prompt worlds, or None if too few violate the theory
-    in few elements.
+    """Return random worlds that resemble the prompt worlds, or None if too few suitable worlds are
+    drawn.
+
+    A world is suitable if at least one element violates the theory, but at most `lanes.most_broken`
+    elements do.
     """
     found: Lanes | None = None
     most = most_broken(prepared)
@@ -100,12 +105,13 @@ def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds |
 
 
 class ValidityOdds(NamedTuple):
-    """Probabilities that each candidate rule is valid in all holdouts, arrays of shape
-    (candidates,).
+    """The probability, for each candidate rule, of being valid in all `HOLDOUTS` further worlds.
+
+    Both arrays have the shape (candidates,).
 
     Args:
         released: The probability if unknown atoms count as false, as in the published evaluator.
-        exact: The probability if unknown atoms count as the regime of the problem says.
+        exact: The probability if unknown atoms count as the regime of the problem requires.
     """
 
     released: NDArray[np.float64]
@@ -115,7 +121,16 @@ class ValidityOdds(NamedTuple):
 def estimate_validity(
     prepared: PreparedWorlds, features: Features, rules: Sequence[PricedRule], stream: RandomStream
 ) -> ValidityOdds:
-    """Return how likely each rule is valid in all holdouts; zeros if no worlds can be drawn."""
+    """Return the probability that each rule is valid in all `HOLDOUTS` further worlds.
+
+    The probabilities are 0 if too few suitable worlds can be drawn (see `draw_worlds`).
+
+    Args:
+        prepared: The theory and the prompt worlds of the problem.
+        features: The features from which the rules are built.
+        rules: The candidate rules.
+        stream: Source of random numbers.
+    """
     drawn = draw_worlds(prepared, stream) if rules else None
     if drawn is None:
         none = np.zeros(len(rules))

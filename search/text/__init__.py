@@ -1,1 +1,1 @@
-"""Sentences that explain the labels of labelled text (the task `labels`)."""
+"""Search for sentences that explain the labels of labelled rows or texts (the task `labels`)."""

@@ -1,9 +1,11 @@
-"""Single conditions over fields, each with its rows and its description length in bits.
+"""Single conditions on one column, with the rows on which they hold and their length in bits.
 
-A choice gives conditions on one value, on all but one, and on two or three values. A truth value
-gives both values. A number gives bounds between two neighbouring values in the rows, or one of its
-values if they are few. If the rows leave room for a bound, the roundest number in that room is
-used, since the rows cannot distinguish the numbers there.
+A column of choices gives conditions on one value, on all values but one, and on sets of two or
+three values. A column of truth values gives a condition for each of the two values. A column of
+numbers gives upper and lower bounds that lie between two neighbouring values of the rows, and
+conditions on a single value if there are few values. The rows often leave a range of numbers for a
+bound. Then the roundest number in that range is used, because the rows cannot distinguish these
+numbers.
 """
 
 from __future__ import annotations
@@ -33,17 +35,18 @@ Value = TypeVar("Value")
 
 
 class Atoms(NamedTuple):
-    """The m simple conditions from which rules about n labelled rows are built.
+    """The m single conditions ("atoms") from which rules about n labelled rows are built.
 
     Args:
         conditions: The conditions.
         holds: In which rows each condition holds, bool of shape (m, n).
-        bits: Bits to name each condition among the conditions on the same column, of shape (m,).
+        bits: Number of bits that name each condition among the conditions on the same column, of
+            shape (m,).
         column: Index of the column that each condition reads, of shape (m,).
         columns: Number of columns.
-        phrases: Number of columns that are phrases of a text.
-        left_out: Number of conditions that were compared with the labels and dropped; significance
-            tests must count them.
+        phrases: Number of columns that stand for a phrase or a slot of a text.
+        left_out: Number of conditions that were dropped after a comparison with the labels.
+            Significance tests must count these conditions, too.
     """
 
     conditions: Sequence[Condition]
@@ -56,9 +59,10 @@ class Atoms(NamedTuple):
 
 
 def build_atoms(rows: PreparedRows) -> Atoms:
-    """Return all conditions that hold on some rows but not on all rows.
+    """Return the conditions on all columns other than texts.
 
-    If several conditions on one column hold on equal rows, only the cheapest is kept.
+    Conditions that hold on no row or on all rows are left out. If several conditions on one column
+    hold on the same rows, only the cheapest is kept.
     """
     kept: list[tuple[Condition, NDArray[np.bool_], float, int]] = []
     names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
@@ -80,7 +84,10 @@ def build_atoms(rows: PreparedRows) -> Atoms:
 
 
 def merge_atoms(one: Atoms, other: Atoms) -> Atoms:
-    """Return the conditions of both, on separate columns."""
+    """Return the conditions of `one` and of `other`.
+
+    The two arguments are taken to have no column in common.
+    """
     return Atoms(
         [*one.conditions, *other.conditions],
         np.concatenate([one.holds, other.holds]),
@@ -93,9 +100,14 @@ def merge_atoms(one: Atoms, other: Atoms) -> Atoms:
 
 
 def select_atoms(atoms: Atoms, labels: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
-    """Return the `most` conditions that are most associated with a label.
+    """Return the `most` conditions that are most strongly associated with a label.
 
-    The number is limited because later steps build tables of all pairs of conditions.
+    The number is limited because later computations build tables of all pairs of conditions.
+
+    Args:
+        atoms: The conditions.
+        labels: Index of the label of each row, of shape (n,).
+        most: Maximum number of conditions.
     """
     if len(atoms.conditions) <= most:
         return atoms
@@ -115,9 +127,11 @@ def select_atoms(atoms: Atoms, labels: NDArray[np.int64], most: int = MOST_CONDI
 
 
 def association(marks: NDArray[np.bool_], labels: NDArray[np.int64]) -> float:
-    """Return how strongly a set of rows is associated with any label, in standard errors.
+    """Return how strongly a set of rows is associated with some label, in standard errors.
 
-    The bool array `marks`, of shape (n,), selects the rows.
+    Args:
+        marks: Which rows are in the set, bool of shape (n,).
+        labels: Index of the label of each row, of shape (n,).
     """
     n, m = len(marks), float(marks.sum())
     counts = np.bincount(labels).astype(np.float64)
@@ -159,7 +173,11 @@ def _values(
 
 
 def value_subsets(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]:
-    """Yield each value, and pairs and triples of a few values, each with its bits."""
+    """Yield single values, pairs and triples from `values`, each with its length in bits.
+
+    Pairs and triples are left out if there are more than `MOST_VALUES` values, or if they would
+    contain all values or all but one.
+    """
     for value in values:
         yield (value,), 1.0 + math.log2(len(values))
     if len(values) > MOST_VALUES:
@@ -210,7 +228,7 @@ def _even(bound: float, rounder: float) -> bool:
 
 
 def rounding_unit(low: float, high: float) -> float:
-    """Return the unit of which round bounds between two values are multiples."""
+    """Return the unit of which round bounds between `low` and `high` are multiples."""
     spread = float(high) - float(low)
     if spread <= 0 or math.isinf(spread):
         return 1.0
@@ -219,12 +237,14 @@ def rounding_unit(low: float, high: float) -> float:
 
 
 def roundest_number(low: float, high: float, integers_only: bool) -> float:
-    """Return the number with the fewest digits from `low` on and below `high`, nearest to `low`.
+    """Return the number with the fewest digits that is at least `low` and less than `high`.
+
+    If several numbers have equally few digits, the one nearest to `low` is returned.
 
     Args:
         low: Smallest allowed number.
-        high: Excluded upper end.
-        integers_only: Whether only whole numbers are allowed.
+        high: Upper end of the range, which is not allowed itself.
+        integers_only: Whether only integers are allowed.
     """
     if (integers_only and high - low <= 1) or max(abs(low), abs(high)) > LARGEST:
         return low

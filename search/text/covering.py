@@ -1,10 +1,12 @@
-"""Beam search for the OR of conjunctions with the highest worth (volume.py).
+"""Beam search for the OR of conjunctions that best explains a label, measured in bits (volume.py).
 
-A beam grows one conjunction besides those already chosen. Part of the beam is kept by worth. The
-other part is kept by how concentrated the new rows of the target are, among those left and among
-all, because the first conditions of a deep rule are not yet worth anything. Polishing drops,
-replaces and adds conditions, drops conjunctions, exchanges them for others that some beam found,
-and grows them again.
+Each beam search adds one conjunction to the conjunctions that are already chosen. One part of the
+beam holds the candidates with the highest worth. The other parts hold candidates whose new rows
+have the label unusually often, because the first conditions of a long conjunction are not yet worth
+anything by themselves.
+
+Afterwards the OR is polished: conditions are dropped, replaced and added, and conjunctions are
+dropped, exchanged for conjunctions that an earlier beam search found, or searched for again.
 """
 
 from __future__ import annotations
@@ -41,9 +43,10 @@ class ChosenCover(NamedTuple):
     """The conjunctions that the search has already chosen for a label, with the rows they cover.
 
     Args:
-        conjunctions: The conjunctions.
-        covered: Rows in which at least one of the conjunctions holds.
-        volume: Share of all possible records for which at least one of them holds.
+        conjunctions: The conjunctions, each a tuple of condition indices.
+        covered: Whether at least one of the conjunctions holds, for each row.
+        volume: Estimated share of all possible records for which at least one of the conjunctions
+            holds.
         bits: Description length of the conjunctions in bits.
     """
 
@@ -54,7 +57,15 @@ class ChosenCover(NamedTuple):
 
 
 class CandidatePool(NamedTuple):
-    """Conjunctions that beams have found, with their rows, volumes and bits."""
+    """Conjunctions that beam searches have found.
+
+    Attributes:
+        conjunctions: The m conjunctions, each a tuple of condition indices.
+        covers: In which rows each conjunction holds, of shape (m, rows).
+        volumes: Estimated share of all possible records for which each conjunction holds, of shape
+            (m,).
+        bits: Description length of each conjunction in bits, of shape (m,).
+    """
 
     conjunctions: list[Conjunction]
     covers: NDArray[np.bool_]
@@ -63,9 +74,12 @@ class CandidatePool(NamedTuple):
 
 
 class Covering:
-    """The search for conjunctions that together cover the rows of a label.
+    """The search for conjunctions that together cover the rows with one label.
 
-    The bool array `wanted`, of shape (rows,), marks the rows to cover.
+    Args:
+        atoms: The single conditions of which conjunctions are made.
+        wanted: Which rows have the label, bool of shape (rows,).
+        budget: Budget of the search.
     """
 
     def __init__(self, atoms: Atoms, wanted: Marks, budget: Budget) -> None:
@@ -78,18 +92,22 @@ class Covering:
         self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
 
     def grow(self) -> Cover:
-        """Return conjunctions that cover the wanted rows, and the bits that they save net of their
-        own length.
+        """Search for conjunctions that cover the wanted rows.
+
+        Returns:
+            The conjunctions, and the bits that they save: how much shorter the labels can be
+            described, minus the description length of the conjunctions.
         """
         return self._grown([], WIDTH)
 
     def rows_of(self, conjunction: Conjunction) -> Marks:
-        """Return the rows on which a conjunction holds."""
+        """Return in which rows all conditions of `conjunction` hold, as bools of shape (rows,)."""
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
     def worth(self, conjunctions: Sequence[Conjunction]) -> float:
-        """Return the bits that conjunctions save in describing the labels, minus the bits that
-        describe them.
+        """Return how many bits the OR of `conjunctions` saves in describing the labels.
+
+        The description length of the conjunctions is already subtracted.
         """
         if not conjunctions:
             return 0.0
@@ -252,17 +270,18 @@ class Covering:
         return best
 
     def polish(self, found: list[Conjunction], worth: float) -> Cover:
-        """Improve a cover step by step, until no step helps or the budget is spent.
+        """Improve a set of conjunctions by small changes until no change helps or the budget ends.
 
-        A step drops a conjunction, changes one of its conditions, exchanges conjunctions for others
-        that were found before, narrows one and adds another, or replaces one by a new one.
+        A change drops a conjunction, changes one condition in a conjunction, exchanges conjunctions
+        for others that were found earlier, narrows a conjunction and adds another, or replaces a
+        conjunction by a new one.
 
         Args:
-            found: The conjunctions of the cover.
-            worth: The bits that they save.
+            found: The conjunctions.
+            worth: Bits that the conjunctions save.
 
         Returns:
-            The improved conjunctions and the bits that they save.
+            The improved conjunctions, and the bits that they save.
         """
         better = True
         while better and self.budget.left:
@@ -276,9 +295,18 @@ class Covering:
         return found, worth
 
     def complete(self, found: list[Conjunction], worth: float) -> Cover:
-        """Cover the remaining rows of the target too, if no row of another label is covered.
+        """Add conjunctions for the wanted rows that are not covered yet.
 
-        The added conjunctions must be as pure, and may save up to `MAX_LOSS_BITS` bits less than they cost.
+        Conjunctions are added only while no row with another label is covered. Each new conjunction
+        must cover no such row either. The new conjunction may save up to `MAX_LOSS_BITS` bits less
+        than its description costs.
+
+        Args:
+            found: The conjunctions so far.
+            worth: Bits that these conjunctions save.
+
+        Returns:
+            The conjunctions, and the bits that they save.
         """
         while self.budget.left and len(found) < MAX_CONJUNCTIONS:
             covered = self._others(found).covered
@@ -398,9 +426,9 @@ def _side(condition: Condition) -> int:
 
 
 def top_indices(scores: NDArray[np.float64], many: int) -> list[int]:
-    """Return the flat indices of the `many` largest scores, largest first.
+    """Return the indices of the `many` largest scores in the flattened array, largest first.
 
-    Ties keep their order, so the result does not depend on a machine's sorting algorithm.
+    Equal scores keep their order, so that the result is the same on all machines.
     """
     flat = scores.ravel()
     if many < flat.size:

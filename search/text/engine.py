@@ -1,8 +1,8 @@
 """Search engine for labelled rows: proposes up to 20 sentences that explain the labels.
 
-Each sentence is an exact rule of tools/sentence_rules in its canonical wording, mined from the
-shown rows and the public part of the problem alone. fields.py handles records of fields; the second
-part of this module handles texts.
+Each sentence states an exact rule of the package tools/sentence_rules. The rules are derived only
+from the shown rows and the public description of the problem. fields.py searches rows of fields.
+The second half of this module chooses the search for rows of texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MIN_ROWS = 4  # minimum number of shown rows
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the inputs are records of columns, each with a label."""
+    """Return whether all inputs in `shown` are rows of columns and all outputs are labels."""
     return bool(shown) and all(
         isinstance(row, dict) and "domain" not in row and isinstance(label, str)
         for row, label in shown
@@ -37,12 +37,12 @@ def supports(shown: list[list[Any]]) -> bool:
 
 
 def prepare_space(inputs: list[Any]) -> list[Any]:
-    """Return the sample space unchanged: this engine needs no other form."""
+    """Return `inputs` unchanged. This engine needs no other form of the sample space."""
     return inputs
 
 
 class Problem:
-    """The sentences found in the shown rows; a pure function of its arguments."""
+    """The search for sentences that explain the labels of the shown rows."""
 
     def __init__(
         self,
@@ -51,7 +51,15 @@ class Problem:
         expansions: float,
         public: Mapping[str, Json] | None,
     ) -> None:
-        """Set up the problem; `public` is `View.public`, with labels, columns and shape."""
+        """Prepare the search. It runs when `propose` is first called.
+
+        Args:
+            shown: Pairs [row, label].
+            space: Ignored.
+            expansions: Budget of the search, in expansions (budget.py).
+            public: Public description of the problem (`View.public`), with its labels, columns and
+                shape.
+        """
         self.rows = [row for row, _ in shown]
         self.labels = [label for _, label in shown]
         self.public, self.expansions = public or {}, expansions
@@ -59,8 +67,16 @@ class Problem:
         self._meta: dict[str, Json] = {}
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the found sentences that are not in `skip`, as a numbered list, or None if there
-        are none.
+        """Return the sentences that are not in `skip` as a numbered list.
+
+        None is returned if there is no such sentence.
+
+        Args:
+            earlier: Ignored.
+            skip: Sentences that must not be proposed again.
+
+        Raises:
+            UnsupportedProblem: The public description of the problem lists no labels.
         """
         if "labels" not in self.public:
             raise UnsupportedProblem(
@@ -120,13 +136,13 @@ def find_text_rules(
     public: Mapping[str, Json],
     expansions: float,
 ) -> FoundRules:
-    """Return the rules that explain labelled rows with one text or a pair of texts.
+    """Return rules that explain the labels of rows with one text or a pair of texts.
 
     Args:
-        rows: n rows of a problem.
-        labels: Their labels.
-        public: Public part of the problem.
-        expansions: Budget of the search.
+        rows: The n rows.
+        labels: The label of each row.
+        public: Public description of the problem (`View.public`).
+        expansions: Budget of the search, in expansions (budget.py).
     """
     decided = FoundRules((), {"tried": 0})
     if public.get("shape") != "pair":
@@ -204,7 +220,14 @@ def explained_share(
     labels: Sequence[str],
     public: Mapping[str, Json],
 ) -> float:
-    """Return the share of rows on which the first rule that applies is right."""
+    """Return the share of rows whose label is predicted correctly by the first rule that applies.
+
+    Args:
+        rules: The rules, in the order in which they are tried.
+        rows: The n rows.
+        labels: The label of each row.
+        public: Public description of the problem (`View.public`).
+    """
     prepared = PreparedRows(rows, public)
     codes = np.full(len(rows), NOT_APPLICABLE)
     for rule in rules:

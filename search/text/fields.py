@@ -1,15 +1,18 @@
-"""Rules over fields as sentences: what decides the label, as a whole and part by part.
+"""Search for rules over fields, and the sentences that state them.
 
-For each label an OR of conjunctions is searched for that says when it applies (covering.py). With
-two labels the sentences are about the one with the better rule. One conjunction becomes one
-sentence. Several become one sentence with a clause each, followed by one sentence each (only the
-latter if they cover all rows and labels). If no rule pays for the bits that describe it, the most
-significant single condition is used, provided it is significant. Further significant conditions
-(significance.py) follow as sentences of one condition.
+For each label, covering.py searches for an OR of conjunctions that says when the label applies. If
+there are two labels, the sentences are about the label with the better OR. If the OR has one
+conjunction, it becomes one sentence. If it has several, the first sentence states all of them as
+clauses, and every conjunction also becomes a sentence of its own. The first sentence is left out if
+the conjunctions cover all rows and labels.
 
-`meta` says for every condition how the rows support it: how many rows of other labels only this
-condition excludes, how many bits it is worth, and which other conditions would do as well on these
-rows.
+If no OR saves more bits than its description needs, the most significant single condition is used,
+provided that it is significant. Further conditions that are significant (significance.py) are added
+as sentences with one condition each.
+
+The field `meta` of the result says for every condition how the rows support it: how many rows of
+other labels only this condition excludes, how many bits it saves, and which other conditions would
+fit these rows equally well.
 """
 
 from __future__ import annotations
@@ -45,7 +48,12 @@ Marks = NDArray[np.bool_]
 
 
 class FoundRules(NamedTuple):
-    """The rules found, in the order of their sentences, and metadata of the search."""
+    """The rules that a search found, and metadata of the search.
+
+    Attributes:
+        rules: The rules, in the order of their sentences.
+        meta: Statistics of the search, and how the rows support each condition.
+    """
 
     rules: tuple[Rule, ...]
     meta: dict[str, Json]
@@ -65,16 +73,16 @@ def find_field_rules(
     public: Mapping[str, Json],
     expansions: float,
 ) -> FoundRules:
-    """Return the rules that explain labelled rows.
+    """Return rules that explain the labels of `rows`.
 
-    Columns of text are searched for words and phrases too. The result is empty if no condition
-    distinguishes the rows.
+    In columns of text, words and phrases serve as conditions. The result has no rules if no
+    condition distinguishes the rows.
 
     Args:
-        rows: n rows of a problem.
-        labels: Their labels.
-        public: Public part of the problem.
-        expansions: Budget of the search.
+        rows: The n rows.
+        labels: The label of each row.
+        public: Public description of the problem (`View.public`).
+        expansions: Budget of the search, in expansions (budget.py).
     """
     prepared = PreparedRows(rows, public)
     atoms = merge_atoms(build_atoms(prepared), build_phrase_atoms(prepared, labels))
@@ -114,7 +122,7 @@ def find_field_rules(
 
 
 def join_conditions(conditions: Sequence[Condition]) -> Condition:
-    """Return the conjunction of the conditions."""
+    """Return a condition that holds if all `conditions` hold."""
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
 
 

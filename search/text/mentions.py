@@ -1,15 +1,19 @@
-"""Sentences "If the text mentions PHRASE, the label is LABEL", for texts built from pieces.
+"""Rules "If the text mentions PHRASE, the label is LABEL", for texts built from repeated phrases.
 
-pieces.py finds the phrases. All of them enter one multinomial regression, so that the effect of one
-phrase is not attributed to another that occurs with it. A group of phrases, of which each text has
-one, is tested for association with the labels beyond all other phrases. The statistic sums the
-residuals of cross-validated predictions over the texts with each phrase. It is compared with the
-same sums after the group is permuted among the rows (999 times), and corrected over all groups
-after Benjamini and Hochberg. Each phrase of a significant group gets a sentence.
+pieces.py finds the phrases. A single multinomial regression uses all of them, so that the effect of
+a phrase is not attributed to another phrase that occurs with it.
 
-The label of a phrase is the one that most texts with it would have: the mean probability of each
-label over all shown texts, with this phrase in place of those that never occur with it. This
-estimate rests on all rows, while a count rests only on those that happen to have the phrase.
+A group is a set of phrases of which each text contains one. Each group is tested for an association
+with the labels that the other phrases do not explain. The statistic uses the residuals of
+cross-validated predictions from the other phrases, summed over the texts with each phrase of the
+group. It is compared with the same statistic after the group is permuted among the rows 999 times.
+The p-values are corrected for the number of groups by the method of Benjamini and Hochberg. Each
+phrase of a significant group gets a sentence.
+
+The label in the sentence is the one that most texts with this phrase would have. To find it, the
+phrase replaces in every shown text the phrases with which it never occurs, and the predicted
+probabilities of each label are averaged. This estimate uses all rows, whereas a count would use
+only the rows that contain the phrase.
 """
 
 from __future__ import annotations
@@ -44,14 +48,14 @@ FLOPS = 200_000  # multiplications per expansion
 
 @dataclass(frozen=True)
 class MentionRules:
-    """The rules on phrases, and statistics of the search.
+    """Rules on the phrases that texts mention, and statistics of the search.
 
     Args:
         rules: The rules, strongest first.
-        right: Share of the rows that the regression labels correctly in cross-validation.
-        tried: Number of phrases.
+        right: Share of rows whose label the regression predicts correctly in cross-validation.
+        tried: Number of phrases examined.
         groups: Number of groups of phrases.
-        sure: Number of significant groups.
+        sure: Number of groups that are significant.
     """
 
     rules: tuple[Rule, ...]
@@ -62,9 +66,10 @@ class MentionRules:
 
 
 def find_pieces(rows: PreparedRows) -> Pieces | None:
-    """Return the phrases from which the texts are built, or None.
+    """Return the phrases from which the texts in `rows` are built.
 
-    The result is None unless the rows have one text column whose texts are built from phrases.
+    None is returned unless the rows have a single column, this column is a text, and most words of
+    the texts are in phrases that many rows repeat. At least `FEWEST` rows are required.
     """
     if len(rows) < FEWEST or len(rows.columns) != 1 or len(rows.texts) != 1:
         return None
@@ -73,9 +78,15 @@ def find_pieces(rows: PreparedRows) -> Pieces | None:
 
 
 def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) -> tuple[Rule, ...]:
-    """Return the rules, replacing a word by a phrase that contains it, if both occur in equal rows.
+    """Return the rules with single words replaced by longer phrases of `pieces`.
 
-    A rule that holds if any of several words occurs is first split into one rule per word.
+    A word is replaced if a phrase contains the word and occurs in the same rows. A rule that
+    applies if any of several words occurs is first split into one rule per word.
+
+    Args:
+        rules: The rules.
+        rows: The shown rows.
+        pieces: The phrases from which the texts are built.
     """
 
     def widen(one: Condition) -> Condition:
@@ -112,9 +123,16 @@ def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) ->
 def find_mention_rules(
     rows: PreparedRows, labels: Sequence[str], pieces: Pieces, budget: Budget
 ) -> MentionRules:  # fmt: skip
-    """Return rules on the phrases `pieces` of labelled rows.
+    """Return rules that predict the label of a row from the phrases in its text.
 
-    The result is empty if the single words predict the labels better.
+    The result has no rules if single words predict the labels better than the phrases, or if the
+    budget is too small.
+
+    Args:
+        rows: The shown rows.
+        labels: The label of each row.
+        pieces: The phrases from which the texts are built.
+        budget: Budget to which the work is charged.
     """
     present = [one for one in rows.labels if one in set(labels)]
     pieces = pieces.thin(COLUMNS)
@@ -241,11 +259,11 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Setting:
-    """Settings of the regression on the words that texts mention.
+    """Settings of the regression from phrases to labels.
 
     Args:
-        penalty: Weight of the squared weights.
-        slips: Share of labels that do not follow the regression.
+        penalty: Weight of the ridge penalty.
+        slips: Assumed share of rows whose label was changed at random to another label.
     """
 
     penalty: float
@@ -254,12 +272,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class ScoredSetting:
-    """The best setting of the regression, with its cross-validated scores.
+    """The best settings of the regression, with their cross-validated scores.
 
     Args:
-        setting: The setting.
-        loss: Mean log loss of held-out rows, in nats.
-        right: Share of held-out rows whose likeliest label is correct.
+        setting: The settings.
+        loss: Mean log loss on held-out rows, in nats.
+        right: Share of held-out rows whose most probable label is correct.
     """
 
     setting: Setting
@@ -268,9 +286,9 @@ class ScoredSetting:
 
 
 def fit_weights(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
-    """Fit a logistic regression and return its weights, of shape (m + 1, labels).
+    """Fit a multinomial logistic regression and return its weights, of shape (m + 1, labels).
 
-    The last row holds the constants, which are hardly penalised.
+    The last row of the weights holds the constants, which are hardly penalised.
 
     Args:
         x: Features of the n rows, of shape (n, m).
@@ -317,7 +335,14 @@ def _newton(
 
 
 def predict_proba(x: Numbers, w: Numbers) -> Numbers:
-    """Return the probability of each label without slips, (n, labels)."""
+    """Return the probability of each label according to the regression, of shape (n, labels).
+
+    Randomly changed labels (`Setting.slips`) are not taken into account.
+
+    Args:
+        x: Features of the n rows, of shape (n, m).
+        w: Weights as `fit_weights` returns them, of shape (m + 1, labels).
+    """
     return _chances(x @ w[:-1] + w[-1])
 
 
@@ -330,9 +355,16 @@ def _chances(scores: Numbers) -> Numbers:
 def select_setting(
     x: Numbers, codes: Integers, labels: int, slips: Sequence[float] = SLIPS
 ) -> ScoredSetting:  # fmt: skip
-    """Return the setting with the lowest log loss on held-out rows.
+    """Return the settings with the lowest log loss on held-out rows.
 
-    For each share of slips, heavy penalties are tried first, until the loss increases.
+    For each share in `slips`, penalties are tried from the largest to smaller ones until the loss
+    increases.
+
+    Args:
+        x: Features of the n rows, of shape (n, m).
+        codes: Index of the label of each row, of shape (n,).
+        labels: Number of labels.
+        slips: Shares of randomly changed labels to try.
     """
     best: ScoredSetting | None = None
     for share in slips:
@@ -351,7 +383,18 @@ def select_setting(
 
 
 def cross_val_predict(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
-    """Return probabilities with slips by `FOLDS`-fold cross-validation, (n, labels)."""
+    """Return label probabilities for held-out rows by `FOLDS`-fold cross-validation.
+
+    Args:
+        x: Features of the n rows, of shape (n, m).
+        codes: Index of the label of each row, of shape (n,).
+        labels: Number of labels.
+        setting: Settings of the regression.
+
+    Returns:
+        Probabilities of shape (n, labels). They take into account that the share `setting.slips` of
+        the labels is changed at random.
+    """
     order = np.random.default_rng(0).permutation(len(codes))
     held = np.zeros((len(codes), labels))
     for fold in range(FOLDS):
@@ -366,7 +409,17 @@ def cross_val_predict(x: Numbers, codes: Integers, labels: int, setting: Setting
 def count_multiplications(
     rows: int, columns: int, labels: int, slips: Sequence[float]
 ) -> tuple[float, float]:
-    """Estimate how many multiplications `select_setting` and `cross_val_predict` need."""
+    """Estimate how many multiplications `select_setting` and `cross_val_predict` need.
+
+    Args:
+        rows: Number of rows.
+        columns: Number of phrases.
+        labels: Number of labels.
+        slips: Shares of randomly changed labels that `select_setting` tries.
+
+    Returns:
+        The estimate for one call of `select_setting`, and for one call of `cross_val_predict`.
+    """
     size = columns * labels
     once = FOLDS * 10 * (rows * size * size / 2 + size**3 / 3) * (3 if max(slips) else 1)
     return 4 * len(slips) * once, once

@@ -1,9 +1,12 @@
-"""Words and phrases of texts as conditions: up to three adjacent words with no mark between them.
+"""Conditions on words and phrases of texts: one to three adjacent words with no mark between them.
 
-Of phrases in the same rows the one with the fewest words is kept. Of those, only the ones most
-associated with a label are kept, each judged alone; the cost of a condition covers the choice among
-all of them. Phrases that fill a slot of generated texts are the values of one column, like those of
-a choice (atoms.py), and cost the same.
+If several phrases occur in the same rows, the one with the fewest words is kept. Of these phrases,
+only those with the strongest association with a label are kept, each phrase considered separately.
+The description length of a condition accounts for the choice among all phrases.
+
+A slot is a position in a template that generated texts fill with different phrases. The phrases of
+a slot are treated like the values of one column of choices (atoms.py), with the same description
+lengths.
 """
 
 from __future__ import annotations
@@ -31,9 +34,13 @@ Marks = NDArray[np.bool_]
 
 
 def build_phrase_atoms(rows: PreparedRows, labels: Sequence[str]) -> Atoms:
-    """Return conditions on phrases over all columns of text.
+    """Return the conditions on words and phrases in all columns of text.
 
-    Each slot, and each phrase outside all slots, is one column of the result.
+    In the result, each slot is one column, and so is each phrase that belongs to no slot.
+
+    Args:
+        rows: The shown rows.
+        labels: The label of each row.
     """
     given = np.array([rows.label_index(label) for label in labels])
     kept: list[tuple[Sequence[str], str, Marks, float]] = []
@@ -134,11 +141,14 @@ FILLED = 0.95  # minimum share of texts that have one of its phrases; no text ha
 
 
 def find_slots(found: Mapping[str, Marks]) -> list[tuple[str, ...]]:
-    """Return the fillings of each slot, in alphabetical order.
+    """Return for each slot the phrases that fill it, in alphabetical order.
+
+    A slot is a set of phrases that differ in a single word. Nearly every text has one of these
+    phrases, and no text has two.
 
     Args:
-        found: The texts in which each phrase occurs, (n,); of phrases in the same texts the
-            preferred one comes first.
+        found: For each phrase, the texts in which it occurs, bool of shape (n,). If phrases occur
+            in the same texts, the first of them is used in the result.
     """
     first: dict[bytes, str] = {}
     for phrase, marks in found.items():

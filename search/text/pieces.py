@@ -1,23 +1,28 @@
-"""Texts built from pieces: find phrases that repeat word for word from row to row.
+"""Find the phrases from which texts are built, if phrases repeat word for word across rows.
 
-    pieces = repeated(texts)
+    pieces = find_repeated_phrases(texts)
     pieces.phrases, pieces.marks, pieces.groups
 
-A phrase is a sequence of adjacent words with no mark and no line break between them. Phrases that
-occur in the same rows are one, represented by the longest, without words at its ends that nearly
-every row has. Phrases that others imply are removed:
+A phrase is a sequence of adjacent words with no mark and no line break between them. If several
+phrases occur in exactly the same rows, only the longest is kept. Words at its ends that occur in
+nearly every row are cut off. Phrases that follow from other phrases are removed:
 
-- Phrases that fill most of the texts (the words of a template) split the rows into parts. A phrase
-  is a form of a wider phrase if in each part it occurs either in all rows of the wider phrase or in
-  none; "backs the blue ticket" is a form of "the blue ticket". Forms are removed.
-- A phrase that occurs exactly where two wider ones occur together is removed ("young and tall"),
-  and so is one that in some of the parts occurs where any of some phrases does ("all about the").
-- A word that occurs where any of several narrower phrases occurs is removed ("ticket", "the").
+- Some phrases are the fixed words of a template and fill most of the texts. Such phrases divide the
+  rows into parts, one part per template. A phrase is a form of a wider phrase if in each part it
+  occurs either in all rows of the wider phrase or in none of them. For example, "backs the blue
+  ticket" is a form of "the blue ticket". Forms are removed.
+- A phrase is removed if it occurs exactly in the rows in which two wider phrases occur together
+  ("young and tall"). A phrase that occurs in some of the parts only is removed if, in these parts,
+  it occurs exactly where at least one of certain other phrases occurs ("all about the").
+- A phrase is removed if it occurs exactly in the rows in which at least one of several narrower
+  phrases occurs ("ticket", "the").
 
-Phrases of which each row has exactly one form a group. Real texts have hardly any of this:
-`repeated_share` is about 1 for generated texts and about 0.1 for texts that people write.
+Phrases form a group if nearly every row contains one of them and no row contains two. Texts that
+people write hardly ever have such groups: `repeated_share` is about 1 for generated texts and about
+0.1 for texts that people write.
 
-Not covered: pieces with words between them, spelling, and pieces that are in nearly every row.
+The search does not find pieces with other words in between, pieces with varying spelling, or pieces
+that occur in nearly every row.
 """
 
 from __future__ import annotations
@@ -51,8 +56,9 @@ class Pieces:
     Args:
         phrases: The phrases.
         marks: In which texts each phrase occurs, bool of shape (m, n).
-        groups: Indices of the phrases of each group. Every text contains one phrase of each group.
-            A single phrase may be a group of its own.
+        groups: Groups of phrases, each given by the indices of its phrases. Nearly every text
+            contains exactly one phrase of a group with several phrases. Every other phrase is a
+            group by itself.
         tried: Number of phrases examined.
     """
 
@@ -62,8 +68,10 @@ class Pieces:
     tried: int
 
     def thin(self, most: int) -> Pieces:
-        """Return at most `most` phrases, preferring phrases in groups, then long phrases, then
-        frequent ones.
+        """Return a selection of at most `most` phrases.
+
+        Groups with several phrases are preferred, then long phrases, then frequent phrases. A group
+        is kept or dropped as a unit.
         """
 
         def key(group: tuple[int, ...]) -> tuple[bool, int, int]:
@@ -154,13 +162,15 @@ class _Cut:
 
 
 def min_rows(rows: int) -> int:
-    """Return the minimum number of rows in which a phrase must occur."""
+    """Return in how many of `rows` rows a phrase must occur to be considered."""
     return max(FEWEST, round(SEEN * rows))
 
 
 def repeated_share(texts: Sequence[str]) -> float:
-    """Return the share of the words in three-word phrases that belong to frequent three-word
-    phrases.
+    """Return how repetitive the texts are, as a share from 0 to 1.
+
+    It is the share of words in frequent three-word phrases among the words in all three-word
+    phrases. It is about 1 for texts generated from templates.
     """
     cut = _Cut.from_texts(texts)
     covered, possible = (np.zeros(len(cut.ids), np.bool_) for _ in range(2))
@@ -176,7 +186,10 @@ def repeated_share(texts: Sequence[str]) -> float:
 
 
 def find_repeated_phrases(texts: Sequence[str]) -> Pieces:
-    """Return the phrases of texts built from pieces; the result is empty if nothing repeats."""
+    """Return the phrases from which the texts are built.
+
+    The result has no phrases if nothing is repeated.
+    """
     cut = _Cut.from_texts(texts)
     found = _classes(cut)
     tried = len(found.said)

@@ -1,8 +1,9 @@
-"""Significance of single conditions, corrected for the number of conditions tried.
+"""Significance of single conditions, corrected for the number of conditions that were tried.
 
-The false discovery rate follows Benjamini and Hochberg 1995. A condition besides an existing rule
-is tested by Mantel and Haenszel 1959. A condition that stands alone is tested by Westfall and Young
-1993, since conditions on one column are correlated.
+The false discovery rate is controlled by the method of Benjamini and Hochberg (1995). If rules
+exist already, a further condition is tested by the method of Mantel and Haenszel (1959). If there
+are no rules, the best condition is tested by the method of Westfall and Young (1993), because
+conditions on one column are correlated.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ def select_significant(
     Args:
         chances: p-value of each condition.
         false: False discovery rate.
-        unseen: Number of further conditions, of which these are the best. A selection by the labels
-            must be corrected for.
+        unseen: Number of conditions that were dropped earlier because their association with the
+            labels was weaker. The correction counts these conditions, too.
     """
     order = sorted(range(len(chances)), key=lambda at: (chances[at], at))
     last = 0
@@ -40,18 +41,21 @@ def select_significant(
 def most_significant(
     holds: NDArray[np.bool_], wanted: Marks, prices: Sequence[float], unseen: int = 0
 ) -> tuple[int, float]:
-    """Return the condition that best separates the wanted rows, and its p-value.
+    """Return the index of the condition that best separates the wanted rows, and its p-value.
 
-    The p-value is the chance that any condition does as well when labels are shuffled (Westfall and
-    Young 1993; 1,000 orders, always the same). With `unseen`, it is Fisher's for this one condition
-    times the number of all (Bonferroni), because other orders would have led to another selection.
+    The p-value is the probability that any of the conditions separates the rows as well when the
+    labels are shuffled (Westfall and Young 1993). It uses 999 shuffles that are the same in every
+    call. If `unseen` is not 0, the p-value is the one of Fisher's exact test for this condition,
+    multiplied by the number of all conditions (Bonferroni), because shuffled labels would have led
+    to a different selection of conditions.
 
     Args:
-        holds: In which rows each condition holds, bool of shape (m, n) with m at least 1. Each
-            condition holds in some rows, but not in all.
+        holds: In which rows each of the m conditions holds, bool of shape (m, n), with m at least
+            1. Each condition must hold in some rows but not in all.
         wanted: Which rows have the wanted label, bool of shape (n,).
-        prices: Cost of each condition; of equally good conditions the cheapest is chosen.
-        unseen: Number of further conditions, of which these are the best.
+        prices: Cost of each condition. Of equally good conditions the cheapest is chosen.
+        unseen: Number of conditions that were dropped earlier because their association with the
+            labels was weaker.
     """
     n, k = len(wanted), float(wanted.sum())
     sizes = holds.sum(1).astype(np.float64)
@@ -73,7 +77,12 @@ def most_significant(
 
 
 def fisher_exact(holds: Marks, wanted: Marks) -> float:
-    """Return the two-sided p-value of Fisher's exact test."""
+    """Return the two-sided p-value of Fisher's exact test for the association of two properties.
+
+    Args:
+        holds: Which rows meet a condition, bool of shape (n,).
+        wanted: Which rows have the wanted label, bool of shape (n,).
+    """
     n, k, m = len(wanted), int(wanted.sum()), int(holds.sum())
     low, high = max(0, m + k - n), min(k, m)
 
@@ -90,10 +99,16 @@ def _log_choices(n: int, k: int) -> float:
 
 
 def mantel_haenszel(holds: Marks, wanted: Marks, strata: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the p-value and the excess of a condition within strata of rows.
+    """Test whether a condition is associated with the wanted label within groups of rows (strata).
 
-    The p-value of its association with the wanted rows is two-sided. The excess is how many more
-    wanted rows it has than expected; a negative value means fewer.
+    Args:
+        holds: Which rows meet the condition, bool of shape (n,).
+        wanted: Which rows have the wanted label, bool of shape (n,).
+        strata: Number of the group to which each row belongs, of shape (n,).
+
+    Returns:
+        The two-sided p-value, and the excess. The excess says how many more of the rows that meet
+        the condition are wanted than expected by chance; a negative number means fewer.
     """
     excess = variance = 0.0
     for stratum in np.unique(strata):

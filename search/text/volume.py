@@ -1,21 +1,24 @@
 """Worth of an OR of conjunctions on labelled rows, in bits.
 
-Rows of two labels are often drawn label by label, half of each, so the frequency of a label says
-little about a rule. What remains is that rows of the target lie inside the rule and the others
-outside. How surprising this is depends on the rule's volume, the share of records on which it
-holds. This finds even a condition that no row refutes: if 40 rows of the target share a value that
-every third record has, the rule includes it (a size principle; the discriminative code alone would
-leave it out).
+The shown rows are often drawn label by label, the same number for each of two labels. The frequency
+of a label therefore says little about a rule. What says more is that rows with the target label lie
+inside the rule, and rows with other labels outside. How surprising this is depends on the rule's
+volume: the share of all possible records on which the rule holds. Suppose that 40 rows with the
+target label share a value that every third record has. Then the condition on this value belongs to
+the rule even if no shown row refutes the rule without the condition. This is the size principle; a
+code for the labels alone would leave the condition out.
 
-Let q1 and q0 be the shares of rows of the target and of the others on which a rule holds, and v its
-volume. The rule is worth n1 KL(q1|v) + n0 KL(q0|v) bits, less the bits that describe it. The volume
-of a conjunction is a product over its conditions. Each condition is taken to be as frequent as it
-is together with the other condition that goes with it most often, among the rows of other labels.
-Records are a mixture of both kinds of rows, so v is never below q0, and is never taken to be above
-the share of all shown rows. At that bound the worth is what the rule says about the labels, the
-plain code, so correlated columns alone earn nothing. If columns are correlated in general, the
-volume is always that share: records that nobody designed have no volumes that a product could
-estimate.
+Let q1 be the share of rows with the target label on which a rule holds, q0 the share of the other
+rows on which it holds, and v the volume. With n1 rows of the target label and n0 other rows, the
+rule is worth n1 KL(q1|v) + n0 KL(q0|v) bits, minus the bits that describe the rule.
+
+The volume of a conjunction is a product with one factor per condition. Each factor is the frequency
+of a condition given one earlier condition of the conjunction, namely the one that makes it most
+frequent. These frequencies are measured on the rows with other labels. The volume is never less
+than q0, because records are a mixture of both kinds of rows. It is never more than the rule's share
+of all shown rows. At this upper limit the worth is the information of the rule about the labels, so
+correlated columns by themselves earn nothing. If columns are correlated in general, the upper limit
+is always used, because a product cannot estimate the volume of records that nobody designed.
 """
 
 from __future__ import annotations
@@ -45,8 +48,11 @@ LOG2 = float(np.log(2.0))
 
 
 class Evidence:
-    """How often conditions hold in n labelled rows; `wanted` (n,) marks the rows with the target
-    label.
+    """How often conditions and conjunctions hold in n labelled rows, for one target label.
+
+    Args:
+        atoms: The m single conditions.
+        wanted: Which rows have the target label, bool of shape (n,).
     """
 
     def __init__(self, atoms: Atoms, wanted: NDArray[np.bool_]) -> None:
@@ -71,7 +77,11 @@ class Evidence:
         self.parameter = 0.5 * float(np.log2(len(wanted))) + 1.0
 
     def volume(self, conjunction: tuple[int, ...]) -> float:
-        """Return the estimated share of records on which a conjunction holds."""
+        """Return the estimated share of all possible records on which `conjunction` holds.
+
+        Args:
+            conjunction: Indices of the conditions.
+        """
         total = 1.0
         for at, one in enumerate(conjunction):
             before = list(conjunction[:at])
@@ -85,7 +95,18 @@ class Evidence:
     def uncovered_share(
         self, standing: Sequence[tuple[int, ...]], conjunctions: Sequence[tuple[int, ...]]
     ) -> Floats:
-        """Return the share of each conjunction's records that no standing conjunction covers."""
+        """Return how much of each conjunction the chosen conjunctions do not cover yet.
+
+        The result is the share of the conjunction's records on which none of the chosen
+        conjunctions holds.
+
+        Args:
+            standing: The conjunctions that are already chosen.
+            conjunctions: The k conjunctions to evaluate, each with at least one condition.
+
+        Returns:
+            Estimated shares of shape (k,).
+        """
         last = np.array([one[-1] for one in conjunctions], np.int64)[:, None]
         return self.uncovered_share_with_atoms(standing, [one[:-1] for one in conjunctions], last)[
             :, 0
@@ -97,17 +118,20 @@ class Evidence:
         stems: Sequence[tuple[int, ...]],
         atoms: NDArray[np.int64] | None = None,
     ) -> Floats:
-        """Return the share of records of a stem and one atom that no standing conjunction covers.
+        """Return how much of each extended stem is not covered yet.
 
-        Conditions on different columns are taken to be independent.
+        A stem is a conjunction to which one more condition is added. The result is the share of the
+        extended conjunction's records on which none of the chosen conjunctions holds. Conditions on
+        different columns are assumed to be independent.
 
         Args:
-            standing: The conjunctions already chosen.
-            stems: The stems.
-            atoms: The atoms to evaluate for each stem, (stems, k); None means all.
+            standing: The conjunctions that are already chosen.
+            stems: Conjunctions to which one condition is added.
+            atoms: Indices of the conditions to add to each stem, of shape (stems, k). None means
+                all m conditions.
 
         Returns:
-            Shares of shape (stems, m), or (stems, k) with `atoms`.
+            Estimated shares of shape (stems, k), or (stems, m) if `atoms` is None.
         """
         asked = np.arange(len(self.share))[None, :] if atoms is None else atoms
         left = np.ones((len(stems), asked.shape[1]))
@@ -127,19 +151,24 @@ class Evidence:
         return left
 
     def bits(self, conjunction: tuple[int, ...]) -> float:
-        """Return the description length of a conjunction in bits, in any order of its parts."""
+        """Return the description length of `conjunction` in bits.
+
+        The order of the conditions is not described.
+        """
         many = len(conjunction)
         orders = sum(np.log2(k) for k in range(2, many + 1))
         return CONJUNCTION + float(self.price[list(conjunction)].sum() - orders)
 
     def worth(self, inside: Any, wrong: Any, volume: Any) -> Any:
-        """Return how many bits rules save in the description of the labels, for equally shaped
-        arrays.
+        """Return how many bits rules save in describing the labels.
+
+        The description length of the rules is not subtracted. The arguments are numbers or arrays
+        of equal shape, one value per rule.
 
         Args:
             inside: Number of rows with the target label in which the rule holds.
             wrong: Number of other rows in which the rule holds.
-            volume: Share of all possible records for which the rule holds.
+            volume: Share of all possible records on which the rule holds.
         """
         q1, q0 = inside / self.ones, wrong / self.others
         low = (wrong + 0.5) / (self.others + 1.0)
@@ -177,7 +206,12 @@ def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_]
 
 
 def divergence(q: Any, p: Any) -> Any:
-    """Return the Kullback-Leibler divergence of Bernoulli variables in bits, for 0 < p < 1."""
+    """Return the Kullback-Leibler divergence between two Bernoulli distributions, in bits.
+
+    Args:
+        q: Probability under the first distribution, from 0 to 1.
+        p: Probability under the second distribution, with 0 < p < 1.
+    """
     tiny = 1e-12
     return (
         q * np.log(np.maximum(q, tiny) / p)

@@ -1,21 +1,24 @@
-"""Sentences about texts, mined from labelled rows: lists of words, counts and lengths.
+"""Rules about texts, mined from labelled rows: lists of words, counts and lengths.
 
-    found = mined(rows, labels, public, Budget(150_000))
-    found.rules        # of tools/sentence_rules, the strongest first, at most 20
-    found.tried        # how many candidates there were
+    found = mine_rules(rows, labels, public, Budget(150_000))
+    found.rules        # at most 20 rules of tools/sentence_rules, strongest first
+    found.tried        # number of terms and measures examined
 
-A ridge regression on the terms that a text mentions is pruned until only as many terms are left as
-the lists hold. The terms are divided into tiers by weight, one list per tier, so that the words of
-a list count alike. Two-sided lists say "more of A than of B". Sentences about style (frequencies of
-marks and of closed classes of words, lengths) complement them.
+A ridge regression predicts the label from the terms that a text mentions. Terms with small weights
+are dropped until the remaining terms fit into the lists. The terms are then divided by weight, one
+list per range of weights, so that all words of a list count alike. A list with two sides becomes a
+sentence "more of A than of B". Further sentences are about style: lengths, and the frequencies of
+punctuation marks and of classes of words such as pronouns.
 
-Every row is held out once (cross-fitting): the lists judged on it were chosen without it. This
-determines the number of lists, the number of measures of style, and the order of the sentences,
-namely what together predicts held-out rows best. Single sentences are tested by their held-out
-correlation with the label after Benjamini and Hochberg, over all sentences judged in this way. If
-none is significant, nothing is reported. A sentence lists at most ten words.
+Every row is held out once (cross-fitting), and lists are evaluated only on rows that were not used
+to choose them. This evaluation determines the number of lists, the number of measures of style, and
+the order of the sentences. The chosen combination is the one that predicts held-out rows best. Each
+sentence is also tested by its correlation with the label on held-out rows, corrected for the number
+of tested sentences by the method of Benjamini and Hochberg. If no sentence is significant, the
+result has no rules. A sentence lists at most ten words.
 
-Not covered: meaning, order beyond two adjacent words, spelling.
+The search does not use the meaning of words, spelling, or the order of more than two adjacent
+words.
 """
 
 from __future__ import annotations
@@ -75,8 +78,8 @@ class MinedRules:
     Args:
         rules: The rules, strongest first.
         tried: Number of terms and measures examined.
-        judged: Number of sentences judged on held-out rows.
-        sure: Number of returned sentences that are significant on their own.
+        judged: Number of sentences evaluated on held-out rows.
+        sure: Number of returned sentences that are significant by themselves.
     """
 
     rules: tuple[Rule, ...]
@@ -92,7 +95,10 @@ def mine_sentences(
     budget: Budget,
     seed: int = 0,
 ) -> list[Rule]:
-    """Return the rules that `mine_rules` finds, without the statistics of the search."""
+    """Return the rules that `mine_rules` finds, without the statistics of the search.
+
+    The arguments are those of `mine_rules`.
+    """
     return list(mine_rules(rows, labels, public, budget, seed).rules)
 
 
@@ -103,16 +109,16 @@ def mine_rules(
     budget: Budget,
     seed: int = 0,
 ) -> MinedRules:
-    """Return rules about the texts of labelled rows.
+    """Return rules that predict the label of a row from the words and the style of its texts.
 
-    Nothing is found with fewer than 40 rows, with only one label, or without texts.
+    The result has no rules if there are fewer than 40 rows, fewer than two labels, or no texts.
 
     Args:
-        rows: n rows of a problem.
-        labels: Their labels.
-        public: Public part of the problem.
-        budget: Budget of the search.
-        seed: Seed of the split into folds.
+        rows: The n rows.
+        labels: The label of each row.
+        public: Public description of the problem (`View.public`).
+        budget: Budget to which the work is charged.
+        seed: Random seed for the split of the rows into folds.
     """
     prepared = PreparedRows(rows, public)
     present = sorted(set(labels), key=prepared.labels.index)
@@ -356,17 +362,25 @@ class _Part:
 
 
 def min_texts(rows: int) -> int:
-    """Return the number of texts a term must be in: 4 of 200, 6 of 800."""
+    """Return how many of `rows` texts a term must occur in to be considered: 4 of 200, 6 of 800."""
     return max(3, round(1.1 * math.sqrt(math.sqrt(rows))))
 
 
 def divide_into_tiers(
     left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool
 ) -> list[Tier]:
-    """Return lists of the columns `left`, sorted by weight, heaviest first.
+    """Divide columns into lists of similar weight, the list with the largest weights first.
 
-    A two-sided list gets a share of the columns in favour of the label and a share of the columns
-    against it. One-sided lists may be empty at the end.
+    Args:
+        left: Indices of the columns, each of which stands for a term.
+        w: Weight of each column. A positive weight speaks for the label.
+        shape: Number of lists, and maximum number of columns in each list.
+        one_sided: Whether a list has only columns for the label or only columns against it.
+            Otherwise each list has both.
+
+    Returns:
+        For each list, the columns for the label and the columns against it. With `one_sided`, lists
+        at the end may be empty.
     """
     lists, listed = shape
     order = np.argsort(-np.abs(w), kind="stable")
@@ -387,12 +401,14 @@ def divide_into_tiers(
 
 
 def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
-    """Return each feature's correlation with y as a standard normal deviate, (m,).
+    """Return the correlation of each feature with `y` as a z-score, of shape (m,).
+
+    The z-scores come from Fisher's transformation of the correlations.
 
     Args:
-        features: Shape (n, m).
-        y: Targets, (n,).
-        through_zero: Whether features and targets are not centred.
+        features: Features of the n rows, of shape (n, m).
+        y: Targets, of shape (n,).
+        through_zero: If true, the means of features and targets are not subtracted.
     """
     middle = 0.0 if through_zero else features.mean(axis=0)
     x = features - middle
@@ -404,10 +420,14 @@ def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
 
 
 def significant_mask(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
-    """Return which deviates are significant at a false discovery rate of `FALSE_DISCOVERY_RATE`, two-sided.
+    """Return which z-scores are significant in a two-sided test, as a bool array of the same shape.
 
-    The procedure is that of Benjamini and Hochberg 1995. With several parts, each gets an equal
-    part of the rate.
+    The false discovery rate is `FALSE_DISCOVERY_RATE`, by the method of Benjamini and Hochberg
+    (1995).
+
+    Args:
+        z: The z-scores.
+        parts: Number of tests of this kind among which the false discovery rate is divided.
     """
     p = np.array([math.erfc(abs(one) / math.sqrt(2)) for one in z])
     order = np.argsort(p, kind="stable")
@@ -419,5 +439,5 @@ def significant_mask(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
 
 
 def round_for_text(value: float) -> float:
-    """Return the value rounded to two significant digits, or to a whole number from 100 on."""
+    """Return `value` rounded to two significant digits, or to an integer from 100 on."""
     return float(f"{value:.2g}") if abs(value) < 100 else float(round(value))

@@ -1,8 +1,8 @@
 """Terms that sentences about texts may list: words, stems, phrases, marks and kinds of words.
 
-A stem `luxur*` stands for words that differ only in their endings. Names, that is words with a
-capital in mid-sentence in at least half of their uses, are left out: they show where a text comes
-from and not how it is written, and other texts have other names.
+A stem such as `luxur*` stands for all words that differ only in their endings. Names are left out,
+because they show where a text comes from and not how it is written, and other texts contain other
+names. A word counts as a name if at least half of its uses within a sentence have a capital letter.
 """
 
 from __future__ import annotations
@@ -36,13 +36,23 @@ ENDINGS = tuple(sorted(SUFFIXES.split(), key=len, reverse=True))
 
 @dataclass(frozen=True)
 class TermTable:
-    """t terms, with the number of texts that contain each, int (t,)."""
+    """The t terms that may be listed, and how many texts contain each of them.
+
+    Attributes:
+        terms: The terms.
+        frequency: Number of texts that contain each term, of shape (t,).
+    """
 
     terms: tuple[Term, ...]
     frequency: NDArray[np.int64]
 
     def present(self, index: TextIndex) -> NDArray[np.float32]:
-        """Return 1 where a text contains a term, float32 (texts, t)."""
+        """Return which texts contain which terms.
+
+        Returns:
+            A float32 array of shape (texts, t), with 1 if the text contains the term and 0
+            otherwise.
+        """
         found = np.zeros((len(index), len(self.terms)), np.float32)
         for column, one in enumerate(self.terms):
             found[:, column] = index.contains(one)
@@ -50,10 +60,12 @@ class TermTable:
 
 
 def build_term_table(index: TextIndex, least: int) -> TermTable:
-    """Return the terms that occur in at least `least` texts and are absent from at least `least`
-    texts.
+    """Return the terms that occur in some of the texts, but neither in few nor in nearly all.
 
-    If several terms occur in equal sets of texts, the plainest term is kept.
+    A term must occur in at least `least` texts and be missing from at least `least` texts.
+
+    If several terms occur in the same texts, only the simplest is kept: words come first, then
+    stems, kinds of words and phrases.
     """
     names = find_names(index)
     some = find_stems(index, names)
@@ -72,15 +84,14 @@ def build_term_table(index: TextIndex, least: int) -> TermTable:
 
 
 def word_prefixes(word: str) -> list[str]:
-    """Return all beginnings of a word that have at least `STEM_LETTERS` letters, shortest first."""
+    """Return all beginnings of `word` with at least `STEM_LETTERS` letters, shortest first."""
     return [word[:count] for count in range(STEM_LETTERS, len(word) + 1)]
 
 
 def list_words(index: TextIndex, names: frozenset[str]) -> list[Term]:
-    """Return one search term for each word and punctuation mark that occurs in the texts.
+    """Return one term for each word and punctuation mark that occurs in the texts.
 
-    Words in `names` (people, places and the like) are left out, and only the punctuation marks in
-    `PLAIN_MARKS` are kept.
+    Only the punctuation marks in `PLAIN_MARKS` are used.
 
     Args:
         index: Index of the texts, with their vocabulary of words and marks.
@@ -94,14 +105,14 @@ def list_words(index: TextIndex, names: frozenset[str]) -> list[Term]:
 
 
 def list_kinds() -> list[Term]:
-    """Return one term for each kind of word."""
+    """Return one term for each kind of word that sentences can name."""
     return [Term(kind=kind) for kind in KINDS]
 
 
 def stem_of(word: str) -> str:
-    """Return the word without its ending: `luxurious` and `luxury` give `luxur`.
+    """Return `word` without its ending: `luxurious` and `luxury` give `luxur`.
 
-    A word whose stem would be too short is returned unchanged.
+    The word is returned unchanged if fewer than `STEM_LETTERS` letters would remain.
     """
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_LETTERS:
@@ -110,8 +121,13 @@ def stem_of(word: str) -> str:
 
 
 def find_stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
-    """Return stems (`luxur*`) whose words in these texts differ only in their endings and are not
-    names.
+    """Return stems such as `luxur*` that stand for at least two words of the texts.
+
+    The words of a stem differ only in their endings.
+
+    Args:
+        index: Index of the texts.
+        names: Names. A stem that stands for a name is left out.
     """
     found = []
     for stem in sorted({stem_of(token) for token in index.vocabulary if LETTERS.fullmatch(token)}):
@@ -128,7 +144,13 @@ def find_stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
 
 
 def find_phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Term]:
-    """Return pairs of adjacent words that occur in at least `least` texts."""
+    """Return the pairs of adjacent words that occur in at least `least` texts.
+
+    Args:
+        index: Index of the texts.
+        names: Words to leave out because they are names.
+        least: Minimum number of texts.
+    """
     allowed = np.array(
         [bool(LETTERS.fullmatch(token)) and token not in names for token in index.vocabulary],
         np.bool_,
@@ -148,9 +170,10 @@ def find_phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Te
 
 
 def find_names(index: TextIndex) -> frozenset[str]:
-    """Return words with a capital in at least half of their uses in mid-sentence.
+    """Return the words that are names, in lower case.
 
-    The result is empty if capitals are the habit, as in headlines.
+    A word counts as a name if at least half of its uses within a sentence have a capital letter.
+    The result is empty if the texts use capitals for most words, as in headlines.
     """
     inside: Counter[str] = Counter()
     capital: Counter[str] = Counter()
@@ -199,7 +222,11 @@ UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words"
 
 
 def list_measures(text: str) -> Iterator[Measure]:
-    """Yield measures of style, such as the length, for a text column ("" if it is the only one)."""
+    """Yield measures of style, such as the number of words, for one column of text.
+
+    Args:
+        text: Name of the column, or "" if there is only one column of text.
+    """
     for some in CLASSES:
         yield Count(terms(*some.split()), True, text)
     for mark in MARKS.split():
@@ -223,12 +250,20 @@ WEIGHINGS = (3.0, 10.0, 30.0, 100.0)  # penalties tried on features of unit vari
 
 
 def centre_columns(x: NDArray[np.float32], through_zero: bool) -> NDArray[np.float32]:
-    """Return the columns less their mean, or unchanged with `through_zero` (for pairs)."""
+    """Return `x` minus the mean of each column, or unchanged if `through_zero` is true."""
     return x if through_zero else x - x.mean(axis=0, dtype=np.float32)
 
 
 def ridge_weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
-    """Return the ridge weights of the columns of x (n, t), float64 (t,)."""
+    """Return the weights of a ridge regression of `y` on the columns of `x`, without a constant.
+
+    Args:
+        x: Features of shape (n, t).
+        y: Targets of shape (n,).
+
+    Returns:
+        A float64 array of shape (t,).
+    """
     n, t = x.shape
     if t <= n:
         gram = (x.T @ x).astype(np.float64) + PENALTY * np.eye(t)
@@ -242,10 +277,17 @@ def ridge_weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
 def eliminate_columns(
     x: NDArray[np.float32], y: Numbers, stops: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.int64], Numbers]]:
-    """Yield the columns of x, (n, t), that remain after backward elimination, with their weights.
+    """Drop columns with small ridge weights step by step, and yield the remaining columns.
 
-    A result is yielded at each column count in `stops`, which must descend. Each round drops the
-    share `DROPPED` of the columns, namely the columns with the smallest weights.
+    Each round drops about the share `DROPPED` of the columns and fits the weights again.
+
+    Args:
+        x: Features of shape (n, t).
+        y: Targets of shape (n,).
+        stops: Numbers of columns at which a result is yielded, in descending order.
+
+    Yields:
+        The indices of the remaining columns, and their weights.
     """
     left = np.arange(x.shape[1])
     w = ridge_weights(x, y)
@@ -259,12 +301,25 @@ def eliminate_columns(
 
 
 def count_multiplications(rows: int, terms: int) -> float:
-    """Return the approximate number of multiplications of an elimination."""
+    """Return about how many multiplications `eliminate_columns` needs.
+
+    Args:
+        rows: Number of texts.
+        terms: Number of columns.
+    """
     return 4.0 * rows * min(rows, terms) * terms + min(rows, terms) ** 3
 
 
 class RidgeFit:
-    """A ridge regression on standardised features (n, m), with leave-one-out predictions."""
+    """A ridge regression of `y` on standardised features, with leave-one-out predictions.
+
+    The penalty is the one of `WEIGHINGS` with the smallest leave-one-out error.
+
+    Args:
+        features: Features of shape (n, m).
+        y: Targets of shape (n,).
+        through_zero: If true, means are not subtracted and the regression has no constant.
+    """
 
     def __init__(self, features: Numbers, y: Numbers, through_zero: bool = False) -> None:
         self.y = y

@@ -1,1 +1,1 @@
-"""A user's own problems: pairs from a file, or a task file in YAML or Python."""
+"""A user's own problems, from a file of pairs or from a task file in YAML or Python."""

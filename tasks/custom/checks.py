@@ -1,6 +1,6 @@
-"""Checks of a task file, YAML or Python: its name, its template of a pair and its rule of equality.
+"""Check the name, the pair template and the rule of equality of a task file, in YAML or Python.
 
-The form of the rule of equality is that of `sandbox/inside/tolerance.py`.
+The form of a rule of equality is described in `sandbox/inside/tolerance.py`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,14 @@ NEAREST_RANGE = (1e-12, 1e12)
 
 
 def check_equality(value: Json, fail: MakeError) -> dict[str, Json]:
-    """Return a rule of equality, checked; "exact" becomes an empty rule.
+    """Return a rule of equality after checking its form. The text "exact" becomes an empty rule.
+
+    Args:
+        value: the rule in the task file.
+        fail: makes the exception to raise from (keys that lead to the error, error message).
 
     Raises:
-        Exception: `fail(keys, sentence)`, where the value is not a rule.
+        Exception: the exception that `fail` made, if `value` is not a rule of equality.
     """
     if value == "exact":
         return {}
@@ -89,9 +93,15 @@ def _check_numbers(rule: dict[str, Json], fail: MakeError) -> None:
 
 
 def warn_about_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observation]) -> None:
-    """Warn about expected outputs that the rule itself rounds.
+    """Warn if the rule of equality rounds expected outputs, so that they differ from the values
+    written.
 
-    A prediction is compared with the rounded output, which may be nearer to one side.
+    Predictions are then compared with the rounded outputs instead of the outputs in the data.
+
+    Args:
+        rule: the rule of equality.
+        where: the location of the pairs, with which the warning begins.
+        pairs: the pairs with the expected outputs.
     """
     if "numbers" not in rule:
         return
@@ -110,12 +120,15 @@ def warn_about_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Obser
 
 
 def check_name(name: object, reserved_names: Collection[str], fail: object) -> None:
-    """Raise an error if a task cannot have this name.
+    """Check that `name` is valid as the name of a task.
 
     Args:
         name: the name in the task file.
-        reserved_names: the names of Peirce's own tasks.
-        fail: returns the exception for a message.
+        reserved_names: names of registered tasks, which are not allowed.
+        fail: makes the exception to raise from an error message.
+
+    Raises:
+        Exception: the exception that `fail` made, if the name is invalid or reserved.
     """
     assert callable(fail)
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
@@ -128,7 +141,12 @@ def check_name(name: object, reserved_names: Collection[str], fail: object) -> N
 
 
 def check_pair_template(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
-    """Return the fault of a template for these (where, pair) tuples, or "" if it has none."""
+    """Return a description of the error in a pair template, or "" if the template is valid.
+
+    Args:
+        template: text with placeholders such as {input} and {output[0]}.
+        pairs: (location, pair) for the pairs that the template must be able to show.
+    """
     valid = "{number}, {input}, {output} and parts of these as in {input[name]}"
     rest = FIELD_PATTERN.sub("", template)
     if "{" in rest or "}" in rest:

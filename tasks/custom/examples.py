@@ -2,28 +2,29 @@
 
 JSONL, a pair per line:     {"problem": "p1", "input": [3, 1], "output": [1, 3], "split": "hidden"}
 JSONL, a problem per line:  {"id": "p1", "train": [{"input": …, "output": …}, …], "test": […]}
-JSON:                       a list of what a line of JSONL holds
+JSON:                       a list of such objects, or one pair or problem, which needs no `id`
 CSV, TSV with a header:     problem,input,output[,split]
 
-A JSON file may also hold one pair or one problem, which needs no `id` there.
-`split` is shown (the default) or hidden; the train and test pairs of a problem are shown and hidden
-in this sense. `idx` is read as `id`. Where no pair names its problem, all belong to one problem,
-named after the file. Values are JSON; a CSV cell is read as JSON, else as a Python literal, else as
-a string. An error names file, line and field (`io/bad_records.py`).
+`split` is "shown" (the default) or "hidden". The pairs under `train` are shown, and the pairs under
+`test` are hidden. The key `idx` has the same meaning as `id`. If no pair names its problem, all
+pairs belong to one problem, which is named after the file. Values are JSON. A CSV cell is read as
+JSON if possible, otherwise as a Python literal, and otherwise as a string. An error names file,
+line and field (`io/bad_records.py`).
 
-`PATH?input=x&output=y` reads the fields `x` and `y` as the input and the output of each pair; `problem` and
-`split` may be set in the same way. All other fields are ignored then.
+`PATH?input=x&output=y` reads the input of each pair from the field `x` and its output from the
+field `y`. The fields for `problem` and `split` may be set in the same way. All other fields are
+then ignored.
 
-The sample space of a problem is made from the inputs of all problems of the data whose inputs have
-the same type. It begins with these inputs themselves, each once, including those of hidden pairs: S
-holds the inputs on which a hypothesis is tested later, never their outputs. Then it adds:
+Problems whose inputs have the same type share a sample space S (the inputs to predict). S begins
+with the inputs of all these problems, each once. S includes the inputs of hidden pairs, but never
+their outputs. Then more inputs are added:
 
 | inputs | added to S |
 |---|---|
-| lists of integers | distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30): 500 per length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
-| integers | all integers, or 5,000 distinct ones, of a range that extends the observed one by its own width (at least 10) on either side |
+| lists of integers | 500 distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30); elements uniform between the smallest (at most 0) and the largest (at least 9) |
+| integers | the observed range, extended at both ends by its own width (at least 10): all integers of this range, or 5,000 distinct ones |
 | strings | 500 distinct strings of each length as for lists, of the observed characters |
-| anything else | nothing |
+| all other types | nothing |
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair i
 
 
 class Examples:
-    """Task `examples`, which reads a user's own pairs."""
+    """Task `examples`, which reads a user's own pairs of input and output from a file."""
 
     name = "examples"
     family = "programs"
@@ -81,31 +82,31 @@ class Examples:
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read the problems of a user's file of pairs."""
+        """Read the problems in a user's file of pairs."""
         place, fields = _parse_path(path)
         with BadRecords(place) as bad:
             loaded = _problems(place, _pairs_of(place, bad, fields), bad)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
-        """Return {"name", "sha256"} of the file at a path."""
+        """Return {"name", "sha256"} of the file at `path`."""
         return identify_file(_parse_path(path)[0])
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
+        """Return the problems with other shown pairs, drawn at random or listed in a file."""
         return observations_.choose_observations(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Raise UsageError, because the task has no generator."""
+        """Raise UsageError, because this task cannot generate problems."""
         raise UsageError("task 'examples' has no generator; give your pairs with --data FILE")
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space of one problem."""
+        """Return the sample space of one problem, which contains the inputs to predict."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return the sample space of each problem. Problems with inputs of one type share a sample
-        space.
+        """Return the sample space of each problem. Problems with inputs of the same type share a
+        sample space.
         """
         kinds = [_kind(_inputs([problem])) for problem in problems]
         spaces: dict[str, InputSet] = {}
@@ -293,9 +294,10 @@ def _csv_pairs(
 
 
 def parse_cell(text: str, where: str) -> Json:
-    """Return a CSV cell as JSON, else as a Python literal, else as text.
+    """Return a CSV cell as JSON if it is valid JSON, otherwise as a Python literal, otherwise as
+    text.
 
-    Text such as 1,5 without brackets stays text, because it may be one number or two.
+    A cell such as 1,5 without brackets stays text, because it may be one number or two.
 
     Raises:
         DataError: the value cannot be stored.
@@ -312,9 +314,9 @@ def parse_cell(text: str, where: str) -> Json:
 
 
 def format_cell(value: Json) -> str:
-    """Return the CSV cell that `parse_cell` reads as this value.
+    """Return a value as the text of a CSV cell, from which `parse_cell` returns the same value.
 
-    Text that a reader or a spreadsheet would take for something else is written as JSON.
+    Strings that `parse_cell` or a spreadsheet would read as another value are written as JSON.
     """
     if isinstance(value, str) and value.isprintable() and value[:1] not in _AMBIGUOUS:
         try:

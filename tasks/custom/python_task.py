@@ -1,20 +1,28 @@
-"""A user's own task as a Python module, whose `TASK` is a records.Task.
+"""A user's own task as a Python module that defines `TASK`, a `records.Task`.
+
+The object `TASK` has these attributes and methods:
 
     name, about             texts
-    generate(count, seed)   new problems, or problems() for fixed ones; one of the two, or load
-    load(path, observations, seed)   reads what --data names; without it, --data has the form of
-                            the task `examples`
-    space(problem, seed)    S, an InputSet that may have weights, or spaces(problems, seed) for
-                            all at once; without them, S as the task `examples` makes it
-    observe(problems, observations, seed)   the meaning of --observations, where it is not to
-                            draw N
-    judgeable(observation)  False for a hidden pair by which no hypothesis can be judged
+    generate(count, seed)   returns new problems
+    problems()              returns fixed problems
+    load(path, observations, seed)   reads the problems that --data names; without this method,
+                            --data has the form of the task `examples`
+    space(problem, seed)    returns the sample space S of a problem (the inputs to predict), an
+                            InputSet that may have weights
+    spaces(problems, seed)  returns the sample spaces of all problems at once; without either
+                            method, S is made as by the task `examples`
+    observe(problems, observations, seed)   chooses the shown pairs by the value of
+                            --observations; without this method, N pairs are drawn
+    judgeable(observation)  returns False for a hidden pair on which no hypothesis can be judged
     instructions, pair, equality     as in a YAML file
 
-The module is the user's own code: it runs in this process when a session begins, with the user's
-rights and without a sandbox, and never after that. What it returns is checked and stored
-completely. What it prints goes to stderr. An exception in it becomes one sentence with its file and
-line; its traceback is the cause of that sentence, for callers who use Peirce from Python.
+`TASK` needs at least one of the methods `generate`, `problems` and `load`.
+
+The module is the user's own code. It runs only when a session begins, in this process, with the
+user's rights and without a sandbox. The values that it returns are checked and stored completely.
+Its standard output goes to stderr. If it raises an exception, the user sees one sentence with file
+and line. The original exception is the `__cause__` of the error, for callers who use Peirce from
+Python.
 """
 
 from __future__ import annotations
@@ -91,11 +99,11 @@ class _UserCodeBoundary:
 def load_python_task(
     file: Path, content: bytes, file_identity: Mapping[str, Json], reserved_names: Collection[str]
 ) -> Task:
-    """Load the module in `content` and return its TASK.
+    """Execute a Python module and return its TASK.
 
     Args:
         file: the path of the module.
-        content: its source.
+        content: the source of the module.
         file_identity: {"name", "sha256"} of the file.
         reserved_names: names that the task must not have.
 
@@ -146,7 +154,7 @@ def _lines(content: bytes, kind: str) -> dict[str, int]:
 class PythonTask:
     """A task that calls the object TASK of a user's Python file and checks the values it returns.
 
-    It adds the task's wording and its rule of equality to each problem.
+    Each returned problem also gets the prompt wording and the rule of equality of the user's task.
     """
 
     def __init__(
@@ -188,19 +196,22 @@ class PythonTask:
     # --- records.Task ---
 
     def problems(self) -> list[Problem] | None:
-        """Return the fixed problems of the user's module, or None if it has none."""
+        """Return the fixed problems of the user's task, or None if it has no method `problems`."""
         if not hasattr(self.user_task, "problems"):
             return None
         return self._checked("problems", self._call("problems"))
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Return `count` new problems from the module's generator."""
+        """Return `count` new problems from the method `generate` of the user's task."""
         if not hasattr(self.user_task, "generate"):
             raise self._error("TASK", "has no method generate; give its data with --data PATH")
         return self._checked("generate", self._call("generate", count, seed))[:count]
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read problems from `path` by the module's `load`, or as the task `examples` does."""
+        """Read problems from `path` with the method `load` of the user's task.
+
+        Without such a method, the file is read as by the task `examples`.
+        """
         if hasattr(self.user_task, "load"):
             loaded = self._checked("load", self._call("load", path, None, seed))
         else:
@@ -208,9 +219,10 @@ class PythonTask:
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
-        """Return the name and the digest of a file, or of a folder that the module reads.
+        """Return {"name", "sha256"} of a data file, or of a folder if the user's task can load
+        folders.
 
-        The digest of a folder is over the files directly in it.
+        The digest of a folder covers the files directly in the folder, not those in subfolders.
         """
         place = expand_home(path)
         if not (place.is_dir() and hasattr(self.user_task, "load")):
@@ -220,19 +232,23 @@ class PythonTask:
         return {"name": place.name, "sha256": digest_of_text("".join(rows))}
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Choose the shown pairs by the module's `observe`, or as for any other task."""
+        """Choose the shown pairs with the method `observe` of the user's task.
+
+        Without such a method, the pairs are chosen by `tasks.io.observations.choose_observations`.
+        """
         if not hasattr(self.user_task, "observe"):
             return self._judged(observations_.choose_observations(problems, observations, seed))
         return self._checked("observe", self._call("observe", problems, observations, seed))
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space of one problem."""
+        """Return the sample space of one problem, which contains the inputs to predict."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return the sample space of each problem.
+        """Return the sample space of each problem, which contains the inputs to predict.
 
-        Each distinct object that the module returns is checked once.
+        If the user's task returns the same object for several problems, the object is checked only
+        once.
         """
         known: dict[int, tuple[InputSet, InputSet]] = {}
 

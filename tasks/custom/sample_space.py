@@ -1,6 +1,6 @@
-"""Builds the sample space of a task file from a declared generator, and weights from an expression.
+"""Build the sample space of a task file from a generator, and weights from an expression.
 
-A generator is a mapping with one of these keys:
+In the task file, a generator is a mapping with one of these keys:
 
     {range: [0, 10], step: 0.5}          0, 0.5, … 10; step is 1 by default
     {choices: [red, green, 3]}           one of these values
@@ -10,13 +10,15 @@ A generator is a mapping with one of these keys:
     {fields: {name: GENERATOR, …}}       an object with one value of each generator
     {any: [GENERATOR, …]}                a value of one of the generators
 
-Where there are at most `count` different values, S holds all of them, in order. Otherwise `count`
-distinct ones are drawn: a length, an alternative and each value uniformly. Only `Random.random` is
-used, whose stream Python promises to keep, so that one seed gives one space on any machine.
+If a generator has at most `count` different values, the sample space contains all of them, in
+order. Otherwise `count` distinct values are drawn; lengths, alternatives and elements are drawn
+uniformly. Only `Random.random` is used, because Python keeps its sequence of numbers stable. The
+same seed therefore gives the same sample space on all machines.
 
-A weight by expression is arithmetic on the input `x`, without `**`, `exp` and `log`, whose last
-digit depends on the machine. It may contain numbers and texts, `x[0]`, `x["name"]`, `+ - * / // %`,
-comparisons, `in`, `and or not`, `A if B else C`, and len, sum, min, max, abs, sqrt.
+The weight of an input may be an arithmetic expression in the input `x`. An expression may contain
+numbers and texts, `x[0]`, `x["name"]`, `+ - * / // %`, comparisons, `in`, `and or not`, `A if B
+else C`, and the functions len, sum, min, max, abs, sqrt. It may not contain `**`, `exp` and `log`,
+because the last digit of their results depends on the machine.
 """
 
 from __future__ import annotations
@@ -52,13 +54,14 @@ GENERATOR_KEYS = {"range": ("step",), "choices": (), "text": ("length",), "list"
 
 @dataclass(frozen=True)
 class Generator:
-    """A generator of the possible inputs of a user's task.
+    """A set of possible inputs of a user's task, from which inputs can be listed or drawn.
 
     Args:
-        size: the number of values, at most `MAX_SIZE`; a value that can arise in two ways counts twice.
+        size: the number of values, at most `MAX_SIZE`. A value that can be generated in two ways
+            counts twice.
         max_elements: the number of elements of the largest value.
         iterate_values: returns an iterator over all values.
-        draw_value: draws one value.
+        draw_value: draws one value at random.
     """
 
     size: int
@@ -68,7 +71,12 @@ class Generator:
 
 
 def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
-    """Return all values if there are at most `count`, otherwise `count` distinct random values."""
+    """Return all values of a generator if there are at most `count`, otherwise `count` random
+    values.
+
+    All returned values are distinct. If too few distinct values are found, a warning is issued and
+    fewer than `count` are returned.
+    """
     found: dict[bytes | str, Json] = {}
     if generator.size <= count:
         return drop_repeated(generator.iterate_values())
@@ -86,10 +94,15 @@ def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
 
 
 def parse_generator(source: YamlDocument, key: Key, value: Json) -> Generator:
-    """Return the generator that a declaration describes.
+    """Return the generator that a mapping in a task file describes.
+
+    Args:
+        source: the parsed task file, for the line numbers in error messages.
+        key: the location of the mapping in the file.
+        value: the mapping.
 
     Raises:
-        DataError: the declaration is invalid; the message names its line.
+        DataError: the mapping is invalid; the message names its line.
     """
     made = _generator(source, key, value)
     if made.max_elements > MAX_ELEMENTS:
@@ -252,10 +265,16 @@ def _mapped(part: Generator, make: Callable[[Any], Json]) -> Generator:
 def evaluate_weights(
     text: str, inputs: Iterable[Json], error: Callable[[str], Exception]
 ) -> list[float]:
-    """Return a weight of 0 or more for each input, computed by the expression `text`.
+    """Return a weight of at least 0 for each input, computed by the expression `text`.
+
+    Args:
+        text: an arithmetic expression in `x`, the input.
+        inputs: the inputs.
+        error: makes the exception to raise from an error message.
 
     Raises:
-        Exception: `error(sentence)`, where the expression is invalid or fails on an input.
+        Exception: the exception that `error` made, if the expression is invalid or fails on an
+            input.
     """
     if len(text) > MAX_EXPRESSION_CHARACTERS:
         raise error(f"an expression must have at most {MAX_EXPRESSION_CHARACTERS} characters")
@@ -279,10 +298,10 @@ def evaluate_weights(
 
 
 def check_weight(weight: object, error: Callable[[str], Exception]) -> float:
-    """Return a weight as a float.
+    """Return a weight as a float after checking that it is a finite number of at least 0.
 
     Raises:
-        Exception: `error(sentence)`, where it is not a finite number from 0.
+        Exception: the exception that `error` made from the error message, if `weight` is invalid.
     """
     if not isinstance(weight, bool) and is_finite_number(weight) and weight >= 0:
         return float(weight)

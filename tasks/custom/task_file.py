@@ -1,7 +1,9 @@
-"""Loads a user's own task from a file named by its path: `peirce run mytask.yaml`, `mytask.py`.
+"""Load a user's own task, whose name is the path of its file: `peirce run mytask.yaml` or
+`mytask.py`.
 
-Each problem holds what a session needs of the file, and so the store does too: resume, replay,
-scores and exports never open the file again. `--data` supplies other pairs to the same task.
+Each problem contains everything that a session needs from the file, and the store keeps it. So
+resuming, replaying, scoring and exporting a session never open the file again. With `--data`, the
+same task runs on other pairs.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ ENDINGS = (".yaml", ".yml", ".py")
 
 
 def is_path(name: str) -> bool:
-    """Return whether the name of a task is the path of a file."""
+    """Return whether `name` is the path of a task file instead of the name of a registered task."""
     return name.lower().endswith(ENDINGS) or "/" in name or os.sep in name
 
 
 def load_task_file(path: str, reserved_names: Collection[str] = ()) -> Task:
-    """Return the task in a file.
+    """Return the task that a file defines.
 
     Args:
         path: the path of a YAML or Python file.

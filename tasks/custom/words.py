@@ -1,15 +1,18 @@
-"""The wording and the rule of equality that a user's own task adds to each of its problems.
+"""The prompt wording and the rule of equality that a user's own task adds to its problems.
 
-They are stored in `Problem.public`. The store keeps problems completely, so a session resumes,
-replays and is scored without the file that the task came from.
+Both are stored in `Problem.public`. The store keeps complete problems, so a session can be resumed,
+replayed and scored without the task file. The keys of `Problem.public` are:
 
-    "instructions"  what a hypothesis is about, in the user's words; precedes the family's text
-    "pair"          how a pair is shown: text with {number}, {input}, {output}, and parts of the
-                    latter two as {input[temperature]} or {output[0]}; values as Python writes them
-    "equality"      the rule of sandbox/inside/tolerance.py; without it, outputs must be equal
+    "instructions"  the subject of the hypotheses, in the user's words; the prompt shows this text
+                    before the instructions of the family
+    "pair"          a template that shows a pair in a prompt: text with {number}, {input}, {output}
+                    and parts of the input or output, such as {input[temperature]} or {output[0]};
+                    values are written as Python literals
+    "equality"      the rule that compares outputs (sandbox/inside/tolerance.py); without a rule,
+                    outputs must be equal
 
-A store may come from a stranger, so a template is filled by lookups here and never formatted by
-Python: it cannot name an attribute of anything.
+A store may come from a stranger. Templates are therefore filled in by dictionary and list lookups
+only, never by `str.format`, so a template cannot access attributes of objects.
 """
 
 from __future__ import annotations
@@ -31,13 +34,14 @@ _IGNORED = {"case": "the case of letters", "blanks": "blanks that lead, end or r
 
 @dataclass
 class OwnWords:
-    """Prompt texts of a family, preceded by those of a user's own task.
+    """Prompt texts for a problem of a user's own task: the user's instructions, then those of the
+    family.
 
     Args:
         family: the prompt texts of the family.
         instructions: the instructions of the task and the family together.
-        pair: the template of a pair, or None.
-        task_text: the part of the instructions that the task supplies, in one line.
+        pair: the user's template for showing a pair, or None to show pairs as the family does.
+        task_text: the instructions of the task alone, on one line.
     """
 
     family: FamilyWords
@@ -47,9 +51,9 @@ class OwnWords:
 
     @staticmethod
     def from_public(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
-        """Return the prompt texts of a problem.
+        """Return the prompt texts for a problem with the public facts `public`.
 
-        The result is `family` itself if the problem has neither wording nor a rule of equality.
+        If the facts contain neither wording nor a rule of equality, `family` itself is returned.
         """
         about, pair, rule = (public.get(key) for key in (INSTRUCTIONS, PAIR, EQUALITY))
         if about is None and pair is None and rule is None:
@@ -60,7 +64,7 @@ class OwnWords:
         return OwnWords(family, "\n\n".join(block for block in blocks if block), pair, own)
 
     def contract(self, answer_format: str) -> str:
-        """Return the instructions that describe how an answer must be written."""
+        """Return the instructions for writing an answer in the format `answer_format`."""
         return self.family.contract(answer_format)
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
@@ -68,7 +72,9 @@ class OwnWords:
         return self.family.schema(answer_format)
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a pair by the task's template, or as the family shows it."""
+        """Return a pair as text, by the user's template if there is one, otherwise as the family
+        shows it.
+        """
         if self.pair is None:
             return self.family.show_observation(number, observation)
         return format_pair(self.pair, number, observation)
@@ -82,15 +88,15 @@ class OwnWords:
         return self.family.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:
-        """Return a shorter version of these prompt texts."""
+        """Return a version of these prompt texts with fewer tokens."""
         return CompactOwnWords(self.family.compact(), self.task_text, self.pair, self.task_text)
 
 
 class CompactOwnWords(OwnWords):
-    """Prompt texts in few tokens, which keep the user's own words.
+    """Prompt texts with few tokens for a problem of a user's own task.
 
-    The user's words are not shortened: they stand in one line before the observations, and each
-    pair is in one line, as its template shows it.
+    The user's instructions are not shortened. They are on one line before the observations. Each
+    pair is also on one line, in the form of the user's template if there is one.
     """
 
     def show_observation(self, number: int, observation: Observation) -> str:
@@ -98,15 +104,21 @@ class CompactOwnWords(OwnWords):
         return join_lines(super().show_observation(number, observation))
 
     def compact(self) -> FamilyWords:
-        """Return the object itself, which is compact already."""
+        """Return this object, which is compact already."""
         return self
 
 
 def format_pair(template: str, number: int, observation: Observation) -> str:
-    """Return an input and output as text, in the form of a user's template.
+    """Return an observation as text by filling in a user's template.
 
-    If the template has a field that the pair lacks, the field stays as it is written. A text within
-    an input or output is shown as it is, any other value as Python writes it.
+    A placeholder for a part that the pair does not have stays in the text. A part that is a string
+    is shown without quotation marks. All other values are written as Python literals.
+
+    Args:
+        template: text with the placeholders {number}, {input}, {output}, or parts such as
+            {input[0]}.
+        number: the value for {number}.
+        observation: the pair.
     """
     values = {"number": number, "input": observation.input, "output": observation.output}
 
@@ -121,10 +133,10 @@ def format_pair(template: str, number: int, observation: Observation) -> str:
 
 
 def get_part(value: Json, path: list[str]) -> Json:
-    """Return the value at `path` in a JSON value.
+    """Return the value that the keys and indices in `path` lead to in a JSON value.
 
     Raises:
-        LookupError: there is no such value.
+        LookupError: there is no value at `path`.
     """
     for step in path:
         if isinstance(value, dict):
@@ -137,7 +149,7 @@ def get_part(value: Json, path: list[str]) -> Json:
 
 
 def describe_equality(rule: Mapping[str, Json]) -> str:
-    """Return a sentence for prompts that states a rule of equality."""
+    """Return a sentence for prompts that states a rule of equality; "" if the rule is empty."""
     said = []
     if numbers := rule.get("numbers"):
         if "nearest" in numbers:

@@ -1,21 +1,26 @@
-"""A user's own task as a YAML file; docs/how-to/write-a-task.md describes it.
+"""A user's own task as a YAML file; docs/how-to/write-a-task.md describes the format.
 
-The keys are:
+The keys of the file are:
 
     name           the name of the task in sessions; letters, digits, - and _
-    about          one line
+    about          one line about the task
     instructions   what the task is about, in words for the prompt
-    pair           how a pair is shown in a prompt (words.py)
-    observations   shown pairs, each [input, output] or {input: …, output: …}
-    hidden         hidden pairs, in the same form
-    problems       instead of these two: {ID: {observations: […], hidden: […]}, …}
-    data           instead of either: a file in the same folder, in the form of the task `examples`
-    sample_space   {inputs: […]}, {file: …} or {generate: …} (sample_space.py), and weights;
-                   without it, S as the task `examples` makes it from the inputs
-    equality       which differences of outputs do not count (checks.py); without it, none
+    pair           a template for showing a pair in a prompt (words.py)
+    observations   the shown pairs, each [input, output] or {input: …, output: …}
+    hidden         the hidden pairs, in the same form as the shown pairs
+    problems       several problems: {ID: {observations: […], hidden: […]}, …}
+    data           a file in the same folder, in the form of the task `examples`
+    sample_space   the inputs to predict, and their weights: {inputs: […]}, {file: …} or
+                   {generate: …} (sample_space.py); by default, the task `examples` makes
+                   a sample space from the inputs
+    equality       differences between outputs that do not count (checks.py); by default,
+                   all differences count
 
-Each problem holds what a session needs of the file, and so the store does too: resume, replay,
-scores and exports never open the file again. `--data` supplies other pairs to the same task.
+The pairs are under exactly one of the keys `observations`, `problems` and `data`.
+
+Each problem contains everything that a session needs from the file, and the store keeps it. So
+resuming, replaying, scoring and exporting a session never open the file again. With `--data`, the
+same task runs on other pairs.
 """
 
 from __future__ import annotations
@@ -52,11 +57,11 @@ SPACE_KEYS = ("inputs", "file", "generate", "count", "seed", "weights")
 def load_yaml_task(
     place: Path, content: bytes, file_identity: Mapping[str, Json], reserved_names: Collection[str]
 ) -> Task:
-    """Return the task in a YAML file.
+    """Return the task that a YAML file defines.
 
     Args:
         place: the path of the file.
-        content: its bytes.
+        content: the bytes of the file.
         file_identity: {"name", "sha256"} of the file.
         reserved_names: names that the task must not have.
 
@@ -70,10 +75,10 @@ def load_yaml_task(
 
 
 class YamlTask:
-    """A task that a user's YAML file describes.
+    """A task that a user's YAML file defines.
 
     Args:
-        source: the content of the file.
+        source: the parsed file, with line numbers.
         file_identity: {"name", "sha256"} of the file.
     """
 
@@ -97,13 +102,19 @@ class YamlTask:
 
     @property
     def task_file(self) -> dict[str, Json]:
-        """Return {"name", "sha256"} of the task file and of each file listed under "beside"."""
+        """Return {"name", "sha256"} of the task file.
+
+        If the task file refers to a data file or a sample space file, the key "beside" lists the
+        same for these files.
+        """
         beside = [self._named_file(key) for key in (("data",), ("sample_space", "file"))]
         named = [identify_file(place) for place in beside if place is not None]
         return {**self.file_identity, **({"beside": named} if named else {})}
 
     def problems(self) -> list[Problem]:
-        """Return the problems of the file, or of the file that it names under `data`."""
+        """Return the problems that the task file contains, or those of the file under its key
+        `data`.
+        """
         if (data := self._named_file(("data",))) is not None:
             return self.load(str(data), None, 0)
         if "problems" in self._keys:
@@ -120,26 +131,27 @@ class YamlTask:
         return self._with_task_wording(made)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read other pairs for the task, in the form of the task `examples`."""
+        """Read problems of this task from another file, in the form of the task `examples`."""
         loaded = self._with_task_wording(examples.TASK.load(path, None, seed))
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
+        """Return the problems with other shown pairs, drawn at random or listed in a file."""
         return observations_.choose_observations(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Return the first `count` problems of the file; nothing is generated."""
+        """Return the first `count` problems of the task file. No new problems are generated."""
         return self.problems()[:count]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space of one problem."""
+        """Return the sample space of one problem, which contains the inputs to predict."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return the sample space of each problem.
+        """Return the sample space of each problem, which contains the inputs to predict.
 
-        Where the file has no `sample_space`, the task `examples` makes it from the inputs.
+        If the task file has no `sample_space`, the task `examples` makes sample spaces from the
+        inputs.
         """
         if "sample_space" not in self._keys:
             return examples.TASK.spaces(problems, seed)

@@ -1,12 +1,13 @@
-"""What a loader does with the parts of a file that cannot be read.
+"""Handle the parts of a data file that cannot be read.
 
-An optional field that cannot be read, such as a reference formula, is left out of its record, and a
-`DataWarning` counts such fields and names the first place. A record that cannot be read is a
-`DataError`, which names file, line and reason. If the user sets `skip_bad`, such a record is left
-out instead, counted and named by a warning, and the other records are used. A file whose structure
-cannot be read (not gzip, not YAML, columns of unequal length) is an error in either case.
+If an optional field of a record cannot be read, such as a reference formula, the field is left out.
+One `DataWarning` gives the number of such fields and the place of the first. If a whole record
+cannot be read, a `DataError` names the file, the line and the reason. With the option `skip_bad`,
+the record is left out instead, a warning counts it, and the other records are used. If the
+structure of the file cannot be read (broken gzip or YAML, columns of unequal length), this is
+always an error.
 
-A loader opens `BadRecords` for what it reads and handles each record in a `record` block:
+A loader creates one `BadRecords` object per file and reads each record in a `record` block:
 
     with BadRecords(path) as bad:
         for number, line in read_lines(path):
@@ -38,7 +39,7 @@ _LISTED = 300  # characters of the places that a warning names after the first
 
 @contextmanager
 def skip_bad_records(skip: bool) -> Iterator[None]:
-    """Let the loaders that are called in the block leave out records that cannot be read."""
+    """Set whether loaders that are called in the `with` block leave out unreadable records."""
     token = _SKIP.set(skip)
     try:
         yield
@@ -47,16 +48,17 @@ def skip_bad_records(skip: bool) -> Iterator[None]:
 
 
 class BadRecords:
-    """Collects the unreadable records of a file, or of the files of a data set, and warns at the
-    end.
+    """Collects the unreadable records of a file or a data set. At the end of the `with` block, a
+    warning is issued about them.
 
     Args:
-        path: the file or folder.
-        skip: whether unreadable records are left out; None for the user's choice.
+        path: the file, or the folder of the data set.
+        skip: whether unreadable records are left out; None to use the setting of
+            `skip_bad_records`.
 
     Attributes:
-        left_out: the records that were left out: the file of each, with a sentence that says where
-            and why.
+        left_out: (file, sentence) for each record that was left out. The sentence says where the
+            record is and why it could not be read.
     """
 
     def __init__(self, path: Path, skip: bool | None = None) -> None:
@@ -99,14 +101,18 @@ class BadRecords:
 
     @contextmanager
     def record(self, place: Place, file: Path | None = None) -> Iterator[None]:
-        """Handle a record: an error in the block is raised with its place, or leaves the record out.
+        """Read one record in a `with` block; an error in the block concerns this record.
+
+        The error is raised as a `DataError` with the place of the record. If unreadable records are
+        skipped, the record is left out instead.
 
         Args:
-            place: where the record is in the file; a function where the line depends on the value.
-            file: the file, where it is not `path`.
+            place: the place of the record in the file, such as "line 3". If the place depends on
+                the invalid value, a function that returns the place for the keys of the value.
+            file: the file that contains the record; None for the `path` of this object.
 
         Raises:
-            DataError: the record cannot be read, and such records are not left out.
+            DataError: the record cannot be read, and unreadable records are not left out.
         """
         outer = self._place, self._file
         self._place, self._file = place, file or self.path
@@ -125,11 +131,13 @@ class BadRecords:
             self._place, self._file = outer
 
     def field(self, name: str, read: Callable[[], T]) -> T | None:
-        """Read an optional field. If it is unreadable, note a warning and return None.
+        """Return the value of an optional field, or None if the field cannot be read.
+
+        For an unreadable field, a warning is issued at the end of the `with` block.
 
         Args:
             name: the name of the field in the warning.
-            read: reads the field; raises BadValue or DataError.
+            read: reads the field and returns its value; raises BadValue or DataError.
         """
         try:
             return read()
@@ -141,15 +149,19 @@ class BadRecords:
         return None
 
     def note(self, file: Path, sentence: str) -> None:
-        """Warn about a file. Files with equal sentences share one warning."""
+        """Add a warning about a file. If several files have the same `sentence`, they share one
+        warning.
+        """
         files = self._notes.setdefault(sentence, [])
         if file not in files:
             files.append(file)
 
     def nothing_left(self, otherwise: str) -> DataError:
-        """Return the error for data without a readable record.
+        """Return the error to raise if no record of the data could be read.
 
-        `otherwise` is its sentence where no record was left out.
+        Args:
+            otherwise: the error message if the data had no records at all, so that none was left
+                out.
         """
         if not self.left_out:
             return DataError(otherwise)

@@ -1,4 +1,4 @@
-"""Reader for the entries of a BibTeX file, with their fields as plain text."""
+"""Reader for BibTeX files that returns the fields of each entry as plain text."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Entry:
     """An entry of a BibTeX file.
 
     Attributes:
-        key: The citation key, or "".
+        key: The citation key; "" if the entry has none.
         line: The line, from 1, on which the entry begins.
-        fields: The fields by lower-case name, without TeX braces and accents.
+        fields: The values by lower-case field name, as plain text without TeX braces and commands.
     """
 
     key: str
@@ -53,16 +53,17 @@ class Entry:
 def parse_entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
     """Yield the entries of a BibTeX text in order.
 
-    Abbreviations defined by @string are not expanded.
+    Abbreviations that `@string` defines are not expanded.
 
     Args:
-        text: The text; surrogates stand for bytes that are not UTF-8.
-        path: The file, for messages.
-        bad: Handles entries that have no end or are not UTF-8. The next entry is looked for behind
-            the beginning of one without an end.
+        text: The text. Surrogate characters stand for bytes that are not UTF-8.
+        path: The file, for error messages.
+        bad: Collects the entries that are not UTF-8 or have no closing brace. After an entry
+            without a closing brace, reading continues just behind the beginning of that entry.
 
     Raises:
-        DataError: An entry cannot be read and is not left out, or over `WITHOUT_END` have no end.
+        DataError: An entry cannot be read and unreadable entries are not left out, or more than
+            `WITHOUT_END` entries have no closing brace.
     """
     place = line = endless = 0
     while found := _START.search(text, place):
@@ -144,7 +145,11 @@ def _end_of_text(body: str, place: int) -> int:
 
 
 def strip_tex(value: str) -> str:
-    """Convert TeX text to plain text: accents, letters, dashes, no braces, single blanks."""
+    """Convert TeX text to plain text.
+
+    Accents, special letters and dashes become Unicode characters, braces are removed, and each run
+    of white space becomes one blank.
+    """
     value = _LETTER.sub(lambda found: TEX_LETTERS[found[1]], _ACCENT.sub(_accented, value))
     value = _ESCAPED.sub(r"\1", re.sub(r"(?<!\\)[{}]", "", _COMMAND.sub("", value)))
     value = value.replace("---", "—").replace("--", "–").replace("~", " ")

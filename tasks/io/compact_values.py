@@ -1,4 +1,4 @@
-"""Compact one-line notation for values in prompts for small models, which saves tokens.
+"""Write values in a short one-line notation, which saves tokens in prompts for small models.
 
     [3, 1, 2]                  [3 1 2]           a list of integers, separated by blanks
     [[0, 1], [2, 3]]           01/23             a grid: digits, with a slash between rows
@@ -6,8 +6,8 @@
     ["red cube", "on"]         [red cube, on]    words without quotation marks
     {"a": [1]}                 {a: [1]}
 
-Two values have the same notation only if they are equal and have the same types. Other values are
-written as in Python.
+Two values have the same notation only if they are equal and have the same types. All other values
+are written as Python literals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOT_WORDS = frozenset({"True", "False", "None", "nan", "inf"})  # Python notati
 
 
 def format_compact(value: Json) -> str:
-    """Return the compact notation of a value; text that is not plain words is quoted."""
+    """Return the compact notation of a value. Strings other than simple words are quoted."""
     if isinstance(value, str):
         plain = _WORDS.fullmatch(value) and value not in _NOT_WORDS
         return value if plain else repr(value)
@@ -51,5 +51,8 @@ def _is_grid(value: list[Json]) -> bool:
 
 
 def join_lines(text: str) -> str:
-    """Join a text into one line with single blanks, so it cannot imitate a part of the prompt."""
+    """Return `text` on one line, with one blank for each run of white space.
+
+    A text on one line cannot be mistaken for another section of the prompt.
+    """
     return " ".join(text.split())

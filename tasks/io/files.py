@@ -1,8 +1,8 @@
 """Readers and writers for files: plain or gzipped text, JSON, JSONL and CSV.
 
-A missing path is a `UsageError` (exit code 2). A file that is not what it should be is a
-`DataError` that names file, line and field. Loaders read a file completely before they return a
-problem, so nothing is returned from a file with an error in it; `bad_records.py` has the exception.
+A missing path raises `UsageError` (exit code 2). Invalid content raises `DataError`, which names
+the file, the line and the field. Loaders read the complete file before they return a problem, so a
+file with an error yields no problems, unless the user skips unreadable records (`bad_records.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def locate(path: str | Path, names: Sequence[str]) -> Path:
-    """Return the file at `path`, or the first of its usual names that exists in the folder `path`.
+    """Return `path` if it is a file. If it is a folder, return the first file in it that is in
+    `names`.
 
     Raises:
         UsageError: There is no such file.
@@ -63,10 +64,10 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
 def split_settings(path: str | Path, valid: Sequence[str]) -> tuple[Path, dict[str, str]]:
     """Split `PATH?key=value&...` into the path and its settings.
 
-    The name of an existing file may hold a question mark.
+    A question mark that belongs to the name of an existing file does not start the settings.
 
     Raises:
-        UsageError: A key is not one of `valid`.
+        UsageError: A key is not in `valid`.
     """
     place = expand_home(path)
     settings: dict[str, str] = {}
@@ -81,7 +82,7 @@ def split_settings(path: str | Path, valid: Sequence[str]) -> tuple[Path, dict[s
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading and decompress gzip, which is recognised by content, not by name.
+    """Open a file for reading as bytes; gzip is recognised by the content and decompressed.
 
     Raises:
         DataError: The file cannot be read.
@@ -95,12 +96,14 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def open_text(path: Path, errors: str = "strict") -> IO[str]:
-    """Open a file as UTF-8 text, decompressed as by `open_bytes`."""
+    """Open a file as UTF-8 text; gzip is decompressed."""
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors=errors, newline="")
 
 
 def identify_file(path: Path) -> dict[str, Json]:
-    """Return {"name", "sha256"} of a file; the hash (hex) covers the decompressed content."""
+    """Return {"name", "sha256"} of a file. The hex digest is computed from the decompressed
+    content.
+    """
     seen = hashlib.sha256()
     with open_bytes(path) as content:
         try:
@@ -112,25 +115,25 @@ def identify_file(path: Path) -> dict[str, Json]:
 
 
 def identify_files(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
-    """Return a name and one SHA-256 hash for several files, with the keys "name" and "sha256".
+    """Return {"name", "sha256"} for several files together.
 
-    The hash covers the files' hashes and their names relative to `folder`, in the format of
-    sha256sum.
+    The hash covers the hash of each file and its path relative to `folder`, in the format of the
+    command sha256sum.
     """
     rows = sorted(f"{identify_file(one)['sha256']}  {one.relative_to(folder)}\n" for one in files)
     return {"name": name, "sha256": hashlib.sha256("".join(rows).encode()).hexdigest()}
 
 
 def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line without its end) for each line that is not blank.
+    """Yield (line number, text) for each line that is not blank. Numbers start at 1.
 
     Args:
         path: The file.
-        errors: How to handle bytes that are not UTF-8, as for `open`.
+        errors: How to decode bytes that are not UTF-8; a value of the parameter `errors` of `open`.
 
     Raises:
-        DataError: The file cannot be read, exceeds a limit, or is not UTF-8 and `errors` is
-            "strict".
+        DataError: The file cannot be read or is too large, or `errors` is "strict" and the file is
+            not UTF-8.
     """
     number = size = 0
     with open_text(path, errors) as lines:
@@ -185,14 +188,14 @@ def _read_error(path: Path, line: int, error: Exception) -> DataError:
 
 
 def read_jsonl(path: Path, bad: BadRecords | None = None) -> Iterator[tuple[int, Json]]:
-    """Yield (line number, value) of each line that is not blank.
+    """Yield (line number, value) for each line of a JSONL file that is not blank.
 
     Args:
         path: The file.
-        bad: Handles lines that are not JSON or not UTF-8; None to refuse the file.
+        bad: Collects lines that are not JSON or not UTF-8; if None, such a line raises DataError.
 
     Raises:
-        DataError: The file is a table, or a line cannot be read.
+        DataError: The name of the file is that of a table, or a line cannot be read.
     """
     refuse_table(path)
     bad = bad or BadRecords(path, skip=False)
@@ -208,7 +211,10 @@ def _parse_line(line: str, path: Path, number: int) -> Json:
 
 
 def refuse_table(path: Path) -> None:
-    """Raise DataError for a file that is a table by its name, where JSON or YAML is read."""
+    """Raise DataError if the name of a file ends like a table (`.csv`, `.xlsx`).
+
+    Readers of JSON and YAML call this function first.
+    """
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending in TABLE_SUFFIXES:
         sheet = "save the sheet as CSV; " * (ending in SPREADSHEET_SUFFIXES)
@@ -219,10 +225,11 @@ def refuse_table(path: Path) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Read the text of a file that is one JSON or YAML value, at most `MAX_JSON_CHARACTERS` characters.
+    """Return the text of a JSON or YAML file, which may have at most `MAX_JSON_CHARACTERS`
+    characters.
 
     Raises:
-        DataError: The file is a table, empty, too long or cannot be read.
+        DataError: The file is a table, is empty or too long, or cannot be read.
     """
     refuse_table(path)
     parts: list[str] = []
@@ -249,30 +256,31 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Json:
-    """Read a file that contains one JSON value."""
+    """Return the value of a file that contains one JSON value."""
     return parse_json_file_text(read_text(path), path)
 
 
 def parse_json_file_text(text: str, path: Path) -> Json:
-    """Parse the text of a JSON file; errors name the line, also in a file of one line."""
+    """Parse the text of a JSON file. `path` and the line number appear in error messages."""
     return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
 
 def read_csv(
     path: Path, delimiter: str = ",", bad: BadRecords | None = None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, cells by column) of each row below a header line.
+    """Yield (line number, cells by column name) for each row below the header line.
 
     Args:
         path: The file.
-        delimiter: The delimiter that the file name implies. If the header contains another one
-            instead, such as the semicolon of spreadsheets in some countries, that one is used with
-            a warning.
-        bad: Handles rows with another number of cells than the header; None to refuse the file.
+        delimiter: The delimiter that the file name implies. If the header contains another
+            delimiter instead, such as the semicolon that spreadsheets write in some countries, the
+            delimiter of the header is used with a warning.
+        bad: Collects rows that have more or fewer cells than the header; if None, such a row raises
+            DataError.
 
     Raises:
-        DataError: The file is empty or not CSV, a column name is repeated, or a row has another
-            number of cells than the header.
+        DataError: The file is empty or not CSV, a column name occurs twice, or a row has more or
+            fewer cells than the header.
     """
     if bad is None:
         with BadRecords(path, skip=False) as bad:
@@ -328,7 +336,7 @@ def _detect_delimiter(path: Path, promised: str, bad: BadRecords) -> tuple[bool,
 
 
 def expand_home(path: str | Path) -> Path:
-    """Replace a leading `~` by the home directory.
+    """Return a path in which a leading `~` is replaced by the home directory.
 
     Raises:
         UsageError: There is no home directory.
@@ -340,10 +348,10 @@ def expand_home(path: str | Path) -> Path:
 
 
 def check_writable(path: str | Path) -> Path:
-    """Return the path if a file may be written there: it is free or holds a regular file.
+    """Return the path if a file may be written there: nothing is there yet, or a regular file.
 
     Raises:
-        UsageError: A link, a folder or a device is there, which a rename would replace.
+        UsageError: A link, a folder or a device is at the path; writing would replace it.
     """
     target = expand_home(path)
     if target.is_symlink():
@@ -358,11 +366,12 @@ def check_writable(path: str | Path) -> Path:
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    """Write lines to a file under a temporary name, sync it and rename it.
+    """Write lines to a file atomically.
 
-    A reader sees the complete file or none.
+    The lines are written to a temporary file, which is then renamed. Readers see either the
+    complete new file or none of it.
 
     Raises:
-        UsageError: The path is not `check_writable`.
+        UsageError: `check_writable` rejects the path.
     """
     write_atomically({check_writable(path): ((line + "\n").encode() for line in lines)})

@@ -1,12 +1,12 @@
 """Parsers for JSON and Python literals in untrusted text.
 
-`find_objects` finds JSON objects in a model's answer: the answer as a whole, objects within prose or
-fences, and several drafts. It never raises, and its work is bounded because decoding starts at no
-more than `MAX_STARTS` braces.
+`find_objects` finds JSON objects in a model's answer. The answer may be one object, contain objects
+within prose or code fences, or contain several drafts. `find_objects` never raises. Its work is
+bounded, because decoding starts at `MAX_STARTS` braces at most.
 
-`parse_json` and `parse_literal` read values from files, with errors that say where. They reject text that
-cannot be read, and also values that cannot be used: a number too large for a float, a lone
-surrogate, deep nesting, or an object with a repeated key.
+`parse_json` and `parse_literal` read values from files and report the place of an error. They also
+reject values that parse but cannot be used: a number too large for a float, a lone surrogate, deep
+nesting, or an object with a repeated key.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class FoundObjects:
     """The JSON objects found in a text.
 
     Attributes:
-        objects: The objects with at least one of the requested keys, in order.
-        is_whole_text: Whether the last of them is the whole text.
-        truncated: Whether no object was found and one begins in the text but does not end.
+        objects: The objects with at least one of the requested keys, in the order of the text.
+        is_whole_text: Whether the last object makes up the complete text.
+        truncated: Whether the text contains no object, only the beginning of an unfinished object.
     """
 
     objects: tuple[Mapping[str, Json], ...]
@@ -42,9 +42,9 @@ class FoundObjects:
 
 
 def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
-    """Find the JSON objects of a text that have one of `keys`.
+    """Find the JSON objects in a text that have at least one of `keys`.
 
-    Objects nested in a matching object are skipped.
+    Objects nested within a found object are skipped.
     """
     starts = [at for at, character in enumerate(text) if character == "{"]
     found: list[Mapping[str, Json]] = []
@@ -67,10 +67,11 @@ def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
 
 
 def build_object_schema(**properties: str) -> dict[str, Json]:
-    """Return the JSON schema of an object with string properties.
+    """Return the JSON schema of an object whose properties are strings.
 
-    `properties` maps names to descriptions. All properties are required and no other properties are
-    allowed, because endpoints with strict structured output demand this.
+    Args:
+        properties: the description of each property, by name. All properties are required and no
+            others are allowed, because endpoints with strict structured output demand both.
     """
     return {
         "type": "object",
@@ -91,7 +92,9 @@ SURROGATE_PATTERN = re.compile("[\ud800-\udfff]")
 
 
 class Unusable(DataError):
-    """A value that parses but cannot be used, so no other reading of its text should be tried."""
+    """An error for a value that parses but cannot be used; no other parser should be tried on the
+    text.
+    """
 
 
 class NotFinite(Unusable):
@@ -103,11 +106,12 @@ def parse_json(text: str, where: str) -> Json:
 
     Args:
         text: The JSON text.
-        where: The file, and the line if `text` is a single line; it begins the error messages.
+        where: The beginning of error messages: the file name, and also the line number if `text` is
+            one line of the file.
 
     Raises:
         NotFinite: A number is too large for a float; the error names line and field.
-        Unusable: The value holds a repeated key, a lone surrogate or deep nesting.
+        Unusable: The value has a repeated key, a lone surrogate or deep nesting.
         DataError: The text is not JSON.
     """
     whole = "\n" in text
@@ -139,7 +143,9 @@ def parse_json(text: str, where: str) -> Json:
 
 
 def is_json_lines(text: str) -> bool:
-    """Return whether text from a .json file is JSONL: an object on a line, with more after it."""
+    """Return whether the text of a .json file is JSONL: its first line is one object, and more
+    follows.
+    """
     first, _, rest = text.lstrip().partition("\n")
     if not rest.strip() or not first.startswith("{"):
         return False
@@ -227,8 +233,8 @@ def _find_infinite_field(text: str) -> str:
 def find_line(text: str, keys: Sequence[str | int]) -> int:
     """Return the number of the line, from 1, on which the value at `keys` begins.
 
-    If there is no value at `keys`, the result is the line of the innermost existing value on the
-    way.
+    If `text` has no value at `keys`, the result is the line of the innermost value that exists on
+    the path to it.
     """
     return text.count("\n", 0, _start(text, keys)) + 1
 
@@ -264,10 +270,15 @@ def _after_blanks(text: str, at: int) -> int:
 
 
 def parse_literal(text: str, where: str) -> Json:
-    """Parse a Python literal as a JSON value: `"[3, 4]"` gives `[3, 4]`.
+    """Parse a Python literal as a JSON value. For example, the text "[3, 4]" gives the list `[3,
+    4]`.
+
+    Args:
+        text: The literal.
+        where: The location of the literal, with which error messages begin.
 
     Raises:
-        Unusable: The value holds a repeated key, a lone surrogate or deep nesting.
+        Unusable: The value has a repeated key, a lone surrogate or deep nesting.
         DataError: The text is not a literal, or JSON cannot represent its value.
     """
     try:
@@ -286,7 +297,11 @@ def parse_literal(text: str, where: str) -> Json:
 
 
 def to_json(value: object, where: str) -> Json:
-    """Return a value as JSON data, with tuples converted to lists.
+    """Return a Python value as JSON data; tuples become lists.
+
+    Args:
+        value: The value.
+        where: The location of the value, with which error messages begin.
 
     Raises:
         NotFinite: A number is not finite.

@@ -1,4 +1,4 @@
-"""Helpers for the errors and warnings of loaders: shortened values, near matches, warnings."""
+"""Helpers for the error messages and warnings of loaders."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class DataWarning(UserWarning):
 
 
 class BadValue(ValueError):
-    """An error in a value, with its location inside the value.
+    """An error in a JSON value, with the location of the error inside the value.
 
     Args:
-        keys: Keys and indices that lead to the error, from the outside in.
-        message: What is wrong.
+        keys: The keys and indices that lead to the invalid part, from the outside in.
+        message: A description of the error.
     """
 
     def __init__(self, keys: Keys, message: str) -> None:
@@ -33,7 +33,9 @@ class BadValue(ValueError):
         self.keys = keys
 
     def within(self, *keys: str | int) -> BadValue:
-        """Return the error relative to an enclosing value, in which `keys` lead to this one."""
+        """Return this error for an enclosing value, in which `keys` lead to the value of this
+        error.
+        """
         return BadValue((*keys, *self.keys), str(self))
 
     @property
@@ -48,14 +50,18 @@ _NAMED: ContextVar[tuple[Path, str] | None] = ContextVar("named_file", default=N
 
 
 def warn(sentence: str) -> None:
-    """Issue a `DataWarning` that names the line of the caller's caller."""
+    """Issue a `DataWarning` with the text `sentence`.
+
+    The warning is attributed to the caller of the function that calls `warn`.
+    """
     warnings.warn(_name_file(sentence), DataWarning, stacklevel=3)
 
 
 @contextmanager
 def name_file(path: Path, name: str) -> Iterator[None]:
-    """Let errors and warnings in the block call a file of one row per line by a name.
+    """Replace the path of a temporary file by `name` in the errors and warnings of a `with` block.
 
+    The file has one table row per line, so the word "line" is also replaced by "row". For example,
     "/tmp/x/table.jsonl, line 3" becomes "table of 60 rows and 3 columns, row 3".
     """
     token = _NAMED.set((path, name))
@@ -76,16 +82,16 @@ def _name_file(sentence: str) -> str:
 
 
 def shorten(value: object, limit: int = 80) -> str:
-    """Return a value as text of at most `limit` characters, for an error message."""
+    """Return a value as text for an error message, cut to at most `limit` characters."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def suggest_nearest(value: str, valid: Iterable[str], shown: int = 8) -> str:
-    """Return the end of an error message that suggests valid choices.
+    """Return the end of an error message, which suggests valid choices instead of `value`.
 
-    It is `; did you mean …` with close matches, else the first valid choices, or "" if there are
-    none.
+    The text is "; did you mean …?" if some valid choices are similar to `value`. Otherwise it lists
+    the first `shown` valid choices. It is "" if `valid` is empty.
     """
     choices = list(valid)
     near = difflib.get_close_matches(value, choices, n=3, cutoff=0.6)

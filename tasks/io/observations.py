@@ -1,17 +1,20 @@
-"""Choice of the shown pairs of each problem, and of the problems of a session.
+"""Choose which pairs of each problem are shown, and draw the problems of a session.
 
-The pool of a problem is its shown and hidden pairs together (GEAR, section 4.1); pairs that are not
-shown are hidden. A problem keeps its id and its group whatever is shown of it, so the same problem
-with n = 1 to 4 shown pairs stays in one split. The option `--observations` is one of:
+The pool of a problem consists of its shown and hidden pairs (GEAR, section 4.1). The pairs that are
+not chosen from the pool become hidden. A new choice changes neither the id nor the group of a
+problem, so all versions of a problem stay in the same split of the data. The option
+`--observations` has two forms:
 
-- `"N"`: N pairs are drawn without replacement by a generator seeded with (seed, problem id, N). The
-  choice depends neither on the other problems nor on their order, and the sets for different N are
-  drawn independently, as published. Problems with fewer than N pairs are left out with a warning.
-- A file in GEAR's form, `{"id": [[input, output], …], …}`: exactly these pairs are shown, in this
-  order. Values may be strings where those of the data are. The pool is a multiset: a shown pair
-  removes one equal pair from it, so a pair that the data hold twice may be shown once and hidden
-  once. Problems that the file does not name are dropped. Ids that are not in the data and shown
-  pairs that are not in the pool cause a warning.
+- `"N"` draws N pairs of each pool without replacement. The random generator is seeded with (seed,
+  problem id, N). The draw does not depend on the other problems or on their order. Draws for
+  different N are independent, as in the published runs. Problems with fewer than N pairs are left
+  out with a warning.
+- `FILE` names a JSON file in GEAR's form, `{"id": [[input, output], …], …}`. Exactly the listed
+  pairs are shown, in the listed order. A value may be a string if the data also have a string
+  there. Each shown pair removes one equal pair from the pool. So if the data contain a pair twice,
+  one copy can be shown and the other hidden. Problems that the file does not name are dropped. A
+  warning names the ids that are not in the data, and the problems with shown pairs that are not in
+  the pool.
 """
 
 from __future__ import annotations
@@ -42,17 +45,19 @@ def choose_observations(
     seed: int,
     read_pair: ReadPair = _keep_pair,
 ) -> list[Problem]:
-    """Choose the shown pairs of each problem.
+    """Choose the shown pairs of each problem, by number or from a file.
 
     Args:
-        problems: The problems; their shown and hidden pairs form the pools.
-        observations: A number of pairs, or the path of a file.
-        seed: Seed of the draw.
-        read_pair: Converts (input, output, location) of the file to a pair of the data.
+        problems: The problems. The shown and hidden pairs of a problem form the pool of pairs from
+            which its shown pairs are chosen.
+        observations: The number of pairs to show, as text, or the path of a file that lists them.
+        seed: The seed of the random draw; not used for a file.
+        read_pair: Converts (input, output, location) of a pair in the file to an observation. The
+            location is text for error messages.
 
     Raises:
-        UsageError: The option is neither a number from 1 nor an existing file, or no problem has
-            enough pairs.
+        UsageError: `observations` is neither a number of at least 1 nor an existing file, or no
+            problem has enough pairs.
         DataError: The file is invalid, or none of its ids is in the data.
     """
     text = observations.strip()
@@ -65,7 +70,10 @@ def choose_observations(
 
 
 def draw_observations(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
-    """Show `count` random pairs of each pool and hide the rest, both in the order of the pool.
+    """Return the problems with `count` random pairs shown and all other pairs hidden.
+
+    Shown and hidden pairs keep the order that they had in the problem. Problems with fewer than
+    `count` pairs are left out with a warning.
 
     Raises:
         UsageError: No problem has `count` pairs.
@@ -97,7 +105,13 @@ def draw_observations(problems: Sequence[Problem], count: int, seed: int) -> lis
 def select_observations(
     problems: Sequence[Problem], path: Path, read_pair: ReadPair = _keep_pair
 ) -> list[Problem]:
-    """Show the pairs that the file at `path` lists, and hide the rest of the pool.
+    """Return the problems that the file at `path` names, with the listed pairs shown and all others
+    hidden.
+
+    Args:
+        problems: The problems to choose from.
+        path: A JSON file `{"id": [[input, output], …], …}`.
+        read_pair: Converts (input, output, location) of a pair in the file to an observation.
 
     Raises:
         DataError: The file is invalid, or none of its ids is in the data.
@@ -185,7 +199,7 @@ def _replace_pairs(
 
 
 def draw_problems(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
-    """Draw `count` problems, or take all with a warning if there are fewer.
+    """Draw `count` problems at random. If there are fewer, return all problems and issue a warning.
 
     Raises:
         UsageError: `count` is less than 1.

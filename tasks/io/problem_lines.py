@@ -1,8 +1,8 @@
 """Reader for problems in JSONL, one object per line with `idx`, `train` and `test`.
 
-`train` and `test` are lists of {"input", "output"}, and `secret` may be present in problems that
-`tasks generate` wrote. The task decides which values are valid. This module checks that ids are
-unique and nothing is missing, and reports where an error is in the file.
+`train` and `test` are lists of {"input", "output"}. Problems that `tasks generate` wrote may also
+have the key `secret`. Each task decides which inputs and outputs are valid. This module checks that
+ids are unique and no key is missing, and names the place of each error in the file.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def read_problems(
     """Read the problems of a JSONL file, one per line.
 
     Args:
-        path: The file, or a folder.
-        names: Names under which the file is searched in a folder.
-        make_problem: Converts an object and its location to a problem. The third argument handles
-            optional fields.
+        path: The file, or a folder that contains it.
+        names: The possible names of the file, if `path` is a folder.
+        make_problem: Converts (object of the line, location, `BadRecords`) to a problem. The
+            location is text for error messages, and the `BadRecords` object reads optional fields.
 
     Raises:
         UsageError: There is no such file.
@@ -54,10 +54,14 @@ def read_problems(
 
 
 def parse_id(row: Row, where: str) -> str:
-    """Return the id of a row as text.
+    """Return the value of `idx` in a row as text.
+
+    Args:
+        row: The object of one line.
+        where: The location of the line, with which error messages begin.
 
     Raises:
-        DataError: `idx` is neither a number nor a string, or it is empty.
+        DataError: `idx` is empty, or neither a number nor a string.
     """
     name = row.get("idx")
     if type(name) not in (int, str) or name == "":
@@ -66,8 +70,10 @@ def parse_id(row: Row, where: str) -> str:
 
 
 def parse_secret(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
-    """Return the `secret` object of a row (facts that models never see), or {} if it is missing or
-    unreadable.
+    """Return the `secret` object of a row, which models never see.
+
+    The result is {} if the row has no such object or the object is unreadable. In the second case,
+    `bad` issues a warning.
     """
 
     def read() -> dict[str, Json]:
@@ -80,10 +86,16 @@ def parse_secret(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
 
 
 def parse_pairs(row: Row, part: str, where: str) -> list[tuple[str, Row]]:
-    """Return (location, pair) for each pair of `train` or `test`.
+    """Return (location, pair) for each pair in the list `row[part]`.
+
+    Args:
+        row: The object of one line.
+        part: The key of the list, "train" or "test".
+        where: The location of the line, with which error messages begin.
 
     Raises:
-        DataError: The part is not a list of pairs, a value is missing, or `train` is empty.
+        DataError: The list is not a list of pairs, an input or output is missing, or `train` is
+            empty.
     """
     pairs = row.get(part)
     if not isinstance(pairs, list) or (part == "train" and not pairs):

@@ -1,4 +1,4 @@
-"""Sample spaces: reading and writing their files, and dropping repeated inputs."""
+"""Read, write and deduplicate sample spaces, which are the inputs that hypotheses predict."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ReadInput = Callable[[Json, str], Json]  # (input in a file, location) -> input;
 
 
 def equality_key(value: Json) -> bytes | str:
-    """Return a key that is equal for inputs that are equal under the rule for predictions.
+    """Return a key that is the same for all inputs that count as equal.
 
-    Under that rule 1, 1.0 and true are equal. Values that are too large for its canonical form are
-    compared by their JSON text.
+    Inputs are compared by the rule that also compares predictions: 1, 1.0 and true are equal.
+    Values that are too large for the canonical form of this rule are compared by their JSON text.
     """
     try:
         return canonical_bytes(value)
@@ -31,7 +31,7 @@ def equality_key(value: Json) -> bytes | str:
 
 
 def drop_repeated(inputs: Iterable[Json]) -> list[Json]:
-    """Return the inputs without repetitions, in their order."""
+    """Return each input once, in the order of the first occurrences."""
     found: dict[bytes | str, Json] = {}
     for one in inputs:
         found.setdefault(equality_key(one), one)
@@ -39,15 +39,15 @@ def drop_repeated(inputs: Iterable[Json]) -> list[Json]:
 
 
 def drop_repeated_inputs(space: InputSet, source: str, where: Callable[[int], str]) -> InputSet:
-    """Return a sample space without inputs that equal an earlier one.
+    """Return a sample space without repeated inputs.
 
-    A `DataWarning` reports how many inputs are left out. A space without repetitions is returned as
-    is.
+    A `DataWarning` reports how many inputs are left out. If no input is repeated, `space` itself is
+    returned.
 
     Args:
         space: The sample space.
-        source: The source of the space, with which the warning begins.
-        where: Maps the index of an input to its location, for error messages.
+        source: The file or task that `space` comes from; the warning begins with this text.
+        where: Returns the location of the input with this index, for error messages.
 
     Raises:
         DataError: Two equal inputs have different weights.
@@ -88,7 +88,7 @@ class SpaceFile:
 
     Attributes:
         path: The file.
-        space: All inputs, including repeated ones.
+        space: The sample space with all inputs of the file; inputs may be repeated.
         lines: The line number of each input.
     """
 
@@ -97,19 +97,20 @@ class SpaceFile:
     lines: Sequence[int]
 
     def describe_location(self, i: int) -> str:
-        """Return the file and line of an input."""
+        """Return the file and line of the input with index `i`."""
         return f"{self.path}, line {self.lines[i]}"
 
 
 def read_space(path: str | Path, read_input: ReadInput | None = None) -> InputSet:
     """Read a sample space from JSONL, one input per line.
 
-    If every line is an object with the key `input` and optionally `weight`, these are the inputs
-    and weights. Repeated inputs are dropped by `drop_repeated_inputs`.
+    Lines may also be objects `{"input": …, "weight": …}`, with or without `weight`, if all lines
+    have this form. Repeated inputs are dropped by `drop_repeated_inputs`.
 
     Args:
-        path: A file, or a folder that holds one of `SPACE_FILES`.
-        read_input: The task's check of an input, called with the input and its location.
+        path: A file, or a folder that contains a file with one of the names in `SPACE_FILES`.
+        read_input: Checks an input; called with the input and its location in the file. None to
+            accept all inputs.
 
     Raises:
         UsageError: There is no such file.
@@ -151,7 +152,7 @@ def read_space_file(path: str | Path, read_input: ReadInput | None = None) -> Sp
 
 
 def write_space(space: InputSet, path: str | Path) -> None:
-    """Write a sample space to a file. `read_space` reads equal inputs and weights from the file."""
+    """Write a sample space to a file, from which `read_space` can read the same sample space."""
     weights = space.weights
     bare = weights is None and not any(isinstance(i, dict) and "input" in i for i in space.inputs)
     if bare:

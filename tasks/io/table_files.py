@@ -1,4 +1,4 @@
-"""A user's table as a file: the readers of all tasks read a table in memory as they read JSONL."""
+"""Make a table in memory available as a temporary JSONL file, so that all tasks can read it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ TABLE_FILE = "table.jsonl"  # its problem or data set is named "table"
 
 @contextmanager
 def open_data(data: str | Path | RowTable | TableLike) -> Iterator[str | Path]:
-    """Yield the path of data: a path as it is, and a table as a JSONL file with one row per line.
+    """Yield a path from which loaders read `data`.
 
-    The file exists only in the block. Errors and warnings name the table and its row.
+    If `data` is a path, the same path is yielded. A table is written to a temporary JSONL file with
+    one row per line, and the path of the file is yielded. The file is deleted at the end of the
+    `with` block. Errors and warnings in the block name the table and the row instead of the file.
 
     Raises:
         UsageError: the data is neither a path nor a table.

@@ -1,11 +1,12 @@
-"""Reads YAML files of settings and tasks: plain values, each with the line on which it stands.
+"""Read the YAML files of settings and tasks, and record the line of each value for error messages.
 
-YAML's core is accepted: mappings with text keys, lists, texts, numbers, true, false and null. `no`,
-`12:30`, `2024-01-01` and `007` are texts, as they look. Each of these is rejected with one
-sentence: anchors and aliases (a few lines of them expand to gigabytes), tags (`!!python/…`),
-duplicate keys, several documents, numbers that are not finite, and a file of over 1 MB.
+Only the core of YAML is accepted: mappings with text keys, lists, texts, numbers, true, false and
+null. `no`, `12:30`, `2024-01-01` and `007` are texts. The following are rejected, each with a
+one-sentence message: anchors and aliases (a few lines of them can expand to gigabytes), tags
+(`!!python/…`), duplicate keys, several documents in one file, numbers that are not finite, and
+files of over 1 MB.
 
-`yaml_records.py` reads published lists of records, which may be large and hold aliases.
+`yaml_records.py` reads published lists of records, which may be large and contain aliases.
 """
 
 from __future__ import annotations
@@ -41,14 +42,17 @@ _IMPLICIT = {  # types of unquoted scalars in YAML 1.2's core schema: (pattern, 
 
 @dataclass(frozen=True)
 class YamlDocument:
-    """The value of a YAML file and, for errors, the line of each key in it."""
+    """The value of a YAML file, with the line of each key for error messages."""
 
     file: Path
     value: Json
     lines: dict[Key, int]
 
     def describe_location(self, key: Sequence[str | int]) -> str:
-        """Return `FILE, line N, KEY`; for a missing key, the line of the value around it."""
+        """Return the location of a key as `FILE, line N, KEY`.
+
+        If the key is missing, N is the line of the value that should contain the key.
+        """
         at = tuple(key)
         while at and at not in self.lines:
             at = at[:-1]
@@ -60,10 +64,15 @@ class YamlDocument:
         return DataError(f"{self.describe_location(key)}: {message}")
 
     def check_keys(self, key: Key, value: Json, valid: Iterable[str]) -> dict[str, Json]:
-        """Return `value`, which must be a mapping with no other keys than `valid`.
+        """Return `value` after checking that it is a mapping and all its keys are in `valid`.
+
+        Args:
+            key: the location of `value` in the file, for error messages.
+            value: the value to check.
+            valid: the allowed keys.
 
         Raises:
-            DataError: it is not a mapping, or has another key.
+            DataError: `value` is not a mapping, or has a key that is not allowed.
         """
         names = tuple(valid)
         if not isinstance(value, dict):
@@ -79,18 +88,18 @@ class YamlDocument:
 
 
 def format_key(key: Sequence[str | int]) -> str:
-    """Return a key as text, for example `problems.p1.hidden[0]`."""
+    """Return the location of a value as text, for example `problems.p1.hidden[0]`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in key)
     return shorten("".join(parts).removeprefix("."), 200)
 
 
 def read_yaml(file: Path, content: bytes, too_large: str = "") -> YamlDocument:
-    """Read the content of a YAML file.
+    """Parse the content of a YAML file.
 
     Args:
-        file: The file, for errors.
-        content: Its content.
-        too_large: What the user can do about a file that is too large.
+        file: The path of the file, for error messages.
+        content: The content of the file.
+        too_large: Advice to the user that the error about a file of over 1 MB adds.
 
     Raises:
         DataError: the content is not accepted; the message names file and line.

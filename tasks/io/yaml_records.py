@@ -1,16 +1,17 @@
-"""Reader and writer for YAML benchmark files: one list of records, with the line of each.
+"""Reader and writer for YAML benchmark files that hold one list of records.
 
-The reader consumes the parser's events (libyaml's through `yaml.CSafeLoader`; `yaml.SafeLoader` if
-PyYAML has no libyaml) and builds values in a loop, without the trees and constructors of PyYAML.
-Deeply nested brackets are therefore an error instead of the end of the process, an alias counts as
-all the values that it stands for, and reading takes half the time. Values follow YAML 1.1 with
-these exceptions: a key is its text, dates and numbers that are not finite are text, and a set (`!!set`) is the sorted list of its
-members. Other tags, merge keys, several documents and repeated keys are rejected.
+The reader processes the parser's events in a loop (`yaml.CSafeLoader` of libyaml, or
+`yaml.SafeLoader` if PyYAML has no libyaml). It does not use the trees and constructors of PyYAML.
+This halves the reading time. Deeply nested brackets raise an error instead of crashing the process,
+and an alias counts as many values as it stands for. Values follow YAML 1.1, with three exceptions:
+keys are always text, dates and numbers that are not finite become text, and a set (`!!set`) becomes
+the sorted list of its members. Other tags, merge keys, several documents and repeated keys are
+rejected. The reader also returns the line of each record.
 
-The writer turns JSON values and sets into text that this reader and any other YAML reader accept.
-It does not use PyYAML, whose output depends on whether libyaml is installed: here one value always
-gives one text. Mappings and lists of mappings are written as blocks, lists of scalars on one line,
-and text in quotes.
+The writer turns JSON values and sets into text that any YAML reader accepts. It does not use
+PyYAML, whose output depends on whether libyaml is installed, so equal values always give equal
+text. Mappings and lists of mappings are written as blocks. Lists of scalars are written on one
+line, and text is quoted.
 """
 
 from __future__ import annotations
@@ -40,9 +41,14 @@ CACHE_VERSION = 1  # version of the cache file format and of the parsed values
 
 
 def read_cached_records(text: str, read: Callable[[], list[Record]]) -> list[Record]:
-    """Return `read()`, or its cached result if this text has been read before.
+    """Return the records of a YAML text: from the cache if it has them, else by calling `read`.
 
-    Only texts of at least `MIN_CACHED_CHARACTERS` characters are cached.
+    Only texts of at least `MIN_CACHED_CHARACTERS` characters are cached. The cache is a folder on
+    disk.
+
+    Args:
+        text: the YAML text, whose digest identifies the records in the cache.
+        read: parses the text and returns the records.
     """
     folder = find_cache_folder() if len(text) >= MIN_CACHED_CHARACTERS else None
     if folder is None:
@@ -57,7 +63,10 @@ def read_cached_records(text: str, read: Callable[[], list[Record]]) -> list[Rec
 
 
 def find_cache_folder() -> Path | None:
-    """Return $XDG_CACHE_HOME/peirce or ~/.cache/peirce, or None without a home directory."""
+    """Return the cache folder of Peirce, $XDG_CACHE_HOME/peirce or ~/.cache/peirce.
+
+    The result is None if no home directory is known.
+    """
     named = os.environ.get("XDG_CACHE_HOME", "")
     if Path(named).is_absolute():
         return Path(named) / "peirce"
@@ -94,7 +103,7 @@ _SCALARS = ("null", "bool", "int", "float", "str")
 
 
 class Record(NamedTuple):
-    """A record of the list, with the line on which it begins (from 1)."""
+    """An item of a YAML list, with the line (from 1) on which the item begins."""
 
     line: int
     value: Json
@@ -109,11 +118,15 @@ class _Refused(Exception):
 
 
 def read_records(text: str, path: Path) -> list[Record]:
-    """Read the items of a YAML text that is one list.
+    """Return the records of a YAML text that consists of one list.
+
+    Args:
+        text: the YAML text.
+        path: the file, for error messages.
 
     Raises:
-        DataError: The text is not a YAML list or holds a rejected value; the error names file and
-            line.
+        DataError: The text is not a YAML list or contains a rejected value; the error names file
+            and line.
     """
     import yaml
 
@@ -304,11 +317,11 @@ class _Reader:
 
 
 class SetMembers(tuple[str, ...]):
-    """The members of a set (`!!set`), in order."""
+    """The members of a set, which `format_yaml` writes as `!!set` in this order."""
 
 
 def format_yaml(records: Sequence[Mapping[str, Json]]) -> str:
-    """Return a list of records as YAML; a key that is not a plain word is quoted."""
+    """Return a list of records as YAML text. Keys that are not simple words are quoted."""
     return "".join(line + "\n" for line in _items(records, ""))
 
 

@@ -1,1 +1,3 @@
-"""Exception rules for worlds (ABD): the family `logic` and the task `abd`."""
+"""The family `logic`, whose hypotheses are exception rules about finite worlds (ABD), and its task
+`abd`.
+"""

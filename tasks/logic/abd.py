@@ -1,25 +1,27 @@
-"""Task `abd`: exception rules for a default theory over several finite worlds (ABD).
+"""Task `abd`: find exception rules for a default theory ("birds fly") over several finite worlds.
 
-The task reads the published instances with their holdouts (`published_files.py`) and a user's own
-worlds as JSON (`own_worlds.py`). `problems.py` describes the parts of a problem. All prompt worlds
-are shown and all holdouts hidden, so `--observations` has nothing to draw. `generation/` makes new
-instances, in the published form or as JSON.
+ABD is the benchmark of published instances that this task reads with their holdouts
+(`published_files.py`). The task also reads a user's own worlds as JSON (`own_worlds.py`), and
+`generation/` makes new instances in either form. `problems.py` describes the contents of a problem.
+All prompt worlds are shown and all holdouts (worlds for testing only) are hidden. The option
+`--observations` is therefore an error.
 
-`render_problem` prints a problem for a person: the theory, what a rule may contain, and the prompt worlds.
-Each line is an element: its unary predicates, then for each relation the elements that follow it.
-What is unknown is marked with "?". Holdouts and the reference are not printed.
+`render_problem` prints a problem for people: the theory, what a rule may contain, and the prompt
+worlds. Each line shows one element: its unary predicates, then for each relation the elements that
+the relation leads to. Unknown facts are marked with "?". Holdouts and the reference rule are not
+printed.
 
-The sample space S consists of the elements of freshly drawn worlds. Each of the 16 worlds has the
-elements and names of a prompt world, drawn at random. Each predicate holds of as many atoms, true
-and unknown, as in a prompt world that is drawn for it, in proportion to the number of all its
-atoms; which atoms these are is uniform. So sizes, densities and shares of unknown atoms are those
-of the prompt worlds. The worlds have to meet no other condition; for instance, no element needs to
-break the theory.
+The sample space S (the inputs to predict) contains the elements of 16 new random worlds. Each new
+world has the elements of a randomly chosen prompt world. For each predicate, a prompt world is
+chosen at random as a model. The shares of true and of unknown atoms (facts) among all atoms of the
+predicate are those of the model, and the true and unknown atoms are drawn uniformly. So sizes,
+densities and shares of unknown atoms resemble those of the prompt worlds. The new worlds need not
+meet other conditions; for instance, it may be that no element breaks the theory.
 
-An input is [world, element]; the inputs of one world share the same object. Only `Random.random`,
-whose stream Python promises to keep, and integers are used, so that one problem and one seed give
-one S on any machine. No two worlds are alike. Where the prompt worlds are so small that fewer than
-16 different worlds are drawn, S has those that were found.
+An input is [world, element]; the inputs of one world share the same object. Only integers and
+`Random.random` are used, because Python keeps the numbers of this function stable. The same problem
+and seed therefore give the same S on all machines. No two worlds are equal. If the prompt worlds
+are so small that fewer than 16 different worlds are found, S has only these.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ K = TypeVar("K", bound=str)
 
 
 class Abd:
-    """Task `abd`, with the published instances, a user's own worlds or generated instances."""
+    """Task `abd`: published instances, a user's own worlds, or generated instances."""
 
     name = TASK_NAME
     family = FAMILY_NAME
@@ -77,7 +79,7 @@ class Abd:
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Raise UsageError, because all prompt worlds are shown and holdouts never are."""
+        """Raise UsageError, because prompt worlds are always shown and holdouts are always hidden."""
         raise UsageError(
             f"--observations {observations}: all prompt worlds of abd are shown, and holdouts never"
             " are; leave it out"
@@ -99,14 +101,15 @@ class Abd:
             out: a folder or a file; see `set_files.target_paths`.
             count: the number of problems, or None for the default.
             seed: the seed of the problems.
-            kinds: values of the options in `kinds`, None for those that were not used. "mined" maps
-                the name of a theory to texts of rules that answered its problems.
+            kinds: the values of the task's own options, by name; None for an option that is not
+                used. "mined" maps the name of a theory to rules, as texts, from earlier answers to
+                problems with this theory.
 
         Returns:
-            The number of problems, their number by regime, and the files.
+            The number of problems, the number of problems for each regime, and the written files.
 
         Raises:
-            UsageError: an option has another value, or nothing may be written to `out`.
+            UsageError: an option has an invalid value, or `out` cannot be written to.
         """
         from .generation.instances import generate_instances
         from .generation.set_files import save_instances, target_paths
@@ -127,13 +130,17 @@ class Abd:
         }
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space of a problem."""
+        """Return the sample space of a problem: the elements of new random worlds."""
         return sample_space(problem, seed)
 
     def read_input(self, value: Json, where: str) -> Json:
-        """Return an input [world, element] of a file of inputs, checked.
+        """Return an input [world, element] from a sample space file after checking it.
 
         The predicates of the world are compared with the theory only when the input is used.
+
+        Args:
+            value: the input.
+            where: the location of the input, with which error messages begin.
         """
         if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], dict):
             raise DataError(f"{where}: not [world, element]: {shorten(value)}")
@@ -144,21 +151,28 @@ class Abd:
         return [found.as_json(), element]
 
     def draw_problem(self, problem: Problem) -> str:
-        """Return a problem as text for a person."""
+        """Return a problem as text for people to read."""
 
         return render_problem(problem)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
-        """Return the name and the digest of the files that `load` reads."""
+        """Return {"name", "sha256"} of the data at `path`; the hash covers all files that `load`
+        reads.
+        """
         place = locate(path, FILES)
         return published_files.data_identity(place) if _is_yaml(place) else identify_file(place)
 
 
 def check_choice(name: str, value: Json, valid: Sequence[K]) -> K | None:
-    """Return the value of an option, or None if the option was not used.
+    """Return the value of an option after checking that it is in `valid`; None if it is not used.
+
+    Args:
+        name: the name of the option, for the error message.
+        value: the value, or None if the option is not used.
+        valid: the allowed values.
 
     Raises:
-        UsageError: the value is none of `valid`.
+        UsageError: the value is not allowed.
     """
     found = next((one for one in valid if one == value), None)
     if value is not None and found is None:
@@ -196,7 +210,7 @@ REGIME_LINES: Mapping[str, str] = {
 
 
 def render_problem(problem: Problem) -> str:
-    """Return a problem as text for a person, with lines of at most 98 columns."""
+    """Return a problem as text for people to read, with lines of at most 98 columns."""
     theory = theory_from_json(problem.public["theory"])
     lines = list(_theory(theory, problem.public["theory"]["regime"]))
     for pair in problem.shown:
@@ -287,12 +301,12 @@ MAX_DRAWS = 10 * WORLD_COUNT
 
 
 class Counts(NamedTuple):
-    """The numbers of true, unknown and possible atoms of one predicate in one world.
+    """The number of true, unknown and possible atoms (facts) of one predicate in one world.
 
     Args:
-        true: the true atoms.
-        unknown: the unknown atoms.
-        possible: all atoms that the elements allow.
+        true: the number of true atoms.
+        unknown: the number of unknown atoms.
+        possible: the number of all atoms that can be formed with the elements of the world.
     """
 
     true: int
@@ -301,7 +315,10 @@ class Counts(NamedTuple):
 
 
 def sample_space(problem: Problem, seed: int) -> InputSet:
-    """Return the sample space of (world, element) from freshly drawn worlds; do not modify it."""
+    """Return the sample space of a problem: pairs [world, element] of new random worlds.
+
+    The result must not be modified.
+    """
     signature: Mapping[str, int] = problem.public["theory"]["signature"]
     shown = [pair.input for pair in problem.shown]
     counted = [_counts(world, signature) for world in shown]

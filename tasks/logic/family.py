@@ -1,12 +1,13 @@
-"""Family `logic`: a hypothesis is a formula alpha(x) that says which elements are abnormal.
+"""Family `logic`: a hypothesis is a formula alpha(x) that says which elements are exceptions.
 
 The oracle is `solve` (tools/solve.py). An observation is a world in which a rule has to be valid.
-The sample space S holds pairs [world, element] of freshly sampled worlds, and a prediction is
-whether the rule covers the element in no, every or some completions. Every agreement includes the
-cost of the rule, because a rule that is always true is valid. Holdout worlds are used by `check`
-and `eval` only.
+The sample space S (the inputs to predict) contains pairs [world, element] of new random worlds. A
+prediction says whether the rule marks the element as an exception in no, every or some completion.
+A completion of a world makes each unknown atom true or false. The results of a rule always include
+its cost, because a rule that marks every element is valid but useless. Holdout worlds are used only
+by the commands `check` and `eval`.
 
-`extract_formula` reads a model's answer about a rule: a JSON object, or a bare formula within the text.
+`extract_formula` reads a rule from a model's answer: a JSON object, or a formula within the text.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ class Logic:
     """The family `logic`: exception rules for finite worlds.
 
     Args:
-        strict_contract: whether missing parentheses make an answer malformed.
-        allow_element_names: whether a rule may contain names of elements, as the published evaluator allows.
+        strict_contract: whether an answer with missing parentheses is malformed.
+        allow_element_names: whether a rule may contain names of elements, as the published
+            evaluator allows.
         words: the prompt texts.
     """
 
@@ -81,11 +83,12 @@ class Logic:
     opens_hidden = False
 
     def with_strict_contract(self) -> Logic:
-        """Return the family with the strict answer contract."""
+        """Return a copy of this family in which answers with missing parentheses are malformed."""
         return replace(self, strict_contract=True)
 
     def with_evaluator(self, evaluator: str) -> Logic:
-        """Return the family as an evaluator reads rules.
+        """Return a copy of this family that reads rules as the evaluator "exact" or "released"
+        does.
 
         Raises:
             UsageError: the evaluator is unknown.
@@ -94,15 +97,17 @@ class Logic:
         return replace(self, allow_element_names=evaluator == "released")
 
     def code_names(self, problem: Problem) -> Sequence[str]:
-        """Return names for the prediction codes 0, 1 and 2: covered in no, every or some
-        completions.
+        """Return names for the prediction codes 0, 1 and 2.
 
-        A rule covers an element if it marks the element as an exception.
+        The codes mean that a rule marks an element as an exception in no, every or some completion.
+        A completion of a world makes each unknown atom true or false.
         """
         return CODE_NAMES
 
     def read_observations(self, path: Path, problem: Problem) -> Problem:
-        """Return the problem of a file of worlds that rules about `problem` apply to."""
+        """Return a problem with the worlds in a file, to which rules about `problem` can be
+        applied.
+        """
         from .new_worlds import read_new_worlds
 
         return read_new_worlds(path, problem)
@@ -110,7 +115,9 @@ class Logic:
     def split_observation(
         self, observation: Observation
     ) -> Sequence[tuple[Mapping[str, Json], Json]]:
-        """Return each element of a world, with its columns `world` and `element`."""
+        """Return the pairs [world, element] of a world, each with its columns `world` and
+        `element`.
+        """
         world = observation.input
         return [
             ({"world": world.get("id", ""), "element": name}, [world, name])
@@ -118,18 +125,24 @@ class Logic:
         ]
 
     def summarize_agreement(self, result: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return whether the rule is valid in a world and its cost; None where that is not known."""
+        """Return {"valid", "cost"} of a rule in one world; a value is None if it is not known.
+
+        Args:
+            result: the result for one world, as `measure_agreement` stores it.
+        """
         judged = result.get("value") or {}
         return {"valid": judged.get("valid"), "cost": judged.get("cost")}
 
     def with_task_wording(self, public: Mapping[str, Json]) -> Logic:
-        """Return the family with the prompt texts of a problem's theory and regime."""
+        """Return a copy of this family whose prompt texts describe the theory and regime in
+        `public`.
+        """
         return replace(self, words=LogicWords.from_public(public))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        """Return the rule of a model's answer, or why the answer is malformed."""
+        """Return the rule in a model's answer, or `Malformed` with the reason, as the only element."""
         theory = theory_from_json(view.public["theory"])
         said = extract_formula(answer, theory.predicates)
         if said.formula is None:
@@ -137,18 +150,18 @@ class Logic:
         return [self._read(said.formula, view, said.description)]
 
     def adapt_problem(self, problem: Problem, evaluator: str) -> Problem:
-        """Return the problem as an evaluator reads it."""
+        """Return the problem as the evaluator "exact" or "released" reads it."""
         return apply_evaluator(problem, evaluator)
 
     def extract_hypothesis(self, view: View, answer: str) -> str:
-        """Return the formula of an answer as it was written, or "" where there is none."""
+        """Return the formula in an answer exactly as it is written, or "" if there is none."""
         return (
             extract_formula(answer, theory_from_json(view.public["theory"]).predicates).formula
             or ""
         )
 
     def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
-        """Return the rule that a user supplies as a formula alone."""
+        """Return the rule that a user supplies as a formula without other text."""
         return self._read(text, view, "")
 
     def _read(self, text: str, view: View, description: str) -> Hypothesis | Malformed:
@@ -168,11 +181,12 @@ class Logic:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Judge in each world whether the rule is valid.
+        """Check in each world whether a rule is valid, and compute its cost.
 
         Returns:
             For each world True, False, or None with a reason if a limit was reached. `detail` has
-            the sums of the costs and lower bounds; a sum is None if a world has no value.
+            the sum of the costs and the sum of the lower bounds; a sum is None if a value is
+            missing in a world.
 
         Raises:
             Unavailable: the session has no solver.
@@ -184,10 +198,10 @@ class Logic:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Return for each element of the sample space whether each rule marks it as an exception.
+        """Return, for each rule and each element of the sample space, a prediction code.
 
-        The code is 0 if the rule marks it in no completion of the unknown atoms, 1 if in every, and
-        2 if in some completions.
+        The code is 0 if the rule marks the element as an exception in no completion of the unknown
+        atoms, 1 if in every completion, and 2 if in some completions.
 
         Raises:
             Unavailable: the session has no solver.
@@ -199,20 +213,21 @@ class Logic:
         ]
 
     def is_consistent(self, agreement: Agreement) -> bool:
-        """Return whether the rule is valid in every world."""
+        """Return whether the rule is valid in all worlds."""
         return all(mark is True for mark in agreement.marks)
 
     def description_bits(self, text: str, problem: Problem) -> float:
-        """Return the description length of a rule."""
+        """Return the description length of a rule in bits."""
         theory = theory_from_json(problem.public["theory"])
         formula = read_rule(text, theory, objects=True).formula
         return text_bits(text) if formula is None else formula_bits(formula, len(theory.predicates))
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
-        """Return the number of elements that the theory explains, and of all elements.
+        """Return (number of elements that the theory explains, number of all elements) in the shown
+        worlds.
 
-        The elements of the shown worlds count; those that the rule makes abnormal are not explained, and
-        no element is in a world where the rule is not valid.
+        Elements that the rule marks as exceptions are not explained. In a world where the rule is
+        not valid, no element is explained.
         """
         explained = elements = 0
         for mark, got, world in zip(agreement.marks, agreement.got, problem.shown, strict=True):
@@ -224,7 +239,9 @@ class Logic:
         return explained, elements
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
-        """Return the tool `solve` on the prompt worlds, or nothing without a solver."""
+        """Return the tool `solve`, which tests rules on the prompt worlds; no tool without a
+        solver.
+        """
         if oracles.solve is None:
             return ()
         return (build_solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
@@ -239,8 +256,13 @@ class Logic:
     ) -> dict[str, Json]:
         """Return what `peirce check` reports about a rule in addition to its verdict.
 
-        `text` is the formula as the user wrote it. If it is not a rule, it is described as far as
-        possible.
+        Args:
+            problem: the problem.
+            text: the formula as the user wrote it. Measures that cannot be computed for an invalid
+                formula are None.
+            shown: the results in the prompt worlds, or None if the rule was not judged there.
+            hidden: the results in the holdout worlds, or None if the rule was not judged there.
+            evaluator: "exact" or "released".
         """
         found = read_rule(
             text, theory_from_json(problem.public["theory"]), objects=self.allow_element_names
@@ -255,9 +277,9 @@ class Logic:
         }
 
     async def attempt(self, formula: str, view: View, oracles: Oracles) -> str:
-        """Return the answer of the tool `solve` as JSON text.
+        """Return the reply of the tool `solve` to a formula, as JSON text.
 
-        The text depends on `formula` and `view` alone.
+        The reply depends only on `formula` and `view`.
         """
         read = self.parse_hypothesis(formula, view)
         if isinstance(read, Malformed):
@@ -277,7 +299,13 @@ class Logic:
 
 
 def make_hypothesis(rule: Formula, closed: int = 0, description: str = "") -> Hypothesis:
-    """Return a rule as a hypothesis. Its text is the normal form that recorded files use."""
+    """Return a rule as a hypothesis. Its text is the normal form that recorded files use.
+
+    Args:
+        rule: the rule.
+        closed: the number of missing parentheses that were added to read the rule.
+        description: a description of the rule in words.
+    """
     meta = {"size": rule.size, "depth": rule.depth, "closed": closed}
     return Hypothesis(format_sexpr(rule), description, meta, (AUTO_CLOSED,) if closed else ())
 
@@ -315,12 +343,12 @@ _OPERATORS = ("and", "or", "not", "implies", "iff", "exists", "forall", "=")
 
 
 class ExtractedFormula(NamedTuple):
-    """The formula that was found in the text of an answer, or the reason why none was found.
+    """The formula in a model's answer, or the reason why none was found.
 
     Args:
-        formula: the formula, or None where the answer holds none.
-        description: the description of the rule, if any.
-        reason: why there is no formula, else "".
+        formula: the formula as text, or None if the answer contains none.
+        description: the description of the rule, or "".
+        reason: the reason why there is no formula, or "".
     """
 
     formula: str | None
@@ -329,10 +357,11 @@ class ExtractedFormula(NamedTuple):
 
 
 def extract_formula(text: str, predicates: tuple[str, ...]) -> ExtractedFormula:
-    """Return the formula of an answer. This function never raises an error.
+    """Return the formula in a model's answer. This function never raises an exception.
 
-    The last JSON object with a formula counts. Without such an object, the formula starts at the
-    last parenthesis that opens a formula, and ends where this parenthesis closes or the text ends.
+    The formula is taken from the last JSON object that contains one. Without such an object, the
+    formula starts at the last parenthesis that opens a formula, and ends where this parenthesis is
+    closed or the text ends.
     """
     if not text.strip():
         return ExtractedFormula(None, "", "missing")

@@ -1,12 +1,13 @@
 """Measures of a rule on a problem: validity, cost and gaps on prompt worlds and holdouts.
 
-There are two evaluators (docs/explanation/exception-rules.md describes what the published one does):
+There are two evaluators (docs/explanation/exception-rules.md describes the published evaluator):
 
-- `exact`: validity, cost and lower bound everywhere as the regime defines them (ABD, section 4);
-- `released`: the results of the published evaluator, as far as they are determined. Names of
-  objects may occur in rules, lower bounds are those stored with the worlds, and holdouts are read
-  as if every unknown atom were false. In the partial regime the published cost on prompt worlds is
-  that of whatever completion Z3 returned; here it is the least cost, which is never more.
+- `exact`: validity, cost and lower bound are those that the regime defines (ABD, section 4).
+- `released`: the results of the published evaluator, where its code determines them. Rules may
+  contain names of elements, lower bounds are those stored with the worlds, and every unknown atom
+  of a holdout is false. In the partial regime, the published cost on prompt worlds depends on the
+  completion of the unknown atoms that Z3 happened to return. Here the cost is the minimum over all
+  completions, which is never higher.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ EVALUATORS = ("exact", "released")
 
 
 def check_evaluator(name: str) -> None:
-    """Raise UsageError for a name that is none of `EVALUATORS`."""
+    """Raise UsageError if `name` is not one of `EVALUATORS`."""
     if name not in EVALUATORS:
         raise UsageError(f"no evaluator {name!r}; valid: {', '.join(EVALUATORS)}")
 
@@ -28,7 +29,7 @@ def check_evaluator(name: str) -> None:
 def apply_evaluator(problem: Problem, evaluator: str) -> Problem:
     """Return the problem as an evaluator reads it.
 
-    The evaluator `released` takes the unknown atoms of holdouts as false.
+    The evaluator "released" makes the unknown atoms of holdout worlds false.
     """
     if evaluator == "exact":
         return problem
@@ -47,8 +48,10 @@ class WorldResults:
         worlds: {"valid", "cost", "lower_bound"} for each world.
         valid: whether the rule is valid in all worlds; None if a limit was reached or there are no
             worlds.
-        cost: the sum of the costs; None if the rule is not valid or a cost is unknown.
-        bound: the sum of the lower bounds; None in the same cases.
+        cost: the sum of the costs; None if the rule is not valid in all worlds or a cost is
+            unknown.
+        bound: the sum of the lower bounds; None if the rule is not valid in all worlds or a lower
+            bound is unknown.
     """
 
     worlds: tuple[Mapping[str, Json], ...]
@@ -58,7 +61,9 @@ class WorldResults:
 
     @property
     def gap(self) -> float | None:
-        """Mean excess of the cost over the lower bound per world (ABD, equation 5, section 6)."""
+        """Cost minus lower bound, averaged over the worlds; None if unknown (ABD, equation 5,
+        section 6).
+        """
         if self.cost is None or self.bound is None:
             return None
         return (self.cost - self.bound) / len(self.worlds)
@@ -70,9 +75,9 @@ def summarize_worlds(
     """Return validity and cost of a rule over several worlds.
 
     Args:
-        agreement: the results of the rule in each world, or None if it was not judged.
-        stored: the recorded lower bounds, which `released` uses.
-        evaluator: one of `EVALUATORS`.
+        agreement: the results of the rule in each world, or None if the rule was not judged.
+        stored: the recorded lower bound of each world, which the evaluator "released" uses.
+        evaluator: "exact" or "released".
     """
     if agreement is None:
         return WorldResults((), None, None, None)
@@ -102,10 +107,10 @@ class RuleMeasures:
     """Validity and cost of a rule in the prompt worlds and in the holdouts of a problem.
 
     Args:
-        evaluator: one of `EVALUATORS`.
-        prompt: the results on the prompt worlds.
-        holdout: the results on the holdouts.
-        reference_cost: the cost of the planted rule on the prompt worlds.
+        evaluator: "exact" or "released".
+        prompt: the results in the prompt worlds.
+        holdout: the results in the holdout worlds.
+        reference_cost: the sum of the costs of the reference rule in the prompt worlds, or None.
     """
 
     evaluator: str
@@ -115,20 +120,25 @@ class RuleMeasures:
 
     @property
     def gref(self) -> float | None:
-        """Mean excess of the cost over the reference's per prompt world; may be negative."""
+        """Cost of the rule minus cost of the reference rule, averaged over the prompt worlds.
+
+        The value may be negative. It is None if a cost is unknown.
+        """
         if self.prompt.cost is None or self.reference_cost is None:
             return None
         return (self.prompt.cost - self.reference_cost) / len(self.prompt.worlds)
 
     @property
     def delta_gap(self) -> float | None:
-        """Gap on the holdouts minus gap on the prompt worlds, for rules valid on both."""
+        """Gap in the holdouts minus gap in the prompt worlds; None unless the rule is valid in
+        both.
+        """
         if self.prompt.gap is None or self.holdout.gap is None:
             return None
         return self.holdout.gap - self.prompt.gap
 
     def as_json(self) -> dict[str, Json]:
-        """Return validity and cost as JSON."""
+        """Return all measures as JSON."""
         return {
             "valid": self.prompt.valid,
             "cost": self.prompt.cost,
@@ -146,9 +156,14 @@ class RuleMeasures:
 def measure_rule(
     problem: Problem, shown: Agreement | None, hidden: Agreement | None, evaluator: str
 ) -> RuleMeasures:
-    """Return the results of a rule on a problem.
+    """Return the measures of a rule on a problem.
 
-    `shown` and `hidden` are agreements with the worlds of `apply_evaluator(problem, evaluator)`.
+    Args:
+        problem: the problem.
+        shown: the results in the prompt worlds, or None if the rule was not judged there.
+        hidden: the results in the holdout worlds, or None if the rule was not judged there. Both
+            results must come from the problem that `apply_evaluator(problem, evaluator)` returns.
+        evaluator: "exact" or "released".
     """
     secret = problem.secret
     return RuleMeasures(

@@ -1,9 +1,10 @@
-"""Reads new worlds to which the rules of a session are applied (`peirce predict`).
+"""Read new worlds, to which `peirce predict` applies the rules of a session.
 
 The file has one of the two forms in which problems are read (own_worlds.py, published_files.py). It
-may also hold worlds alone, which then have the theory and the regime of the session's problem. A
-file of several problems must hold one with the id of that problem. The theory must be the same,
-since a rule about other predicates says nothing here; the regime is that of the file.
+may also contain worlds without a theory; the theory and regime of the session's problem are then
+used. If the file contains several problems, one of them must have the id of the session's problem.
+The theory must be that of the session's problem, because a rule about other predicates cannot be
+applied. The regime is the one in the file.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ YAML = (".yaml", ".yml")
 
 
 def read_new_worlds(path: Path, problem: Problem) -> Problem:
-    """Return the problem of a file whose worlds the rules about `problem` apply to.
+    """Return a problem with the worlds in a file, to which rules about `problem` can be applied.
 
     Raises:
-        DataError: the file cannot be read, holds several problems, or is about another theory.
+        DataError: the file cannot be read, has several problems but none with the id of `problem`,
+            or is about a theory with other axioms or predicates.
     """
     place = locate(path, (*published_files.FILES, *own_worlds.FILES))
     if place.name.removesuffix(".gz").endswith(YAML):

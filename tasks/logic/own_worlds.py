@@ -67,14 +67,15 @@ THEORY_KEYS = ("names", "axioms", "signature", "allowed")
 
 
 def read_own_worlds(place: Path, like: Problem | None = None) -> list[Problem]:
-    """Return the problems of a file.
+    """Return the problems in a user's JSON or JSONL file.
 
     Args:
-        place: the file.
-        like: a problem; the file may then also hold worlds alone, which have its theory and regime.
+        place: the path of the file.
+        like: a problem whose theory and regime are used for worlds that have none; None to require
+            complete problems.
 
     Raises:
-        DataError: the file is bad; the message names file, line and field.
+        DataError: the file is invalid; the message names file, line and field.
     """
     found: dict[str, Problem] = {}
     of = _of_lines if place.name.removesuffix(".gz").endswith(".jsonl") else _of_file

@@ -1,13 +1,14 @@
-"""Builds the problems of task `abd` from any kind of file, and checks their parts.
+"""Build problems of the task `abd`, and check the values that files of problems contain.
 
-`shown` and `hidden` are prompt worlds and holdouts, each in the JSON form of
-`tools/logic/worlds.py`; a rule has to be valid in them (output true). `public` is {"theory": the
-JSON form of `tools/logic/theories.py` with the "regime"}. `secret` holds what is known of
-"reference" (a formula as it is written), "reference_cost" (in all prompt worlds), "bounds" and
-"hidden_bounds" (the stored lower bound of each world, null where there is none), "difficulty",
-"scenario" (as published) and "holdouts_published" (the number that came with the problem).
+`shown` holds the prompt worlds and `hidden` the holdouts, each in the JSON form of
+`tools/logic/worlds.py`. The expected output is True, because a rule has to be valid in every world.
+`public` is {"theory": …}, in the JSON form of `tools/logic/theories.py` with the key "regime".
+`secret` has those of the following keys whose values are known: "reference" (a formula as text),
+"reference_cost" (in all prompt worlds), "bounds" and "hidden_bounds" (the stored lower bound of
+each world, null if there is none), "difficulty", "scenario" (as published) and
+"holdouts_published" (the number of holdouts that came with the problem).
 
-A check raises `BadValue` with the keys that lead to the bad part.
+The check functions raise `BadValue` with the keys that lead to the invalid value.
 """
 
 from __future__ import annotations
@@ -33,9 +34,16 @@ def build_problem(
     holdouts: Sequence[World],
     secret: Mapping[str, Json],
 ) -> Problem:
-    """Return a problem of task `abd`.
+    """Return a problem of the task `abd`.
 
-    `secret` has the keys described above; those that are None are left out.
+    Args:
+        name: the id of the problem.
+        theory: the theory.
+        regime: the regime, which defines how unknown atoms are treated.
+        worlds: the prompt worlds.
+        holdouts: the holdout worlds.
+        secret: facts that models never see, with the keys in the module docstring. Keys with the
+            value None are left out.
     """
     return Problem(
         id=name,
@@ -50,14 +58,22 @@ def build_problem(
 
 
 def check_regime(value: Json, keys: Keys) -> Regime:
-    """Return `value` if it names a regime. Raises BadValue otherwise."""
+    """Return `value` if it is the name of a regime.
+
+    Raises:
+        BadValue: there is no such regime; `keys` is the location of the value.
+    """
     if value not in REGIMES:
         raise BadValue(keys, f"must be one of {', '.join(REGIMES)}, not {shorten(value)}")
     return cast(Regime, value)
 
 
 def find_theory(name: str, keys: Keys, known: Sequence[Theory]) -> Theory:
-    """Return the known theory with this name; a theory may have several names."""
+    """Return the theory in `known` with this name. A theory may have several names.
+
+    Raises:
+        BadValue: there is no such theory; `keys` is the location of the name.
+    """
     for theory in known:
         if name in theory.names:
             return theory
@@ -66,7 +82,7 @@ def find_theory(name: str, keys: Keys, known: Sequence[Theory]) -> Theory:
 
 
 def parse_instance_world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> World:
-    """Return a world from its JSON form, checked against the theory and the regime."""
+    """Return the world for a JSON value after checking that it fits the theory and the regime."""
     try:
         found = parse_world(data, theory.signature, "")
     except DataError as error:
@@ -77,12 +93,12 @@ def parse_instance_world(data: Json, keys: Keys, theory: Theory, regime: Regime)
 
 
 def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
-    """Raise BadValue if two worlds have equal names.
+    """Raise BadValue if two worlds have the same name.
 
     Args:
         worlds: the worlds.
-        keys: the keys that lead to them.
-        field: the key of a world's name within it.
+        keys: the location of the list of worlds in the file.
+        field: the key under which a world has its name.
     """
     seen: set[str] = set()
     for place, one in enumerate(worlds):
@@ -92,9 +108,19 @@ def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
 
 
 def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
-    """Return the reference rule as text if it is a readable formula, or None if there is none.
+    """Return the reference rule as text after checking that it is a formula; None if `value` is
+    None.
 
-    The scope of the theory is not checked, because published references do not always respect it.
+    The formula may contain predicates that the theory forbids in rules, because some published
+    references do.
+
+    Args:
+        value: the reference rule.
+        keys: the location of the rule in the file.
+        theory: the theory of the problem.
+
+    Raises:
+        BadValue: the value is not a formula.
     """
     if value is None:
         return None
@@ -108,23 +134,26 @@ def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
 
 
 def check_count(value: Json, keys: Keys) -> int | None:
-    """Return an integer from 0, checked, or None."""
+    """Return `value` if it is None or an integer of at least 0; otherwise raise BadValue."""
     if value is not None and (type(value) is not int or value < 0):
         raise BadValue(keys, f"must be a number of at least 0, not {shorten(value)}")
     return value
 
 
 def check_name(value: Json, keys: Keys) -> str:
-    """Return a name as text, checked: a number or a non-empty string."""
+    """Return a name as text if it is a number or a non-empty string; otherwise raise BadValue."""
     if type(value) not in (int, str) or value == "":
         raise BadValue(keys, f"must be a number or a string, not {shorten(value)}")
     return str(value)
 
 
 def check_object(data: Json, keys: Keys, expected: str) -> dict[str, Json]:
-    """Return `data` if it is a mapping. Raises BadValue otherwise.
+    """Return `data` if it is a JSON object; otherwise raise BadValue.
 
-    `expected` names the expected value in the error, for example "an object with domain".
+    Args:
+        data: the value to check.
+        keys: the location of the value in the file.
+        expected: what the value should be, for the message, such as "an object with domain".
     """
     if not isinstance(data, dict):
         raise BadValue(keys, f"must be {expected}, not {shorten(data)}")
@@ -132,7 +161,13 @@ def check_object(data: Json, keys: Keys, expected: str) -> dict[str, Json]:
 
 
 def check_list(data: Json, keys: Keys, expected: str) -> list[Json]:
-    """Return a list with at least one element, checked; `expected` names the elements in the error."""
+    """Return `data` if it is a list with at least one element; otherwise raise BadValue.
+
+    Args:
+        data: the value to check.
+        keys: the location of the value in the file.
+        expected: what the elements should be, for the message.
+    """
     if not isinstance(data, list) or not data:
         raise BadValue(keys, f"must be a list of {expected}, not {shorten(data)}")
     return data

@@ -1,20 +1,20 @@
-"""Reads the published files of ABD (abduction-v1.2).
+"""Read the published files of ABD (abduction-v1.2).
 
-Instances are a list of records in YAML (`yaml_records.py`), holdouts are JSONL with a world per
-line; both are plain or gzip. The file of holdouts is looked for in the folder of the instances,
-under their name with "holdouts" for "instances" or after it, or else under the published name. Its
-rows are joined by instanceId in their order. Rows whose meta.status is not "success", rows with an
-empty world, rows of unknown instances and prompt worlds with isHeldout are left out and counted by
-a `DataWarning`.
+The instances are a list of records in YAML (`yaml_records.py`). The holdouts are JSONL with one
+world per line. Both may be gzipped. The file of holdouts is searched in the folder of the
+instances. Its name is the name of the instances with "holdouts" instead of "instances" or appended,
+or the published name. The field instanceId assigns each holdout to an instance. The following are
+left out and counted by a `DataWarning`: rows whose meta.status is not "success", rows with an empty
+world, rows of unknown instances, and prompt worlds with isHeldout.
 
-A record that cannot be read is an error, or is left out (`io/bad_records.py`). Optional fields that
-cannot be read are left out with a warning: the reference, its cost, and lower bounds. Two of the 600
-published references are written `(exists Var(y) …`, which the grammar of the published evaluator does not
-have either; their costs are kept.
+A record that cannot be read is an error, or is left out (`io/bad_records.py`). The optional fields
+(the reference, its cost, and lower bounds) are left out with a warning if they cannot be read. Two
+of the 600 published references are written `(exists Var(y) …`, which the grammar of the published
+evaluator does not allow either; their costs are kept.
 
-Theory and scope are those of theoryId, because the lists of allowed and forbidden predicates in a
-record are incomplete. Of the other fields of a record only those are read that a problem holds
-(`problems.py`).
+The theory of an instance, with the predicates that a rule may contain, follows from theoryId,
+because the lists of allowed and forbidden predicates in a record are incomplete. Of the other
+fields, only those that a problem contains are read (`problems.py`).
 
 Reading 5.6 MB of YAML takes a second, and reading JSON a tenth of that. The records of a large file
 are therefore cached as JSON in the user's cache folder (`yaml_records.py`).
@@ -58,7 +58,7 @@ REGIMES: Mapping[str, Regime] = {
 
 
 class StoredWorld(NamedTuple):
-    """A world with its published lower bound."""
+    """A world with its published lower bound on the cost of a rule, or None if there is no bound."""
 
     world: World
     bound: int | None
@@ -68,13 +68,13 @@ class PublishedInstance(NamedTuple):
     """A published instance of ABD, as read from its record.
 
     Args:
-        name: the instanceId.
-        theory: the theory of its theoryId.
-        regime: the regime of its scenario.
+        name: the field instanceId.
+        theory: the theory with the field theoryId.
+        regime: the regime of the field scenario.
         worlds: the prompt worlds.
-        secret: the secret part of the problem, without bounds.
-        heldout_count: the number of its worlds with isHeldout, which are left out.
-        other_axioms: whether it lists axioms that are not those of its theory.
+        secret: the secret facts of the problem, without lower bounds.
+        heldout_count: the number of worlds in the record with isHeldout, which are left out.
+        other_axioms: whether the record lists axioms that differ from those of the theory.
     """
 
     name: str
@@ -87,10 +87,10 @@ class PublishedInstance(NamedTuple):
 
 
 def read_published_files(place: Path) -> list[Problem]:
-    """Return the problems of the instances at `place`, with their holdouts.
+    """Return the problems for the published instances in the file `place`, with their holdouts.
 
     Raises:
-        DataError: the file is bad or has no instances.
+        DataError: the file is invalid or has no instances.
     """
     found: dict[str, PublishedInstance] = {}
     with BadRecords(place) as bad:
@@ -109,7 +109,7 @@ def read_published_files(place: Path) -> list[Problem]:
 
 
 def records_of(place: Path) -> list[Record]:
-    """Return the raw records of a file of instances."""
+    """Return the raw records in a file of instances."""
     text = read_text(place)
     return read_cached_records(text, lambda: read_records(text, place))
 
@@ -117,7 +117,7 @@ def records_of(place: Path) -> list[Record]:
 def instances(
     records: Sequence[Record], bad: BadRecords
 ) -> Iterator[tuple[str, PublishedInstance, dict[str, Json]]]:
-    """Yield where a record is, its instance, and the raw record, for each that can be read."""
+    """Yield (location of the record, instance, raw record) for each record that can be read."""
     for line, record in records:
         name = record.get("instanceId") if isinstance(record, dict) else None
         named = f", instance {shorten(name)!r}" if isinstance(name, str) and name else ""
@@ -138,7 +138,7 @@ def _warn_of(place: Path, found: Collection[PublishedInstance]) -> None:
 
 
 def find_holdouts_file(place: Path) -> Path | None:
-    """Return the file of holdouts that belongs to a file of instances, or None."""
+    """Return the file of holdouts that belongs to the file of instances `place`, or None."""
     for name in (holdouts_file_name(place), *HOLDOUTS_FILES):
         for end in (".gz", "") if place.name.endswith(".gz") else ("", ".gz"):
             beside = place.with_name(name + end)
@@ -148,7 +148,7 @@ def find_holdouts_file(place: Path) -> Path | None:
 
 
 def holdouts_file_name(place: Path) -> str:
-    """Return the name, if not compressed, of the holdouts that belong to this file alone."""
+    """Return the name of the file of holdouts for the file of instances `place`, without ".gz"."""
     stem = re.sub(r"\.ya?ml(\.gz)?$", "", place.name)
     named = stem.replace("instances", "holdouts") if "instances" in stem else f"{stem}_holdouts"
     return f"{named}.jsonl"
@@ -301,10 +301,15 @@ def _holdouts(
 
 
 def parse_holdout(row: dict[str, Json], one: PublishedInstance, bad: BadRecords) -> StoredWorld:
-    """Return the world in a row of holdouts of an instance.
+    """Return the world in one row of a file of holdouts.
+
+    Args:
+        row: the row.
+        one: the instance to which the row belongs.
+        bad: collects optional fields that cannot be read.
 
     Raises:
-        BadValue: the row is bad or does not fit the instance.
+        BadValue: the row is invalid or does not fit the instance.
     """
     for key, same in (("theoryId", one.theory.names), ("scenario", (one.secret["scenario"],))):
         if key in row and row[key] not in same:
@@ -313,9 +318,7 @@ def parse_holdout(row: dict[str, Json], one: PublishedInstance, bad: BadRecords)
 
 
 def data_identity(place: Path) -> dict[str, Json]:
-    """Return `files.identify_file` of the instances, or that of both files where there are
-    holdouts.
-    """
+    """Return {"name", "sha256"} of the file of instances, or of instances and holdouts together."""
     beside = find_holdouts_file(place)
     if beside is None:
         return identify_file(place)

@@ -1,8 +1,9 @@
-"""Prompt texts for default-exception abduction, by regime (ABD, section 6.1 and appendix A).
+"""Prompt texts for default-exception abduction (ABD, section 6.1 and appendix A).
 
-They contain role, semantics, grammar, the aims in the order validity, cost, size, what a rule may
-contain, the axioms, and each world's true and unknown atoms under the closed-world rule. No
-instance and no reference serves as an example. The wording is this project's own.
+The texts contain the role, the semantics of the regime, the grammar, the aims in the order
+validity, cost, size, the predicates that a rule may contain, and the axioms. For each world, they
+list the true and the unknown atoms; all other atoms are false. No instance and no reference rule is
+used as an example. The wording is this project's own.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class LogicWords:
     """Prompt texts for a theory and a regime.
 
     Args:
-        theory: the theory, None without a problem, as in a list of families.
-        regime: full, partial or skeptical.
+        theory: the theory, or None if there is no problem.
+        regime: "full", "partial" or "skeptical"; defines how unknown atoms are treated.
     """
 
     theory: Theory | None = None
@@ -79,7 +80,7 @@ class LogicWords:
 
     @staticmethod
     def from_public(public: Mapping[str, Json]) -> LogicWords:
-        """Return the prompt texts for the theory and the regime of a problem."""
+        """Return the prompt texts for the theory and regime in the public facts of a problem."""
         told = public["theory"]
         return LogicWords(theory_from_json(told), told["regime"])
 
@@ -92,15 +93,15 @@ class LogicWords:
         return "\n\n".join(blocks)
 
     def contract(self, answer_format: str) -> str:
-        """Return the instructions that describe how an answer must be written."""
+        """Return the instructions for writing an answer in the format `answer_format`."""
         return _CONTRACT
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
-        """Return the JSON schema of an answer."""
+        """Return the JSON schema of an answer, or None for a format that is not JSON."""
         return ANSWER_SCHEMA
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a world as a prompt shows it."""
+        """Return a world as text for a prompt."""
         return world_text(number, observation.input)
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
@@ -109,24 +110,24 @@ class LogicWords:
         return said.strip()
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return where and why a rule fails, or its cost if it is valid."""
+        """Return feedback on a rule: where and why it fails, or its cost if it is valid."""
         return feedback_text(agreement)
 
     def compact(self) -> CompactLogicWords:
-        """Return a shorter version of these prompt texts."""
+        """Return a version of these prompt texts with fewer tokens."""
         return CompactLogicWords(self.theory, self.regime)
 
 
 class CompactLogicWords(LogicWords):
-    """Prompt texts in few tokens.
+    """Prompt texts with few tokens.
 
-    The theory takes one line. A world takes one line, with its atoms by predicate and "?" before
-    unknown atoms. An earlier hypothesis is shown by its formula alone.
+    The theory takes one line. A world takes one line, which lists its atoms by predicate, with "?"
+    before unknown atoms. Earlier hypotheses are shown as formulas without descriptions.
     """
 
     @property
     def instructions(self) -> str:
-        """Axioms, allowed predicates and regime, in one line."""
+        """The axioms, the predicates that a rule may contain, and the regime, on one line."""
         if self.theory is None:
             return self.regime
         axioms = " ".join(format_sexpr(axiom) for axiom in self.theory.axioms)
@@ -134,22 +135,24 @@ class CompactLogicWords(LogicWords):
         return f"{axioms} Ab of {allowed} =, {self.regime}"
 
     def contract(self, answer_format: str) -> str:
-        """Return the beginning of an answer, in one line."""
+        """Return the beginning of an answer, on one line, as an example."""
         return 'Ab(x) as {"formula": "(and (... x) (not (... x)))", "description": "..."}:'
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a world as text in one line."""
+        """Return a world as text on one line."""
         world = observation.input
         parts = [f"{name} {_few(atoms)}" for name, atoms in world["true"].items()]
         parts += [f"?{name} {_few(atoms)}" for name, atoms in world.get("unknown", {}).items()]
         return join_lines(f"{' '.join(world['domain'])}: {'; '.join(parts)}")
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return a rule as text: its formula alone."""
+        """Return the formula of a rule, without its description."""
         return hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return the number of worlds where a rule is valid, its cost and its lower bound."""
+        """Return feedback on a rule: the number of worlds where it is valid, its cost and its lower
+        bound.
+        """
         right = sum(mark is True for mark in agreement.marks)
         cost, bound = agreement.detail.get("cost"), agreement.detail.get("bound")
         said = [f"valid in {right} of {len(agreement.marks)}"]
@@ -158,7 +161,7 @@ class CompactLogicWords(LogicWords):
         return ", ".join(said)
 
     def compact(self) -> CompactLogicWords:
-        """Return the object itself, which is compact already."""
+        """Return this object, which is compact already."""
         return self
 
 
@@ -180,7 +183,7 @@ def _theory(theory: Theory) -> str:
 
 
 def world_text(number: int, world: Json) -> str:
-    """Return a world as prompts show it: elements, true atoms by predicate, unknown atoms."""
+    """Return a world as text for a prompt: elements, true atoms by predicate, and unknown atoms."""
     name = world.get("id") or number
     lines = [f"World {name}: elements {' '.join(world['domain'])}"]
     for predicate, atoms in world["true"].items():
@@ -200,9 +203,7 @@ _SHOWN = 4  # most worlds that feedback explains
 
 
 def feedback_text(agreement: Agreement) -> str:
-    """Return the feedback on a rule for its proposer: where and why it fails, or its cost if it is
-    valid.
-    """
+    """Return feedback on a rule: where and why it fails, or its cost if it is valid."""
     marks = agreement.marks
     if all(mark is True for mark in marks):
         return f"The rule is valid in all {len(marks)} worlds.{_price(agreement)}"

@@ -1,1 +1,1 @@
-"""Programs of one argument: the family, and the tasks list_functions, mini_arc, arc and acre."""
+"""The family `programs`, whose hypotheses are Python functions, and the tasks of this family."""

@@ -1,24 +1,26 @@
-"""Task `acre`: which objects set off a machine, from scenes with its light "on" or "off".
+"""Task `acre`: infer which objects set off a machine, from scenes in which its light is on or off.
 
-The task reads the published JSONL (one object per line with `idx`, `train` and `test`; a pair is
-{"input": scene, "output": "on" | "off" | "undetermined"}, and the pairs of `test` have a `type`),
-and generates problems of its own (`acre_generator.py`). A scene is a list of entities "color
-material shape" from a vocabulary of 48; their order carries no meaning. `Problem.secret["types"]`
-holds the published type of each hidden scene: direct, indirect, screen_off or potential.
+The task reads the published JSONL files: one object per line with `idx`, `train` and `test`. A pair
+is {"input": scene, "output": "on" | "off" | "undetermined"}, and the pairs of `test` have a `type`.
+The task can also generate problems (`acre_generator.py`). A scene is a list of entities "color
+material shape" from a vocabulary of 48; the order of the entities has no meaning.
+`Problem.secret["types"]` holds the published type of each hidden scene: direct, indirect,
+screen_off or potential.
 
 "undetermined" means that the shown scenes do not determine the light of a scene. No rule that
-answers on or off can predict it, so such a pair is never shown, and `judgeable` excludes it from
-pass rates unless it is requested.
+answers "on" or "off" can predict such a pair. These pairs are therefore never shown, and
+`judgeable` excludes them from pass rates unless the user includes them.
 
-`--observations N` (2 or more) shows, as in GEAR, a scene that is on, then one that is off, then N -
-2 of the others. A file in GEAR's form is used as it is.
+`--observations N` (2 or more) shows, as in GEAR, one scene that is on, one scene that is off, and N
+- 2 more scenes. A file in GEAR's form is used without changes.
 
-The sample space is that of GEAR, with 7,049 scenes: the empty one, the 48 with one entity, and
-1,000 for each size from 2 to 8. The paper's text stops at 7 and allows repetitions, but its count
-requires 8. As in the published code and the published scenes, no entity occurs twice in a scene
-here. The scenes of a size differ as sets. Scenes with one entity come in the order of the
-vocabulary. The other scenes, and the entities within them, come in the order in which they were
-drawn, so that their order reveals nothing and any prefix of a stratum is a sample of it.
+The sample space (the scenes to predict) follows GEAR and has 7,049 scenes: the empty scene, the 48
+scenes with one entity, and 1,000 scenes for each size from 2 to 8. The paper's text ends at size 7
+and allows repeated entities, but the number of scenes in the paper requires size 8. No entity
+occurs twice in a scene, as in the published code and the published scenes. All scenes of a size
+differ as sets. Scenes with one entity are in the order of the vocabulary. All other scenes, and the
+entities within a scene, are in random order. So the order reveals nothing, and the first n scenes
+of a size are a random sample of the scenes of that size.
 """
 
 from __future__ import annotations
@@ -67,16 +69,16 @@ class Acre:
     kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read published or user's problems from a file."""
+        """Read published problems, or a user's problems in the published form, from a file."""
         loaded = read_problems(path, FILES, _problem)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Draw the shown scenes of each problem, or take them from a file in GEAR's form.
+        """Return the problems with other shown scenes, drawn at random or listed in a file.
 
         Raises:
-            UsageError: the number is below 2, or no problem has as many scenes.
-            DataError: the file is bad or shows an undetermined pair.
+            UsageError: the number of scenes is below 2, or no problem has that many scenes.
+            DataError: the file is invalid or shows an undetermined pair.
         """
         text = observations.strip()
         if text.lstrip("+-").isdecimal():
@@ -90,15 +92,22 @@ class Acre:
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space. All problems of this task share it."""
+        """Return the sample space (the scenes to predict), which is the same for all problems."""
         return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
-        """Return an input of a file of inputs, checked."""
+        """Return a scene from a sample space file after checking it.
+
+        Args:
+            value: the scene.
+            where: the location of the scene, with which error messages begin.
+        """
         return _scene(value, where)
 
     def judgeable(self, observation: Observation) -> bool:
-        """Return whether a rule that answers on or off can be right on the pair at all."""
+        """Return whether a hypothesis can be right on the pair: True unless the output is
+        "undetermined".
+        """
         return bool(observation.output != UNDETERMINED)
 
 
@@ -220,10 +229,11 @@ def _choice(problem: Problem, count: int, rng: random.Random) -> list[int] | Non
 
 @lru_cache(maxsize=4)
 def sample_space(seed: int) -> InputSet:
-    """Return the sample space of 7,049 scenes. It is cached, so do not modify it.
+    """Return the sample space of 7,049 scenes for a seed. The result is cached and must not be
+    modified.
 
-    The scenes depend only on the seed, on any machine, because only `Random.random` is used. Python
-    promises to keep its stream.
+    The scenes are the same on all machines, because only `Random.random` is used. Python keeps the
+    numbers of this function stable across versions.
     """
     rng = random.Random(f"acre space {seed}")
     rows: list[Json] = [[], *([entity] for entity in ENTITIES)]

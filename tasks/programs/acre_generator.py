@@ -1,25 +1,26 @@
-"""Generates problems for ACRE: some objects are blickets, and a scene is on iff it holds one.
+"""Generate problems for ACRE: some objects are blickets, and a scene is on if it contains a
+blicket.
 
-The problems follow the experiments of developmental psychology on which the published ones are
-based, with six shown scenes and four hidden ones. Three shown scenes are about a blicket and a
-screened-off object (the blicket alone is on, the two together are on, the other alone is off), and
-three about a group of 3 to 6 more objects. The sizes of scenes and the shares of types follow
-counts over the 50 published problems. `conclude` derives by logic alone what the shown scenes imply
-about a hidden one:
+The problems follow the experiments of developmental psychology on which the published problems are
+based. Each has six shown and four hidden scenes. Three shown scenes concern a blicket and a
+screened-off object: the blicket alone is on, the two together are on, and the second object alone
+is off. The other three shown scenes concern a group of 3 to 6 more objects. The sizes of scenes and
+the frequencies of the types follow counts over the 50 published problems. `conclude` derives by
+logic alone what the shown scenes imply about a hidden scene:
 
 | output | type | condition |
 |---|---|---|
-| on | direct | it contains a whole scene that was shown on |
-| on | indirect | it contains what is left of a scene shown on, without the objects seen off |
-| off | screen_off | all its objects were seen off, and one of them also in a scene that was on |
-| off | direct | all its objects were seen off |
+| on | direct | the scene contains all objects of a scene that was shown on |
+| on | indirect | some scene was shown on, and the scene contains all its objects except those seen off |
+| off | screen_off | all objects of the scene were seen off, and one of them was also in a scene that was on |
+| off | direct | all objects of the scene were seen off |
 | undetermined | potential | otherwise |
 
-Every problem has an object with direct evidence and a screened-off one. Half of the problems have
-an object that only combined scenes show to be a blicket, and some have hidden scenes that stay
-undetermined. All scenes of a problem differ as sets. Problem k of a seed is the same however many
-problems are requested. `Problem.secret` holds the rule as Python and in words, the blickets, what
-the shown scenes imply about each object, and the type of each hidden scene.
+Every problem has an object with direct evidence and a screened-off object. In half of the problems,
+an object can be recognised as a blicket only by combining scenes. Some problems have hidden scenes
+that stay undetermined. All scenes of a problem differ as sets. Problem k of a seed does not depend
+on the number of generated problems. `Problem.secret` holds the rule as Python and in words, the
+blickets, the conclusions about each object, and the type of each hidden scene.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ def generate(count: int, seed: int) -> list[Problem]:
 
 
 def conclude(shown: ShownScenes, scene: Iterable[str]) -> tuple[str, str]:
-    """Return the (output, type) that the shown scenes and the blicket rule imply for a scene."""
+    """Return the (output, type) that the shown scenes imply for another scene.
+
+    The scene is on if and only if it contains a blicket. The module docstring lists the types.
+    """
     asked = set(scene)
     off = {entity for seen, light in shown if light == OFF for entity in seen}
     on = [set(seen) for seen, light in shown if light == ON]

@@ -1,4 +1,6 @@
-"""Vocabulary of ACRE: 48 entities, and the three outputs of a scene."""
+"""The vocabulary of ACRE: 48 entities that scenes contain, and the three possible outputs of a
+scene.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ T = TypeVar("T")
 
 
 def scene_name(scene: Sequence[str]) -> str:
-    """Return a text that lists the entities of a scene."""
+    """Return the entities of a scene as one text."""
     return ", ".join(scene)
 
 
 def sample_without_replacement(rng: random.Random, population: Sequence[T], count: int) -> list[T]:
-    """Draw `count` different elements of `population`, in the order drawn.
+    """Draw `count` different elements of `population`, in random order.
 
-    Only `Random.random` is used, because Python keeps its stream stable across versions.
+    Only `Random.random` is used, because Python keeps its numbers stable across versions.
     """
     left = list(population)
     return [left.pop(int(rng.random() * len(left))) for _ in range(count)]

@@ -1,20 +1,21 @@
-"""Reads a model's answer about a program: a tuple of two strings, a JSON object or a fenced block.
+"""Extract a program from a model's answer: a tuple of two strings, a JSON object or a fenced block.
 
-Reading is tolerant where the meaning is plain, and each tolerance is recorded in
-`meta["leniency"]`. Otherwise the answer is malformed, with a short stable reason. The readers of
-tuples try `ast.literal_eval` first: on the answer, on the answer without its Markdown fences, and
-on each tuple of two literals within it. A scanner comes last. It accepts real line breaks and
-unescaped quotes within a string, and ends a string where what follows fits a tuple. Where an answer
-holds several tuples, such as drafts before a final one, the last tuple that is a hypothesis counts.
+Minor errors of form are corrected if the meaning is clear, and each correction is recorded in
+`meta["leniency"]`. All other answers are malformed, with a short stable reason. The readers of
+tuples first try `ast.literal_eval`: on the answer, on the answer without Markdown fences, and on
+each tuple of two literals within the answer. Then they use a scanner that also accepts line breaks
+and unescaped quotes within a string. The scanner ends a string at a quote whose continuation fits a
+tuple. If an answer contains several tuples, such as drafts, the last tuple that is a hypothesis is
+used.
 
-Nothing here raises or executes the text. The work is bounded for any text, by the number of places
-that are examined and by one budget of characters that all attempts to read an answer may parse.
+No function of this module raises an exception or executes the text. The work is bounded for all
+texts. The number of examined positions is limited, and all attempts to read one answer share a
+budget of characters that may be parsed.
 
-`enforce_contract` enforces the answer contract of programs (`--strict-contract`): one function and
-nothing else. By default a program that breaches the contract runs, and the breaches are counted.
-Under the strict contract the answer is malformed, with the reason `breach_` and the gravest of its
-breaches. Safety does not depend on this: the sandbox runs whatever is not malformed and stops what
-it must.
+`enforce_contract` applies the option `--strict-contract`. The answer contract allows one function
+and nothing else. By default, a program that breaches the contract runs, and the breaches are
+counted. With the option, the answer is malformed, and the reason is `breach_` with the most serious
+breach. Safety does not depend on the contract, because programs run in the sandbox.
 """
 
 from __future__ import annotations
@@ -43,11 +44,15 @@ _TOO_COSTLY = Malformed("too_costly", "there are too many ways to read the answe
 
 
 def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
-    """Return the hypothesis of an answer in the format `tuple`, `json` or `fenced_function`.
+    """Return the hypothesis in a model's answer, or `Malformed` with the reason.
 
-    Besides the reasons of `read_source`, an answer is malformed as too_long, no_tuple,
+    In addition to the reasons of `read_source`, the reason can be too_long, no_tuple,
     not_two_strings, cut (the answer ends within the source), no_object, no_code or too_costly (the
-    attempts to read it have parsed `python_parser.PARSED_CHARACTERS` characters).
+    attempts to read the answer have parsed `python_parser.PARSED_CHARACTERS` characters).
+
+    Args:
+        text: the answer.
+        answer_format: "tuple", "json" or "fenced_function".
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")
@@ -90,9 +95,9 @@ _FAILURE_RANK = {"not_two_strings": -1, "cut": 1, "no_tuple": 2}
 
 
 def read_code(text: str) -> Hypothesis | Malformed:
-    """Return the hypothesis of a function that a user or a tool call supplies.
+    """Return the hypothesis for source code that comes from a user or a tool call.
 
-    The source may be bare, fenced, or surrounded by prose.
+    The code may be in a Markdown fence or surrounded by prose.
     """
     budget = ParsingBudget()
     read = read_source(text, budget=budget)
@@ -367,9 +372,9 @@ BREACHES = {  # ordered from the gravest to the least grave
 
 
 def enforce_contract(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
-    """Return `read`, or `Malformed` if it breaches the answer contract.
+    """Return `Malformed` if a hypothesis breaches the answer contract, otherwise `read` unchanged.
 
-    The reason is `breach_` and the name of the most serious breach.
+    The reason is `breach_` followed by the name of the most serious breach.
     """
     if isinstance(read, Malformed) or not read.breaches:
         return read

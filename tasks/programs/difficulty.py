@@ -1,9 +1,9 @@
-"""Selects easy or hard problems among those that the program tasks generate.
+"""Select easy or hard problems among the generated problems of the program tasks.
 
-A problem is easy if its rule has one step and its shown grids have at most 64 cells each. In ACRE
-it is easy if each object that can be identified as a blicket is identified by direct evidence. All
-other problems are hard. The problems come from the same sequence that the task generates without a
-difficulty, with those of the other difficulty left out.
+A problem is easy if its rule has one step and its shown grids have at most 64 cells each. A problem
+of ACRE is easy if direct evidence identifies all objects that can be identified as blickets. All
+other problems are hard. Problems with the selected difficulty are taken, in order, from the
+problems that the task generates without this selection.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_GENERATED_PER_PROBLEM = 40  # times the requested number, whichever is more
 
 
 def is_easy(problem: Problem) -> bool:
-    """Return whether a generated problem is easy."""
+    """Return whether a generated problem is easy; the module docstring defines this."""
     if problem.task in ("mini_arc", "arc") and any(
         count_cells(grid) > MAX_EASY_CELLS
         for pair in problem.shown
@@ -33,15 +33,21 @@ def is_easy(problem: Problem) -> bool:
 
 
 def count_cells(grid: Json) -> int:
-    """Return the number of cells of a grid."""
+    """Return the number of cells of a grid, rows times columns."""
     return len(grid) * len(grid[0]) if grid else 0
 
 
 def generate_with_difficulty(source: Any, count: int, seed: int, difficulty: str) -> list[Problem]:
-    """Return the first `count` problems of the seed that have the difficulty.
+    """Return the first `count` generated problems with the selected difficulty.
+
+    Args:
+        source: the task that generates the problems.
+        count: the number of problems.
+        seed: the seed of the problems.
+        difficulty: "easy" or "hard".
 
     Raises:
-        UsageError: there are too few, or the difficulty is unknown.
+        UsageError: the task generates too few such problems, or `difficulty` is unknown.
     """
     if difficulty not in DIFFICULTIES:
         raise UsageError(f"--difficulty {difficulty}: it must be one of {', '.join(DIFFICULTIES)}")

@@ -1,13 +1,14 @@
 """Family `programs`: a hypothesis is a description and a Python function of one argument.
 
-The oracle `execute` runs a function in the sandbox and receives inputs only. Its outputs are
-compared here, by the equality rule of `sandbox/inside/canonical.py`. The answer formats are:
+The oracle `execute` runs a function in the sandbox, which receives inputs only. The outputs are
+compared with the expected outputs outside of the sandbox, by the equality rule of
+`sandbox/inside/canonical.py`. The answer formats are:
 
 - `tuple`, the default: one Python tuple of two strings, description and source (the contract of
   GEAR's appendix E, in other words);
 - `json`: one object {"description", "code"}, for endpoints that enforce a JSON schema;
-- `fenced_function`: a ```python block that holds the function, with the surrounding prose as its
-  description. Earlier work asked for this form, and its recorded answers have it.
+- `fenced_function`: a ```python block with the function. The prose around the block is the
+  description. Recorded answers of earlier work have this form.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def fn(x):
 
 
 class ProgramWords:
-    """Prompt texts for programs: values appear as Python writes them, grids without blanks."""
+    """Prompt texts for programs. Values are shown as Python literals, and grids without blanks."""
 
     instructions = (
         "A hypothesis is one rule that turns every input into its output: a Python function of"
@@ -106,7 +107,7 @@ class ProgramWords:
     )
 
     def contract(self, answer_format: str) -> str:
-        """Return the instructions that describe how an answer must be written."""
+        """Return the instructions for writing an answer in the format `answer_format`."""
         return {"tuple": _TUPLE, "json": _JSON, "fenced_function": _FENCED}[answer_format]
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
@@ -114,7 +115,7 @@ class ProgramWords:
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a pair as a prompt shows it."""
+        """Return a pair of input and output as text for a prompt."""
         return f"Pair {number}: ({_written(observation.input)}, {_written(observation.output)})"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
@@ -122,7 +123,7 @@ class ProgramWords:
         return hypothesis.description or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return the number of pairs that the function gets right, and the first wrong pairs."""
+        """Return feedback on a function: the number of correct pairs, and the first wrong pairs."""
         found = summarise_trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
         if found["consistent"]:
             return f"The function is right on all {found['of']} pairs."
@@ -138,7 +139,7 @@ class ProgramWords:
         return "\n".join(lines)
 
     def compact(self) -> CompactProgramWords:
-        """Return a shorter version of these prompt texts."""
+        """Return a version of these prompt texts with fewer tokens."""
         return CompactProgramWords()
 
 
@@ -150,26 +151,30 @@ _COMPACT = {
 
 
 class CompactProgramWords(ProgramWords):
-    """Prompt texts in few tokens: values appear as `compact_values.py` writes them."""
+    """Prompt texts for programs with few tokens. Values are shown in the notation of
+    `compact_values.py`.
+    """
 
     instructions = ""
 
     def contract(self, answer_format: str) -> str:
-        """Return the beginning of an answer in the format, in one line."""
+        """Return the beginning of an answer in the format `answer_format`, on one line, as an
+        example.
+        """
         return _COMPACT[answer_format]
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a pair as `input -> output`."""
+        """Return a pair of input and output as `input -> output`."""
         return f"{format_compact(observation.input)} -> {format_compact(observation.output)}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return the description of a hypothesis in one line, or its source if it has no
+        """Return the description of a hypothesis on one line, or its source if it has no
         description.
         """
         return join_lines(hypothesis.description) or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return the number of pairs that the function gets right, and the first wrong pair."""
+        """Return feedback on a function: the number of correct pairs, and the first wrong pair."""
         found = summarise_trial(
             view.shown, agreement.marks, agreement.got, agreement.verdict, max_failing=1
         )
@@ -179,7 +184,7 @@ class CompactProgramWords(ProgramWords):
         return "; ".join([said, *map(_wrong, found["failing"])])
 
     def compact(self) -> CompactProgramWords:
-        """Return the object itself, which is compact already."""
+        """Return this object, which is compact already."""
         return self
 
 
@@ -208,7 +213,9 @@ def _format_result(got: Json) -> str:
 
 
 def answer_text(description: str, code: str) -> str:
-    """Return a tuple of two strings as Python text that `ast.literal_eval` reads."""
+    """Return an answer in the format `tuple`: Python text that `ast.literal_eval` reads as two
+    strings.
+    """
     return f"({json.dumps(description)}, {json.dumps(code)})"
 
 
@@ -217,8 +224,8 @@ class Programs:
     """The family `programs`: Python functions of one argument.
 
     Args:
-        strict_contract: whether a breach of the answer contract makes an answer malformed, so that
-            it is not run.
+        strict_contract: whether an answer that breaks the answer contract (one function and nothing
+            else) is malformed and is not run.
         words: the prompt texts.
     """
 
@@ -234,21 +241,31 @@ class Programs:
     opens_hidden = True
 
     def with_strict_contract(self) -> Programs:
-        """Return the family with the strict answer contract."""
+        """Return a copy of this family in which answers that break the answer contract are
+        malformed.
+        """
         return replace(self, strict_contract=True)
 
     def with_task_wording(self, public: Mapping[str, Json]) -> Programs:
-        """Return the family with the prompt texts of a problem whose task supplies its own."""
+        """Return a copy of this family with the prompt texts for a problem.
+
+        `public` holds the problem's public facts. If the task of the problem has wording of its
+        own, that wording precedes the prompt texts of the family.
+        """
         return replace(self, words=OwnWords.from_public(public, self.words))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        """Return the hypothesis of a model's answer, or why the answer is malformed."""
+        """Return the hypothesis in a model's answer, or `Malformed` with the reason, as the only
+        element.
+        """
         return [self._held(read_answer(answer, answer_format))]
 
     def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
-        """Return the hypothesis of a function that a user supplies, fenced or bare."""
+        """Return the hypothesis for a function that a user supplies, with or without a Markdown
+        fence.
+        """
         return self._held(read_code(text))
 
     def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
@@ -261,12 +278,13 @@ class Programs:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Run a function on observations in the sandbox, and compare its outputs with the expected
+        """Run a function on observations in the sandbox and compare its outputs with the expected
         outputs.
 
         Returns:
-            For each observation True, False, or None with a reason if the function has no output
-            there. If the whole run failed, all entries are None, and `verdict` says how it failed.
+            For each observation True, False, or None with a reason if the function returns no
+            output. If the complete run failed, all elements are None, and `verdict` says how the
+            run failed.
 
         Raises:
             Unavailable: the session has no sandbox.
@@ -289,11 +307,9 @@ class Programs:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Run each function on all inputs in the sandbox, and return a code for each output.
+        """Run each function on all inputs in the sandbox and return a code for each output.
 
-        Equal outputs have equal codes.
-
-        The hypotheses run concurrently.
+        Equal outputs have equal codes. The functions run concurrently.
 
         Raises:
             Unavailable: the session has no sandbox.
@@ -305,14 +321,14 @@ class Programs:
         return [_predictions(batch, len(inputs)) for batch in batches]
 
     def is_consistent(self, agreement: Agreement) -> bool:
-        """Return whether the function is right on every observation."""
+        """Return whether the function is right on all observations."""
         return all(mark is True for mark in agreement.marks)
 
     def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
         """Return two shown pairs with equal inputs and different outputs, or an empty tuple.
 
-        Outputs are compared by the task's rule of equality, or exactly if the task has no such
-        rule. No function is consistent with both pairs.
+        No function is consistent with both pairs. Outputs are compared by the task's rule of
+        equality, or exactly if the task has no such rule.
         """
         normal = make_normaliser(problem.public.get(EQUALITY, {}))
         first: dict[bytes | str, tuple[bytes, Observation]] = {}
@@ -327,26 +343,31 @@ class Programs:
         return ()
 
     def description_bits(self, text: str, problem: Problem) -> float:
-        """Return the description length of a function, or of its text if this Python cannot read it."""
+        """Return the description length of a function in bits.
+
+        If this version of Python cannot parse the function, the length of its text is used.
+        """
         try:
             return program_bits(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return text_bits(text)
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
-        """Return the number of shown pairs on which the function is right, and of all of them."""
+        """Return (number of shown pairs on which the function is right, number of all shown pairs)."""
         return agreement.right, len(problem.shown)
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
-        """Return the tool `execute` on the shown observations, or nothing without a sandbox."""
+        """Return the tool `execute`, which runs a function on the shown pairs; no tool without a
+        sandbox.
+        """
         if oracles.execute is None:
             return ()
         return (build_execute_tool(lambda code: self.attempt(code, view, oracles)),)
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
-        """Return the answer of the tool `execute` as JSON text.
+        """Return the reply of the tool `execute` to a function, as JSON text.
 
-        The text depends on `code` and `view` alone.
+        The reply depends only on `code` and `view`.
         """
         read = self.parse_hypothesis(code, view)
         if isinstance(read, Malformed):

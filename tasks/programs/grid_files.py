@@ -1,20 +1,20 @@
-"""Reads the published forms of grid problems.
+"""Read grid problems from files in the published forms.
 
-A problem that cannot be read is an error, or is left out (`io/bad_records.py`).
-
-| form | content | id |
+| form | content | id of a problem |
 |---|---|---|
 | JSONL, plain or gzip | one object per line: idx (or id), train, test | idx |
 | a JSON file of one task | an object with train and test | name of the file |
-| a folder of these | the repositories of ARC-AGI and MINI-ARC, their `data` or one part of it | as above |
-| one JSON object {id: {train, test}} | Kaggle's …challenges.json; the outputs of test in …solutions.json in the same folder, {id: [output, …]} | id |
+| a folder | a copy of the repository of ARC-AGI or MINI-ARC, its folder `data` or a subfolder of it | as above |
+| one JSON object {id: {train, test}} | Kaggle's …challenges.json; the outputs of test in …solutions.json in the same folder, {id: [output, …]} | key of the object |
 
-An error names the file, the line and the field. A train pair needs its output, and so does a test
-pair of MINI-ARC. ARC has challenges, whose test inputs may come without output. Such a test input
-cannot be a hidden pair: it is left out, counted by a `DataWarning` that names the first one, and
-kept in the problem's secret part (`grid_values.UNANSWERED`) for the sample space. A problem that
-occurs in two files with the same train pairs and test inputs is read once, with the outputs of
-either file; with different pairs it is an error.
+An error names the file, the line and the field. The user can choose to skip problems that cannot be
+read (`io/bad_records.py`). All pairs need an output, except the test pairs of ARC challenges. A
+test input without an output cannot be a hidden pair. Such an input is left out, a `DataWarning`
+counts the inputs and names the first, and the secret part of the problem keeps the input for the
+sample space (`grid_values.UNANSWERED`).
+
+The same problem may occur in two files. If the train pairs and test inputs are equal, the problem
+is read once, with the outputs of whichever file has them. If the pairs differ, this is an error.
 """
 
 from __future__ import annotations
@@ -42,29 +42,28 @@ from .grid_values import UNANSWERED, Grid, check_grid
 
 
 class GridFileOptions(Protocol):
-    """What the reader of grid files needs to know about a task (`grids.GridTask`).
-
-    Its files and folders, the cells that it accepts, and whether a test input may lack an output.
-    """
+    """Settings of a task that control how grid files are read (`grids.GridTask`)."""
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The usual names of the file."""
+        """The usual names of the data file in a folder."""
         ...
 
     @property
     def folders(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of folders that hold JSON files; the first group that has any is read."""
+        """Groups of folders that contain JSON files. The first group in which a folder has files is
+        read.
+        """
         ...
 
     @property
     def from_editor(self) -> bool:
-        """Whether cells may be as the editor of MINI-ARC leaves them."""
+        """Whether cells may be digits in quotes or null, as the editor of MINI-ARC writes them."""
         ...
 
     @property
     def challenges(self) -> bool:
-        """Whether test inputs may lack outputs."""
+        """Whether test inputs may lack an output."""
         ...
 
 
@@ -87,13 +86,16 @@ class _Task:
 
 
 def read_grid_files(path: str | Path, form: GridFileOptions) -> dict[str, ProblemParts]:
-    """Read grid problems, and return for each problem id its shown pairs, hidden pairs and secret
-    facts.
+    """Return the shown pairs, hidden pairs and secret facts of each grid problem, by problem id.
 
     The problems are in the order of the files.
 
+    Args:
+        path: a file or a folder.
+        form: the settings of the task.
+
     Raises:
-        DataError: a file is bad or empty.
+        DataError: a file is invalid or empty.
         UsageError: there are no files.
     """
     tasks: dict[str, _Task] = {}
@@ -155,10 +157,10 @@ def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, ProblemPar
 
 
 def find_files(path: str | Path, form: GridFileOptions) -> list[Path]:
-    """Return the files of tasks at `path`, a file or a folder.
+    """Return the files with grid problems at `path`, which is a file or a folder.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there are no such files.
     """
     place = expand_home(path)
     if not place.is_dir():
@@ -211,7 +213,7 @@ def _solutions(path: Path) -> Path | None:
 
 
 def data_identity(path: str | Path, form: GridFileOptions) -> dict[str, Json]:
-    """Return `files.identify_file` of a single file, or `files.identify_files` of several."""
+    """Return {"name", "sha256"} of the data at `path`; the hash covers all files that are read."""
     place = expand_home(path)
     files = find_files(path, form)
     files += [beside for one in files if (beside := _solutions(one))]

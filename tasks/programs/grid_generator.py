@@ -1,14 +1,19 @@
-"""Generates grid problems for `mini_arc` and `arc`: one to three steps applied to drawn pictures.
+"""Generate grid problems for `mini_arc` and `arc`: rules of one to three steps, applied to
+pictures.
 
 For `mini_arc` all grids are 5 by 5, with three shown and three hidden pairs. For `arc` the inputs
-have 3 to 15 rows and columns, with three or four shown pairs and one or two hidden ones. A rule is
-kept only where the pairs determine it: every output differs from its input, the outputs vary and
-are not empty, leaving a step out changes at least two shown outputs, and no rule with one step of
-the catalogue that explains the shown pairs gives another output on a hidden pair. No two rules of a
-seed behave alike. Problem k of a seed is the same however many problems are requested.
-`Problem.secret` holds the rule as Python, its description and its number of steps.
+have 3 to 15 rows and columns, with three or four shown pairs and one or two hidden pairs. A rule is
+kept only if the pairs determine it:
 
-The pictures that serve as inputs are drawn by one function for each kind, on a background of 0. A
+- every output differs from its input, and the outputs vary and are not empty;
+- leaving out a step of the rule changes at least two shown outputs;
+- no one-step rule that explains the shown pairs predicts another output for a hidden pair.
+
+No two rules of a seed behave in the same way. Problem k of a seed does not depend on the number of
+generated problems. `Problem.secret` holds the rule as Python, its description and its number of
+steps.
+
+There is one function for each kind of picture. It draws a random picture on a background of 0. A
 picture depends only on the random number generator, the size and the palette.
 """
 
@@ -33,13 +38,13 @@ Function = Callable[[Grid], Grid]
 
 @dataclass(frozen=True)
 class ProblemSize:
-    """Ranges of grid sizes and of numbers of pairs in the generated problems of a task.
+    """Ranges for the size of grids and the number of pairs in the generated problems of a task.
 
     Args:
-        low: the fewest rows and columns of an input.
-        high: the most rows and columns of an input.
-        shown: the fewest and the most shown pairs.
-        hidden: the fewest and the most hidden pairs.
+        low: the minimum number of rows and columns of an input.
+        high: the maximum number of rows and columns of an input.
+        shown: the minimum and maximum number of shown pairs.
+        hidden: the minimum and maximum number of hidden pairs.
         any_size: whether rules may contain steps that change the size of the grid.
     """
 
@@ -58,7 +63,7 @@ PROBLEM_SIZES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A sequence of steps, with the function and the sentence that they make."""
+    """A rule on grids: a sequence of steps, available as a Python function and as a sentence."""
 
     steps: tuple[Step, ...]
 
@@ -69,7 +74,7 @@ class Rule:
 
     @property
     def bounded_source(self) -> str:
-        """Python source of the rule that raises `ValueError` before it squares a large grid.
+        """Python source of the rule that raises `ValueError` instead of squaring a large grid.
 
         Two fractal steps would turn an input of 15 by 15 into billions of cells.
         """
@@ -90,12 +95,12 @@ class Rule:
         return said[0].upper() + said[1:] + "."
 
     def drop_step(self, index: int) -> Rule:
-        """Return the rule without the step at `index`."""
+        """Return a copy of the rule without the step at `index`."""
         return Rule(self.steps[:index] + self.steps[index + 1 :])
 
 
 def generate(task: str, count: int, seed: int) -> list[Problem]:
-    """Generate `count` problems of the task `mini_arc` or `arc`.
+    """Generate `count` problems of the task "mini_arc" or "arc".
 
     Raises:
         UsageError: `count` is below 1.
@@ -107,7 +112,7 @@ def generate(task: str, count: int, seed: int) -> list[Problem]:
 
 
 def draw_inputs(task: str, seed: int, count: int = EXTRA_INPUTS) -> list[Grid]:
-    """Draw `count` pictures of all kinds, with the sizes of the task's problems."""
+    """Return `count` random pictures of all kinds, with the grid sizes of the task."""
     rng = random.Random(f"{task} inputs {seed}")
     kinds, shape = list(PICTURE_KINDS), PROBLEM_SIZES[task]
     made: list[Grid] = []
@@ -258,9 +263,7 @@ Cell = tuple[int, int]
 
 
 class Canvas:
-    """A grid on which a picture is drawn, with the random number generator that decides the
-    drawing.
-    """
+    """A grid on which random pictures are drawn, with a random number generator."""
 
     def __init__(self, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> None:
         self.rng = rng
@@ -278,7 +281,7 @@ class Canvas:
         return low + self.randbelow(max(high, low) - low + 1)
 
     def random_colour(self) -> int:
-        """Return a colour of the palette, drawn uniformly."""
+        """Return a random colour of the palette; all colours are equally likely."""
         return self.palette[self.randbelow(len(self.palette))]
 
     @property
@@ -287,7 +290,7 @@ class Canvas:
         return self.height * self.width
 
     def neighbours(self, cell: Cell, diagonal: bool = True) -> list[Cell]:
-        """Return the neighbours of a cell that lie within the grid."""
+        """Return the neighbours of a cell within the grid, with or without diagonal neighbours."""
         i, j = cell
         steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
         return [
@@ -297,12 +300,17 @@ class Canvas:
         ]
 
     def is_free(self, cells: Sequence[Cell]) -> bool:
-        """Return whether the cells and all their neighbours are background."""
+        """Return whether the cells and all their neighbours have the background colour."""
         near = {one for cell in cells for one in (cell, *self.neighbours(cell))}
         return not any(self.grid[i][j] for i, j in near)
 
     def paint(self, cells: Sequence[Cell], colour: int | None = None) -> bool:
-        """Paint the cells if they are free, and return whether they were."""
+        """Paint the cells if they are free, and return whether they were painted.
+
+        Args:
+            cells: the cells to paint.
+            colour: the colour for all cells; None for a random colour.
+        """
         if not self.is_free(cells):
             return False
         colour = self.random_colour() if colour is None else colour
@@ -311,7 +319,7 @@ class Canvas:
         return True
 
     def random_blob(self, size: int) -> list[Cell]:
-        """Draw a connected set of at most `size` cells."""
+        """Return a random connected set of at most `size` cells. The cells are not painted."""
         cells = [(self.randbelow(self.height), self.randbelow(self.width))]
         for _ in range(4 * size):
             if len(cells) == size:
@@ -322,7 +330,10 @@ class Canvas:
         return cells
 
     def random_box(self, low: int) -> list[Cell]:
-        """Draw the cells of a rectangle, at least `low` by `low` where the grid has room."""
+        """Return the cells of a random rectangle. The cells are not painted.
+
+        The rectangle is at least `low` by `low` if the grid is large enough.
+        """
         high = self.randint(min(low, self.height), min(self.height, low + 3))
         wide = self.randint(min(low, self.width), min(self.width, low + 3))
         top, left = self.randbelow(self.height - high + 1), self.randbelow(self.width - wide + 1)
@@ -330,7 +341,7 @@ class Canvas:
 
 
 def draw_noise(canvas: Canvas) -> None:
-    """Colour each cell with a probability between 0.25 and 0.65."""
+    """Colour random cells; the probability of a cell is a random number between 0.25 and 0.65."""
     density = 0.25 + 0.4 * canvas.rng.random()
     for row in canvas.grid:
         for j in range(canvas.width):
@@ -391,7 +402,7 @@ def draw_boxes(canvas: Canvas) -> None:
 
 
 def draw_noisy_rectangles(canvas: Canvas) -> None:
-    """Draw filled rectangles and isolated cells."""
+    """Draw filled rectangles and single cells that are not part of a rectangle."""
     draw_rectangles(canvas)
     for _ in range(2 + canvas.area // 8):
         canvas.paint([(canvas.randbelow(canvas.height), canvas.randbelow(canvas.width))])
@@ -412,14 +423,14 @@ PICTURE_KINDS: dict[str, Callable[[Canvas], None]] = {
 def draw_picture(
     kind: str, rng: random.Random, height: int, width: int, palette: Sequence[int]
 ) -> Rows:
-    """Draw a picture of one of the `PICTURE_KINDS`.
+    """Return a random picture of a kind, as a list of rows.
 
     Args:
         kind: a key of `PICTURE_KINDS`.
-        rng: the generator of random numbers.
+        rng: the random number generator.
         height: number of rows, at least 1.
         width: number of columns, at least 1.
-        palette: colours from 1 to 9, at least one.
+        palette: the colours to use, at least one, each from 1 to 9.
     """
     canvas = Canvas(rng, height, width, palette)
     PICTURE_KINDS[kind](canvas)

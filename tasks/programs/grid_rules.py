@@ -1,11 +1,11 @@
 """Catalogue of the steps that `grid_generator.py` composes into rules on grids.
 
-A step is a few lines of Python that take a grid `g`, a list of rows, and leave another grid in `g`,
-together with a phrase that describes them. The steps in `SIZE_KEEPING_STEPS` keep the size of the grid; MINI-ARC
-problems, whose grids are all 5 by 5, are made of these alone. The steps in `SIZE_CHANGING_STEPS` crop, repeat,
-stretch, halve or count; only rules for `arc` contain them. A step also names the kinds of pictures
-on which its effect shows (`grid_generator.PICTURE_KINDS`) and the colours that these pictures
-should contain.
+A step consists of Python code and a phrase that describes the code. The code transforms a grid `g`,
+which is a list of rows. Steps in `SIZE_KEEPING_STEPS` keep the size of the grid. Rules for MINI-ARC
+contain only these steps, because all grids of MINI-ARC are 5 by 5. Steps in `SIZE_CHANGING_STEPS`
+crop, repeat, stretch, halve or count; only rules for `arc` contain them. A step also names the
+kinds of pictures on which its effect is visible (`grid_generator.PICTURE_KINDS`) and the colours
+that these pictures should contain.
 
 Not covered: rules that read a parameter out of the picture (a legend, a marker's direction),
 completion of periodic patterns, objects compared by shape, paths and mazes.
@@ -53,13 +53,13 @@ COLOUR_NAMES = [
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a rule: Python code on the grid `g` and a phrase that describes it.
+    """A step of a rule: Python code that transforms the grid `g`, and a phrase that describes it.
 
     Args:
-        kind: the function of the catalogue that drew the step.
-        code: lines of Python that turn the grid `g` into another.
+        kind: the name of the catalogue function that drew the step.
+        code: lines of Python that transform the grid `g`.
         phrase: the step as an instruction, for the description of the rule.
-        pictures: kinds of pictures on which the effect of the step shows.
+        pictures: kinds of pictures on which the effect of the step is visible.
         keeps_size: whether the step keeps the size of the grid.
         colours: colours from 1 to 9 that the pictures should contain.
     """
@@ -74,7 +74,11 @@ class Step:
 
 @dataclass(frozen=True)
 class ParameterSampler:
-    """Draws the random parameters of the steps of grid rules."""
+    """Draws the random parameters of the steps of grid rules.
+
+    Args:
+        rng: the random number generator.
+    """
 
     rng: random.Random
 
@@ -87,7 +91,7 @@ class ParameterSampler:
         return low + int(self.rng.random() * (high - low + 1))
 
     def sample_colours(self, count: int) -> list[int]:
-        """Return `count_step` different colours; 0, the background, is never one of them."""
+        """Return `count` different random colours. The background, 0, is never among them."""
         left = list(range(1, 10))
         return [left.pop(int(self.rng.random() * len(left))) for _ in range(count)]
 
@@ -139,7 +143,7 @@ def roll_step(draw: ParameterSampler) -> Step:
 
 
 def push_step(draw: ParameterSampler) -> Step:
-    """Draw a step that shifts the grid by one cell and drops the cells that leave the grid."""
+    """Draw a step that shifts the grid by one cell. Cells that leave the grid are dropped."""
     side = draw.choice(SIDES)
     code = {
         "left": "g = [row[1:] + [0] for row in g]",
@@ -153,7 +157,7 @@ def push_step(draw: ParameterSampler) -> Step:
 
 
 def gravity_step(draw: ParameterSampler) -> Step:
-    """Draw a step in which coloured cells fall to one side of the grid."""
+    """Draw a step in which coloured cells fall to one edge of the grid."""
     side = draw.choice(SIDES)
     full, empty = "[v for v in row if v]", "[0] * row.count(0)"
     packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
@@ -164,7 +168,7 @@ def gravity_step(draw: ParameterSampler) -> Step:
 
 
 def slide_step(draw: ParameterSampler) -> Step:
-    """Draw a step that moves the whole picture until it meets a wall."""
+    """Draw a step that moves the picture until it touches an edge of the grid."""
     side = draw.choice(SIDES)
     edge, moved = {
         "left": ("[row[0] for row in g]", "[row[1:] + [0] for row in g]"),
@@ -275,7 +279,7 @@ g = out"""
 
 
 def cross_step(draw: ParameterSampler) -> Step:
-    """Draw a step that paints the row, the column or both of each cell of one colour."""
+    """Draw a step that paints the row or the column (or both) of each cell with a certain colour."""
     (a,) = draw.sample_colours(1)
     rows = f"g = [[{a}] * len(row) if {a} in row else row for row in g]"
     code, says = [
@@ -294,7 +298,7 @@ def cross_step(draw: ParameterSampler) -> Step:
 
 
 def connect_step(draw: ParameterSampler) -> Step:
-    """Draw a step that fills rows or columns between their outermost coloured cells."""
+    """Draw a step that fills the cells between the outermost coloured cells of each row or column."""
     code = """\
 out = []
 for row in g:
@@ -341,7 +345,7 @@ def object_size_step(draw: ParameterSampler) -> Step:
 
 
 def neighbour_step(draw: ParameterSampler) -> Step:
-    """Draw a step that depends on the coloured neighbours of each cell."""
+    """Draw a step that changes each cell depending on its coloured neighbours."""
     (a,) = draw.sample_colours(1)
     near = "((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))"
     count = (
@@ -380,7 +384,7 @@ def bars_step(draw: ParameterSampler) -> Step:
 
 
 def symmetry_step(draw: ParameterSampler) -> Step:
-    """Draw a step that fills the background with a mirror image of the picture."""
+    """Draw a step that fills background cells with the mirror image of the picture."""
     code, says = [
         ("g = [[v or w for v, w in zip(row, row[::-1])] for row in g]", "from left to right"),
         ("g = [[v or w for v, w in zip(row, other)] for row, other in zip(g, g[::-1])]",
@@ -504,7 +508,7 @@ def border_step(draw: ParameterSampler) -> Step:
 
 
 def fractal_step(draw: ParameterSampler) -> Step:
-    """Draw the step that replaces each coloured cell by the whole grid."""
+    """Return the step that replaces each coloured cell by a copy of the complete grid."""
     code = "g = [[v if u else 0 for u in outer for v in inner] for outer in g for inner in g]"
     return Step("fractal", code, "replace each coloured cell by the whole grid, and each other cell"
                 " by as much background", ("noise",), False)  # fmt: skip

@@ -1,7 +1,7 @@
-"""Checks and sorts grids of colours.
+"""Check, sort and collect grids of colours.
 
-A grid is a list of rows with the same length, with 1 to 30 rows and columns; each cell is an
-integer from 0 to 9.
+A grid is a list of 1 to 30 rows of the same length, from 1 to 30. Each cell is an integer from 0
+to 9.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def check_grid(value: Json, *, from_editor: bool = False) -> Grid:
 
     Args:
         value: the grid as JSON.
-        from_editor: whether cells may also be as the editor of MINI-ARC leaves them: digits in
-            quotes, and null for an empty cell, which is read as 0.
+        from_editor: whether cells may also have the forms that the editor of MINI-ARC writes:
+            digits in quotes, and null for an empty cell, which becomes 0.
 
     Raises:
         BadValue: the value is not a grid.
@@ -74,7 +74,7 @@ def sort_unique_grids(inputs: Iterable[Grid]) -> tuple[Grid, ...]:
 
 
 def collect_inputs(problems: Sequence[Problem]) -> list[Grid]:
-    """Return the inputs of all pairs, and the test inputs without an output."""
+    """Return the inputs of all pairs of the problems, and also the test inputs that have no output."""
     found: list[Grid] = []
     for problem in problems:
         found += [pair.input for pair in problem.shown + problem.hidden]

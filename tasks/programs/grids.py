@@ -1,31 +1,36 @@
-"""Tasks `mini_arc` and `arc`: an unknown function from a grid of colours to a grid of colours.
+"""Tasks `mini_arc` and `arc`: find an unknown function from a grid of colours to a grid of colours.
 
-A grid is a list of rows with the same length, with 1 to 30 rows and columns; each cell is an
-integer from 0 to 9. `grid_files.py` reads the published forms, and `grid_generator.py` generates
-problems.
+A grid is a list of 1 to 30 rows of the same length, from 1 to 30. Each cell is an integer from 0 to
+9. `grid_files.py` reads the published forms, and `grid_generator.py` generates problems.
 
-The sample space is that of GEAR's section 4.2: the unique inputs of all train and test pairs of the
-data, over all its problems and not only those that are run, and the test inputs whose output was
-not published. They are sorted by their canonical JSON (`records.canonical_json`), so that neither
-the files, their order nor hash seeds change S. A dozen generated problems have too few inputs of
-their own to distinguish hypotheses, so where all problems are generated (their secret part holds a
-rule), 500 more inputs are drawn from the seed of S.
+The sample space S (the inputs to predict) follows GEAR's section 4.2. S contains the inputs of all
+train and test pairs of the data, each once. This includes the problems of the data that the session
+does not run, and the test inputs whose output was not published. The inputs are sorted by their
+canonical JSON (`records.canonical_json`), so that S does not depend on the files, their order or
+hash seeds. The inputs of a dozen generated problems are too few to distinguish hypotheses. If all
+problems are generated (their secret part contains a rule), 500 more inputs are drawn from the seed
+of S.
 
-Task `mini_arc` has grids of 5 by 5 (Kim et al. 2022). It reads the file that GEAR uses, Qiu's
-miniarc.jsonl (one object per line with `idx`, `train` and `test`; the problem's id is its idx), and
-the official release, one JSON file per task in the folder data/MiniARC (the id is the name of the
-file). In the release, cells are as its editor left them: numbers, digits in quotes, and null where
-nothing was drawn, which is read as 0.
+Task `mini_arc` has grids of 5 by 5 (Kim et al. 2022). It reads two forms:
 
-Task `arc` has grids of 1 to 30 rows and columns (ARC-AGI-2). It reads the folders of the ARC-AGI
-repositories (data/training and data/evaluation, one JSON file per task, whose name is the id),
-Kaggle's challenges with the solutions file in the same folder, the same tasks as JSONL (`idx` or
-`id`, `train`, `test`), and a folder with any of these. A task that occurs in several files with the
-same pairs, such as those of Kaggle's test challenges, is read once.
+- the file that GEAR uses, Qiu's miniarc.jsonl, with one object per line (`idx`, `train`, `test`);
+  the id of a problem is its idx;
+- the official release, with one JSON file per problem in the folder data/MiniARC; the id is the
+  name of the file. The editor of the release wrote cells as numbers, digits in quotes, or null for
+  an empty cell, which is read as 0.
+
+Task `arc` has grids of 1 to 30 rows and columns (ARC-AGI-2). It reads these forms:
+
+- the folders of the ARC-AGI repositories (data/training and data/evaluation), with one JSON file
+  per problem, whose name is the id;
+- Kaggle's challenges with the solutions file in the same folder;
+- JSONL (`idx` or `id`, `train`, `test`);
+- a folder that contains any of these. A problem that occurs in several files with the same pairs,
+  such as a problem of Kaggle's test challenges, is read once.
 
 In `arc`, `--observations N` draws from the train and test pairs together, as GEAR's section 4.1
-says. The published code reads no solutions and therefore draws from the train pairs alone; use
-`--observations FILE` for its draws. A warning names the pool each time.
+says, and issues a warning about this. The published code does not read solutions and therefore
+draws from the train pairs only. To use the draws of the published code, use `--observations FILE`.
 """
 
 from __future__ import annotations
@@ -54,18 +59,19 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
 
 @dataclass(frozen=True)
 class GridTask:
-    """A task with grid problems.
+    """A task whose problems are unknown functions from grids to grids.
 
     Args:
         name: the name of the task.
-        about: the task in one line.
-        takes: what `--data` accepts.
+        about: a description of the task in one line.
+        takes: the data that `--data` accepts, in words.
         commands: example commands.
-        files: the usual names of its file.
-        folders: groups of folders in which a release keeps its JSON files, relative to its own
-            folder; all folders of the first group that has files are read.
-        from_editor: whether JSON files of one task have cells as for `grid_values.grid`.
-        challenges: whether test inputs are published without outputs.
+        files: the usual names of the data file.
+        folders: groups of folders that contain JSON files, relative to the folder of a release. Of
+            the first group that has files, all folders are read.
+        from_editor: whether cells in JSON files of one problem may have the forms that the editor
+            of MINI-ARC writes (`grid_values.check_grid`).
+        challenges: whether test inputs may be published without outputs.
     """
 
     name: str
@@ -81,7 +87,9 @@ class GridTask:
     kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read published or user's problems from a file or a folder."""
+        """Read published problems, or a user's problems in a published form, from a file or a
+        folder.
+        """
         from .grid_files import read_grid_files
 
         loaded = [
@@ -107,12 +115,12 @@ class GridTask:
         )
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
+        """Return the problems with other shown pairs, drawn at random or listed in a file."""
         return observations_.choose_observations(problems, observations, seed, _pair)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
-        """Return the name and the digest of all files that `load` reads (see
-        `files.identify_file`).
+        """Return {"name", "sha256"} of the data at `path`; the hash covers all files that `load`
+        reads.
         """
         from .grid_files import data_identity
 
@@ -125,11 +133,13 @@ class GridTask:
         return generate(self.name, count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space of one problem."""
+        """Return the sample space of one problem, which contains the grids to predict."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return one sample space for all problems, made of the inputs of all."""
+        """Return the sample space of each problem. All problems share one, made from the inputs of
+        all.
+        """
         found = collect_inputs(problems)
         said = f"{self.name} space, the inputs of {len(problems)} problems"
         if problems and all("rule" in problem.secret for problem in problems):
@@ -141,7 +151,12 @@ class GridTask:
         return [space] * len(problems)
 
     def read_input(self, value: Json, where: str) -> Json:
-        """Return a grid of a file of inputs, checked."""
+        """Return a grid from a sample space file after checking it.
+
+        Args:
+            value: the grid.
+            where: the location of the grid, with which error messages begin.
+        """
         try:
             return check_grid(value)
         except BadValue as error:
@@ -164,10 +179,13 @@ MINI_ARC = GridTask(
 
 
 class Arc(GridTask):
-    """Task `arc`, which warns about the pool that observations are drawn from."""
+    """Task `arc`, which also warns that shown pairs are drawn from train and test pairs together."""
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
+        """Return the problems with other shown pairs, drawn at random or listed in a file.
+
+        A warning says that the pairs are drawn from the train and test pairs together.
+        """
         drawn = super().observe(problems, observations, seed)
         if observations.strip().isdecimal():
             warn(

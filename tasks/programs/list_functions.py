@@ -1,21 +1,21 @@
-"""Task `list_functions`: an unknown function from a list of integers to a list of integers.
+"""Task `list_functions`: find an unknown function from lists of integers to lists of integers.
 
-The task reads the published JSONL (one object per line with `idx`, `train` and `test`, whose values
-are strings such as `"[3, 4]"` or lists), and generates problems of its own.
+The task reads the published JSONL: one object per line with `idx`, `train` and `test`, whose values
+are lists or strings such as `"[3, 4]"`. The task can also generate problems.
 
-The sample space is the one that GEAR's section 4.2 describes, with 14,101 lists: the empty list,
-the 100 singletons, and 1,000 lists for each length from 2 to 15, with elements uniform in 0..99
-that may repeat. The lists of one length are distinct. The published code draws 15,101 lists without
-repeated elements, on which "identity" and "remove duplicates" cannot be distinguished. The
-singletons come in order, and the lists of a length in the order in which they were drawn, so that
-any prefix of a stratum is a sample of it.
+The sample space (the inputs to predict) follows GEAR's section 4.2 and has 14,101 lists: the empty
+list, the 100 lists with one element, and 1,000 lists for each length from 2 to 15. Elements are
+uniform in 0..99 and may repeat. The lists of one length are distinct. The published code draws
+15,101 lists without repeated elements, on which "identity" and "remove duplicates" cannot be
+distinguished. The lists with one element are in order, and all other lists of a length are in
+random order. So the first n lists of a length are a random sample of that length.
 
-A generated rule is a chain of one to three steps (`list_rules.py`), or a condition on the whole
-list with a chain for each case. A rule is kept only where every part of it shows in the pairs:
-leaving a step out, or taking the other case, changes the output. No output is huge, the outputs
-vary, few pairs are identities, and no earlier rule of the same seed behaves alike. Problem k of a
-seed is the same however many problems are requested. `Problem.secret` holds the rule as Python, its
-description and its number of steps.
+A generated rule is a chain of one to three steps (`list_rules.py`), or a condition on the list with
+one chain if the condition holds and another chain if it does not. A rule is kept only if the pairs
+reveal all of it: leaving out a step or exchanging the chains changes the output. No output is huge,
+the outputs vary, and few outputs equal their input. No two rules of a seed behave in the same way.
+Problem k of a seed does not depend on the number of generated problems. `Problem.secret` holds the
+rule as Python, its description and its number of steps.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Numbers = list[int]
 
 @dataclass(frozen=True)
 class Rule:
-    """A chain of steps or, with a condition, one chain for each case."""
+    """A rule on lists: a chain of steps, or a condition with one chain for each of its outcomes."""
 
     then: tuple[Step, ...]
     condition: Step | None = None
@@ -56,7 +56,7 @@ class Rule:
 
     @property
     def parts(self) -> tuple[Step, ...]:
-        """All steps of the rule, its condition included."""
+        """All steps of the rule, including the condition."""
         return self.then + ((self.condition,) if self.condition else ()) + self.otherwise
 
     @property
@@ -288,12 +288,12 @@ class ListFunctions:
     kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read published or user's problems from a file."""
+        """Read published problems, or a user's problems in the published form, from a file."""
         loaded = read_problems(path, FILES, _problem)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
+        """Return the problems with other shown pairs, drawn at random or listed in a file."""
         return observations_.choose_observations(problems, observations, seed, _pair)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
@@ -301,11 +301,16 @@ class ListFunctions:
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space. All problems of this task share it."""
+        """Return the sample space (the lists to predict), which is the same for all problems."""
         return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
-        """Return an input of a file of inputs, checked."""
+        """Return a list from a sample space file after checking it.
+
+        Args:
+            value: the list.
+            where: the location of the list, with which error messages begin.
+        """
         return parse_integers(value, where)
 
 
@@ -335,10 +340,14 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
 
 
 def parse_integers(value: Json, where: str) -> Json:
-    """Return the list of integers in `value`, which is a list or the text of a list.
+    """Return a list of integers from `value`, which is a list or a text such as "[3, 4]".
+
+    Args:
+        value: the list or text.
+        where: the location of `value`, with which error messages begin.
 
     Raises:
-        DataError: the value is not a list of integers.
+        DataError: `value` is not a list of integers.
     """
     found = parse_literal(value, where) if isinstance(value, str) else value
     if not isinstance(found, list) or any(type(item) is not int for item in found):
@@ -352,10 +361,16 @@ def parse_integers(value: Json, where: str) -> Json:
 def draw_stratum(
     rng: random.Random, length: int, low: int, high: int, count: int
 ) -> list[list[int]]:
-    """Draw `count` distinct lists with `length` elements, or return all where there are fewer.
+    """Return `count` distinct random lists of a length, or all such lists if there are fewer.
 
-    Elements are uniform in `low`..`high`. Only `Random.random` is used, because Python promises to
-    keep its stream.
+    Only `Random.random` is used, because Python keeps its numbers stable across versions.
+
+    Args:
+        rng: the random number generator.
+        length: the number of elements of each list.
+        low: the smallest possible element.
+        high: the largest possible element; elements are uniform in `low`..`high`.
+        count: the number of lists.
     """
     width = high - low + 1
     if width**length <= count:
@@ -371,9 +386,10 @@ def draw_stratum(
 
 @lru_cache(maxsize=4)
 def sample_space(seed: int) -> InputSet:
-    """Return the sample space of 14,101 lists; do not modify it.
+    """Return the sample space of 14,101 lists for a seed. The result is cached and must not be
+    modified.
 
-    One seed gives one space on any machine.
+    The same seed gives the same lists on all machines.
     """
     rng = random.Random(f"list_functions space {seed}")
     rows: list[Json] = []

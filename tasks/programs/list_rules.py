@@ -1,8 +1,9 @@
 """Catalogue of the typed steps that `list_functions.py` composes into rules on lists.
 
-A step is an expression in the variable `x`, a list of integers, with a phrase that describes it.
-The steps that turn a list into a list come in kinds: map, filter, scan, slice, order and structure.
-A reduction ends a rule with a short list of integers, and a guard is a condition on the whole list.
+A step is a Python expression in the variable `x`, a list of integers, with a phrase that describes
+it. Steps from lists to lists have the kinds map, filter, scan, slice, order and structure. A step
+of the kind reduction turns the list into a short list and can only end a rule. A guard is a
+condition on the complete list.
 
 Not covered: nested lists, strings, recursion, rules with two unrelated conditions, arithmetic
 beyond + - * // % and distances.
@@ -20,14 +21,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a rule: a Python expression in `x` and a phrase that describes it.
+    """A step of a rule: a Python expression in the list `x`, and a phrase that describes it.
 
     Args:
         kind: the kind of the step, for example "map" or "guard".
-        code: an expression in `x`.
-        phrase: the step as an instruction, for the description of the rule: "keep every second
-            element, from the first".
-        constants: values that some inputs should contain, so that the effect of the step shows.
+        code: the expression.
+        phrase: the step as an instruction, for the description of the rule, such as "keep every
+            second element, from the first".
+        constants: values that some inputs should contain, so that the effect of the step is
+            visible.
     """
 
     kind: str
@@ -41,7 +43,7 @@ class ParameterSampler:
     """Draws the random constants of the steps of list rules.
 
     Args:
-        rng: the generator of random numbers.
+        rng: the random number generator.
         high: the largest element of the problem's inputs.
     """
 
@@ -57,13 +59,13 @@ class ParameterSampler:
         return low + int(self.rng.random() * (high - low + 1))
 
     def sample_element(self) -> int:
-        """Return an element or a threshold, away from the ends of the range of elements."""
+        """Return a random element or threshold that is not at the ends of the range of elements."""
         return self.randint(max(1, self.high // 10), self.high - max(1, self.high // 10))
 
     def sample_constant(self) -> int:
-        """Return a constant to write into a list.
+        """Return a random constant that a step writes into a list.
 
-        It is drawn from 0..`high` or, a quarter of the time, from 0..99.
+        The constant is drawn from 0..`high`, or with probability 1/4 from 0..99.
         """
         return self.randint(0, 99 if self.rng.random() < 0.25 else self.high)
 
@@ -73,7 +75,7 @@ Predicate = tuple[str, str, tuple[int, ...]]
 
 
 def draw_predicate(draw: ParameterSampler) -> Predicate:
-    """Draw a condition on an element `v`."""
+    """Draw a condition on a list element, which the code calls `v`."""
     k = draw.sample_element()
     divisor = draw.randint(2, 5)
     return _choose(
@@ -97,7 +99,7 @@ def draw_predicate(draw: ParameterSampler) -> Predicate:
 
 
 def draw_indexed_predicate(draw: ParameterSampler) -> Predicate:
-    """Draw a condition on an element `v` that depends on its position `i`."""
+    """Draw a condition on a list element `v` that depends on the position `i` of the element."""
     return _choose(
         draw,
         (2, ("i % 2 == 0", "stand at even positions, from 0", ())),
@@ -113,7 +115,10 @@ def draw_indexed_predicate(draw: ParameterSampler) -> Predicate:
 
 
 def draw_arithmetic(draw: ParameterSampler) -> Predicate:
-    """Draw an expression in `v`, with a phrase that completes "replace each element by …"."""
+    """Draw an arithmetic expression in a list element `v`.
+
+    The phrase of the expression completes the sentence "replace each element by …".
+    """
     k, small = draw.randint(1, 9), draw.randint(2, 4)
     pivot = draw.sample_element()
     return _choose(
@@ -144,7 +149,7 @@ def _first(count: int, where: str = "first") -> str:
 
 
 def map_step(draw: ParameterSampler) -> Step:
-    """Draw a step that replaces elements one by one."""
+    """Draw a step that replaces each element separately."""
     code, says, constants = draw_arithmetic(draw)
     if_code, if_says, if_constants = draw_predicate(draw)
     k, other = draw.sample_element(), draw.sample_constant()
@@ -223,7 +228,7 @@ def filter_step(draw: ParameterSampler) -> Step:
 
 
 def scan_step(draw: ParameterSampler) -> Step:
-    """Draw a step that computes running or neighbouring values."""
+    """Draw a step that computes running values or values of neighbouring elements."""
     return _choose(
         draw,
         (2, _scan("[sum(x[: i + 1]) for i in range(len(x))]", "give the running sums")),
@@ -253,7 +258,7 @@ def _scan(code: str, says: str) -> Step:
 
 
 def slice_step(draw: ParameterSampler) -> Step:
-    """Draw a step that keeps or drops a contiguous part or every second element."""
+    """Draw a step that keeps or drops a contiguous section of the list or every second element."""
     k, start = draw.randint(1, 4), draw.randint(1, 3)
     ordinal = ("first", "second", "third", "fourth", "fifth")[k - 1]
     return _choose(
@@ -312,7 +317,9 @@ def _order(code: str, says: str) -> Step:
 
 
 def structure_step(draw: ParameterSampler) -> Step:
-    """Draw a step that adds or repeats elements, or replaces them by positions, counts or ranks."""
+    """Draw a step that adds or repeats elements, or replaces elements by positions, counts or
+    ranks.
+    """
     k, other, times = draw.sample_constant(), draw.sample_constant(), draw.randint(2, 3)
     at = draw.randint(1, 3)
     if_code, if_says, constants = draw_predicate(draw)
@@ -380,7 +387,7 @@ def _reduce(code: str, says: str) -> Step:
 
 
 def guard_step(draw: ParameterSampler) -> Step:
-    """Draw a condition on the whole list."""
+    """Draw a condition on the complete list, which decides between two chains of steps."""
     k, length, total = draw.sample_element(), draw.randint(3, 6), 4 * draw.sample_element()
     return _choose(
         draw,
@@ -413,7 +420,7 @@ LIST_STEP_KINDS: tuple[tuple[int, Callable[[ParameterSampler], Step]], ...] = (
 
 
 def list_step(draw: ParameterSampler) -> Step:
-    """Draw a step that turns the list into a list, of a kind drawn by the weights of `LIST_STEP_KINDS`."""
+    """Draw a step from lists to lists; the kind is drawn with the weights in `LIST_STEP_KINDS`."""
     return _choose(draw, *LIST_STEP_KINDS)(draw)
 
 

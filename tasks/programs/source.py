@@ -1,21 +1,22 @@
-"""Decides whether a text is the source of a hypothesis: one function that takes one argument.
+"""Decide whether a text is the source of a hypothesis: one function that takes one argument.
 
-The text is parsed and compiled, never executed. Models write sources that are indented, escaped
-twice or not at all, with helpers and imports. What can be read without guessing is read. Each
-correction that reading needed, such as removed indentation, is recorded by name in
-`meta["leniency"]`. `breaches` lists what the source has although the prompt forbids it, such as
-imports. Nothing here raises, whatever the text: a source that the parser itself cannot process is
-malformed.
+The text is parsed and compiled, but never executed. Models write sources that are indented, escaped
+twice or not at all, or contain helpers and imports. Sources that can be read without guessing are
+accepted. Each correction, such as removed indentation, is recorded by name in `meta["leniency"]`.
+`breaches` lists the features of a source that the prompt forbids, such as imports. No function
+here raises an exception because of the text, except `BudgetSpent`: a source that crashes the parser
+is malformed.
 
-`check_compile_cost` estimates from the syntax tree what a source costs to compile, before the compiler sees
-it. A short text can demand much of CPython's compiler. A `finally` block is compiled again at every
-`return`, `break` and `continue` that leaves its `try`, so nested blocks multiply: 904 characters
-took over 3 GB. The names that a pattern binds are put in order by code that grows with their
-square, and between alternatives with their cube: 17,000 characters took 640 MB. The depth that the
-compiler accepts depends on the depth of the caller's stack, so `MAX_DEPTH` is set well below it.
+`check_compile_cost` estimates the cost of compiling a source from its syntax tree. The reason is
+that a short text can require much memory of CPython's compiler. A `finally` block is compiled again
+at every `return`, `break` and `continue` that leaves its `try`, so nested blocks multiply: 904
+characters needed over 3 GB. The names that a pattern binds are sorted by code whose cost grows with
+the square of their number, and with the cube between alternatives: 17,000 characters needed 640 MB.
+The maximum nesting that the compiler accepts depends on the depth of the caller's stack, so
+`MAX_DEPTH` is far below that maximum.
 
-The parser itself is bounded by the size of the source, by what `parse_python` refuses, and by the
-budget of one answer (tests/tasks/test_program_bounds.py has the worst sources).
+The work of the parser is limited by the size of the source, by the checks in `parse_python`, and by
+the budget of one answer (tests/tasks/test_program_bounds.py has the worst sources).
 """
 
 from __future__ import annotations
@@ -44,25 +45,27 @@ def read_source(
     leniency: tuple[str, ...] = (),
     budget: ParsingBudget | None = None,
 ) -> Hypothesis | Malformed:
-    """Parse the Python source of a hypothesis, and find the function to call.
+    """Parse the Python source of a hypothesis and find the function to call.
 
-    The entry is the last top-level function named f, fn, solve or transform, or else the last
-    top-level function.
+    The function to call is the last top-level function named f, fn, solve or transform. If there is
+    no such function, it is the last top-level function.
 
     Args:
-        text: the source, as it was written.
-        description: what the function does, in words.
-        leniency: names of the corrections that were needed to find the text in an answer, such as
+        text: the source, as the model wrote it.
+        description: a description of the function in words.
+        leniency: names of the corrections that were needed to find the source in an answer, such as
             "no_fence".
-        budget: the number of characters that may still be parsed; by default, a full budget for
-            this text.
+        budget: the number of characters that may still be parsed; None for a full budget for this
+            text.
 
     Returns:
         A hypothesis. Its `meta` is {"entry": name of the function}, and if the text had to be
-        corrected, also {"leniency": [names of the corrections]}. Its `breaches` list what the
-        answer contract forbids: import, missing_import, helper_function, helper_class,
-        top_level_code, prints, lambda and no_return. If there is no usable function, `Malformed`
-        with the reason empty, too_long, syntax, no_function, no_argument or many_arguments.
+        corrected, also {"leniency": [names of the corrections]}. Its `breaches` list the features
+            that
+        the answer contract forbids: import, missing_import, helper_function, helper_class,
+            top_level_code, prints, lambda and no_return. If there is no usable function,
+            `Malformed` with the reason empty, too_long, syntax, no_function, no_argument or
+            many_arguments.
 
     Raises:
         BudgetSpent: the budget has too few characters left.
@@ -134,7 +137,9 @@ _ONE = {
 
 
 def unescape(text: str) -> str:
-    """Return the text with Python's escapes undone; unknown escapes stay as they are."""
+    """Return the text with Python escape sequences resolved; unknown escape sequences are not
+    changed.
+    """
     return ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 
@@ -292,7 +297,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def check_compile_cost(tree: ast.AST) -> str | None:
-    """Return the reason why compiling `tree` would cost too much, or None."""
+    """Return the reason why compiling `tree` would cost too much memory or time, or None."""
     nodes = _with_parents_first(tree)
     if nodes is None:
         return TOO_DEEP

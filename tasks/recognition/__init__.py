@@ -1,1 +1,1 @@
-"""Recognition of a file of data: what it holds, and which task reads it."""
+"""Recognise the content of a data file and the task that can read it."""

@@ -1,7 +1,8 @@
-"""What the cells of a column say about it: missing and distinct values, and the kind of the column.
+"""Facts about a table column that follow from its cells, such as missing values and the kind of
+values.
 
-`COLUMN_TESTS` is the table that decides the kind. It is finer than the kinds of input columns in
-text/columns.py, because it also has to tell which columns can be a target.
+The tests in `COLUMN_TESTS` decide the kind. There are more kinds here than in text/columns.py,
+because the kinds here also determine which columns can be a target (the column to explain).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NUMBER_MARK = re.compile(r"[,'$€£%]")
 
 
 class ColumnKind(StrEnum):
-    """What a column holds."""
+    """The kind of values that a column holds."""
 
     EMPTY = "empty"
     STRUCTURE = "lists or objects"
@@ -49,7 +50,7 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """A column with its cells; None is a missing cell."""
+    """A column of a table, with the facts that follow from its cells. None is a missing cell."""
 
     name: str
     cells: Sequence[Json]
@@ -62,24 +63,24 @@ class ColumnFacts:
 
     @cached_property
     def keys(self) -> list[Hashable]:
-        """A hashable form of each cell, in which equal values are equal."""
+        """A hashable form of each cell. Cells with equal values have equal keys."""
         return [_key(cell) for cell in self.cells]
 
     @cached_property
     def counts(self) -> Counter[Hashable]:
-        """The number of rows of each value that is not missing."""
+        """The number of rows for each value. Missing cells are not counted."""
         return Counter(
             key for key, cell in zip(self.keys, self.cells, strict=True) if cell is not None
         )
 
     @cached_property
     def counts_of_texts(self) -> Counter[str]:
-        """The number of rows of each value that is a text."""
+        """The number of rows for each value that is a text."""
         return Counter(cell for cell in self.filled if isinstance(cell, str))
 
     @property
     def distinct(self) -> int:
-        """The number of different values."""
+        """The number of different values, without missing cells."""
         return len(self.counts)
 
     @property
@@ -95,30 +96,30 @@ class ColumnFacts:
 
     @property
     def is_named_like_identifier(self) -> bool:
-        """Whether a word of the name means a number of a row."""
+        """Whether the name of the column suggests row numbers or ids."""
         ends = {*self.words[:1], *self.words[-1:]}
         return not self.words or bool(_ID_WORDS & ends) or " ".join(self.words) in _ID_NAMES
 
     @cached_property
     def kind(self) -> ColumnKind:
-        """What the column holds: the first test in `COLUMN_TESTS` that it passes."""
+        """The kind of the column: the first kind in `COLUMN_TESTS` whose test the column passes."""
         return next(kind for kind, holds in COLUMN_TESTS if holds(self))
 
     @property
     def words_per_cell(self) -> float:
-        """The average number of words of a cell; 0 for cells without text."""
+        """The average number of words in cells with text; 0 if no cell has text."""
         texts = [cell for cell in self.filled if isinstance(cell, str)]
         return sum(len(cell.split()) for cell in texts) / len(texts) if texts else 0.0
 
     @property
     def has_few_values(self) -> bool:
-        """Whether the values repeat often enough to be classes."""
+        """Whether there are at least two values, and they repeat often enough to be class labels."""
         share = 2 * len(self.filled) / 3 if len(self.filled) < FEW_ROWS else len(self.filled) / 2
         return 2 <= self.distinct <= min(MOST_CLASSES, share)
 
     @property
     def is_unique(self) -> bool:
-        """Whether every row has a value, and no value occurs twice."""
+        """Whether no cell is missing and no value occurs twice."""
         return self.distinct == len(self.cells) > 1
 
 

@@ -1,7 +1,7 @@
-"""The form of a file by its content, compared with the form that its name promises.
+"""Detect the format of a file by its content and compare it with the ending of the file name.
 
-The readers of the tasks go by the ending of the name. A file whose content has another form is
-refused with the command that gives a copy of it the right ending.
+The readers of the tasks rely on the ending. If a file has another format than its ending says, the
+error contains a command that copies the file to a name with the right ending.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _TEXT_FORMS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 
 
 def check_form(path: Path) -> str:
-    """Return the form of a file's content as an ending, such as ".csv".
+    """Return the format of a file's content as a file name ending, such as ".csv".
 
     Raises:
-        DataError: The file is empty or damaged, a binary file that is no table, or UTF-16 text.
-        UsageError: The name ends in another form than the content has, the file is a spreadsheet,
-            or the text has no columns. The message says what to do.
+        DataError: The file is empty, damaged, UTF-16 text, or a binary file without a table.
+        UsageError: The ending of the name does not fit the content, the file is a spreadsheet, or
+            the text has no columns. The message says what to do.
     """
     head = _read_head(path)
     if not head.strip():

@@ -1,8 +1,9 @@
-"""What a file or folder of data holds, decided by reading it with the readers of the tasks.
+"""Recognise the content of a file or folder by trying the readers of the tasks.
 
-Problems with train and test pairs, and worlds, are certain when a task can read the file: the first of
-`PROBLEM_TASKS` that does so takes it. A table is decided in table_readings.py. Large files of lines are
-read up to `MOST_ROWS` rows.
+The content is certain if a task can read it as problems with train and test pairs, or as worlds.
+The tasks in `PROBLEM_TASKS` are tried in order, and the first task that can read the file is used.
+For tables, table_readings.py decides. Of a large file with one record per line, the first
+`MOST_ROWS` rows are read.
 """
 
 from __future__ import annotations
@@ -36,14 +37,15 @@ _WORLD_KEYS = {"worlds", "theory", "regime"}
 
 
 def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFile:
-    """Return what a file or folder holds and which commands read it.
+    """Return the possible contents of a file or folder, with the commands that can read it.
 
     Args:
-        path: The file or folder; settings of the task `labels` may follow, as in text/sources.py.
-        target: The target column, if the user names it.
+        path: The file or folder. Settings of the task `labels` may follow, as in `PATH?label=NAME`.
+        target: The name of the target column (the column to explain), or None to find the column.
 
     Raises:
-        UsageError: There is no such file, its name does not fit its content, or `target` is no column.
+        UsageError: There is no such file, its name does not fit its content, or `target` is not a
+            column.
         DataError: The file is empty or damaged.
     """
     with warnings.catch_warnings():
@@ -66,12 +68,12 @@ def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFil
 
 
 def is_for_other_task(task: str, path: str | Path, target: str | None = None) -> bool:
-    """Return whether data that a task could not read look as if another command is right for them.
+    """Return whether data that a task failed to read seem to be meant for another command.
 
     Args:
-        task: The task.
-        path: As in `recognize_file`.
-        target: As in `recognize_file`.
+        task: The name of the task that failed.
+        path: The file or folder, as for `recognize_file`.
+        target: The target column, as for `recognize_file`.
     """
     if task not in (*TABLE_TASKS, *PROBLEM_TASKS, WORLD_TASK):
         return False

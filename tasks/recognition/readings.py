@@ -1,4 +1,4 @@
-"""The ways to read a file: each is a task with its options, and the reason for it."""
+"""The possible interpretations of a data file, each with a task, its options and the evidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...records import Json
 
 
 class FileKind(StrEnum):
-    """What a file holds."""
+    """The kind of content of a data file."""
 
     LABELLED_ROWS = "labelled_rows"
     PAIRS = "pairs"
@@ -24,14 +24,14 @@ class FileKind(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """A way to read a file.
+    """A possible interpretation of a data file, and the task that reads the file in this way.
 
     Attributes:
-        kind: What the file holds in this reading.
-        task: The task that reads it, or None if no task does.
-        options: The options of `peirce run`, "data" among them.
-        summary: The kind in words, with counts, such as "60 labelled rows".
-        why: The evidence for this reading, as a clause.
+        kind: The kind of content.
+        task: The name of the task that reads the file, or None if no task does.
+        options: The options of `peirce run` by name, including "data".
+        summary: The content in words, with counts, such as "60 labelled rows".
+        why: The evidence for this interpretation, as a clause.
     """
 
     kind: FileKind
@@ -42,7 +42,7 @@ class Reading:
 
     @property
     def command(self) -> str:
-        """The command that runs it, or "" if no task reads it."""
+        """The command that runs the task on the file, or "" if no task reads the file."""
         if self.task is None:
             return ""
         flags = [
@@ -54,13 +54,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class RecognizedFile:
-    """What a file was taken for.
+    """The possible interpretations of a data file, and whether one of them is certain.
 
     Attributes:
-        readings: The ways to read it, the likeliest first.
-        reason: Why none of them is certain, as a clause; "" if the first one is certain.
-        advice: What the user can do besides running one of the readings.
-        warnings: Sentences about data that may spoil the rules of the first reading.
+        readings: The possible interpretations, the most likely first.
+        reason: The reason why no interpretation is certain, as a clause; "" if the first is
+            certain.
+        advice: A hint for users who do not want to run any of the interpretations.
+        warnings: Sentences about properties of the data that may lead to useless rules, if the
+            first interpretation is used.
     """
 
     readings: Sequence[Reading] = ()
@@ -70,15 +72,15 @@ class RecognizedFile:
 
     @property
     def certain(self) -> Reading | None:
-        """The reading that is certain, or None."""
+        """The interpretation that is certain, or None."""
         return self.readings[0] if self.readings and not self.reason else None
 
 
 def add_settings(path: str, **settings: str) -> str:
-    """Return a path with settings after it, as `PATH?input=x&output=y`."""
+    """Return a path followed by settings, as in `PATH?input=x&output=y`."""
     return f"{path}?" + "&".join(f"{key}={quote(one, ', ')}" for key, one in settings.items())
 
 
 def count_of(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun: "1 row", "2 rows"."""
+    """Return a number with a noun in singular or plural: "1 row", "2 rows"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

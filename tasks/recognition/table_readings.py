@@ -1,7 +1,8 @@
-"""The readings of a table: rows with labels, pairs of input and output, or rows with a number to explain.
+"""Decide what a table contains: rows with labels, pairs of input and output, or rows with a number.
 
-target_choice.py says which column is the target. This module says what the table is then, whether
-that is certain, and what else it may be.
+In the third form, the number in one column is to be explained by the other columns. The module
+target_choice.py chooses the target column. This module decides from it what the table contains,
+whether that is certain, and which other interpretations are possible.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ _DATA = re.compile(r"[-+]?[\d.,/:%-]*\d[\d.,/:%-]*")
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table with what commands need to name it.
+    """A table, together with the path and target column that commands need.
 
     Attributes:
         data: The path as the user wrote it, possibly with settings.
-        table: The table, or its first rows.
-        is_complete: Whether these are all rows.
-        target: The target that the user names, if any.
+        table: The table, which may contain only the first rows of the file.
+        is_complete: Whether `table` contains all rows of the file.
+        target: The target column that the user names, or None.
     """
 
     data: str
@@ -63,7 +64,7 @@ class TableSource:
 
     @property
     def columns(self) -> list[ColumnFacts]:
-        """The columns in order, without a column that names the split of each row."""
+        """The columns in order. A column that assigns each row to a split of the data is left out."""
         cells = {
             name: cells
             for name, cells in self.table.columns.items()
@@ -80,10 +81,10 @@ def _names_splits(cells: Sequence[Json]) -> bool:
 
 
 def read_as_table(source: TableSource) -> RecognizedFile:
-    """Return what a table was taken for.
+    """Return the possible interpretations of a table.
 
     Raises:
-        UsageError: The target that the user names is no column.
+        UsageError: The target that the user names is not a column.
     """
     columns = source.columns
     names = [one.name for one in columns]
@@ -157,12 +158,16 @@ class _Pair:
 
 @dataclass(frozen=True)
 class PairRule:
-    """What a table with two columns of values is, if this is the first rule that holds.
+    """A rule that decides the content of a table with one input and one output column.
+
+    The rules are tried in order, and the first rule whose condition holds is applied.
 
     Attributes:
-        holds: Whether the rule holds.
-        kinds: What the table may be, the likeliest first; nothing if it holds no pairs.
-        doubt: Why that is not certain, with {input} and {output}; "" if it is certain.
+        holds: Returns whether the condition of the rule holds for the two columns.
+        kinds: The possible kinds of content, the most likely first; empty if the table has no
+            pairs.
+        doubt: The reason why the first kind is not certain, with the placeholders {input} and
+            {output} for the column names; "" if the first kind is certain.
     """
 
     holds: Callable[[_Pair], bool]

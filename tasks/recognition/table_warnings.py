@@ -1,7 +1,8 @@
-"""Warnings about a table before a session runs on it: what may spoil the rules that are found.
+"""Warnings about properties of a table that may lead to useless rules, issued before a session
+runs.
 
-A warning is a sentence. Columns that text/columns.py leaves out anyway, with a warning of its own, are
-not repeated here.
+A warning is a sentence. If text/columns.py already leaves out a column with a warning, this module
+does not warn about it again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SENTENCE_WORDS = 4  # a column whose cells have this many words on average holds
 
 
 def find_warnings(columns: Sequence[ColumnFacts], target: ColumnFacts) -> list[str]:
-    """Return the warnings about a table whose labels are in `target`."""
+    """Return warnings, as sentences, about a table whose labels are in the column `target`."""
     inputs = [one for one in columns if one is not target]
     return [
         *_warn_of_identifiers(inputs),
@@ -33,7 +34,7 @@ def find_warnings(columns: Sequence[ColumnFacts], target: ColumnFacts) -> list[s
 
 
 def find_leaks(columns: Sequence[ColumnFacts], target: ColumnFacts) -> list[ColumnFacts]:
-    """Return the columns that give the label of their row away."""
+    """Return the columns from whose cells the label of a row can be read directly."""
     return [
         one
         for one in columns

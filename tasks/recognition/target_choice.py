@@ -1,9 +1,11 @@
-"""The choice of the target of a table: the column whose values the other columns may explain.
+"""Choose the target of a table: the column whose values are to be explained by the other columns.
 
-`EVIDENCE` is the table that decides: the name of a column counts most, then few distinct values, then
-the last position. A target is certain if its points are `ENOUGH` and no other column comes within
-`CLEAR_LEAD`: a name that is merely common for a target, such as `status`, also needs the last position
-or no rival. A column whose values cannot be explained, such as one with one value, gets no points.
+`EVIDENCE` lists the evidence that a column is the target, with points. The name of a column has the
+most points, then few distinct values, then the last position. The best column is certain to be the
+target if it has at least `ENOUGH` points and leads all other columns by at least `CLEAR_LEAD`
+points. A name that is only common for a target, such as `status`, therefore needs the last position
+too, or no competing column. A column whose values cannot be explained, such as a column with only
+one value, gets no points.
 """
 
 from __future__ import annotations
@@ -41,12 +43,13 @@ NUMBER_KINDS = (ColumnKind.NUMBER, ColumnKind.WRITTEN_NUMBER)
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence that a column is the target.
+    """One kind of evidence that a column is the target of a table.
 
     Attributes:
-        points: How much it counts.
-        reason: The evidence in words, with {distinct} and {filled} of the column.
-        holds: Whether it holds for a column of a table with these columns.
+        points: The weight of the evidence.
+        reason: The evidence in words, with the placeholders {distinct} and {filled} for the numbers
+            of distinct values and of filled cells.
+        holds: Returns whether a column of a table (second argument: all columns) has this evidence.
     """
 
     points: int
@@ -55,7 +58,7 @@ class Evidence:
 
 
 def has_target_name(column: ColumnFacts) -> bool:
-    """Return whether the name of a column is one that means the target."""
+    """Return whether the name of a column is a usual name for a target, such as `label`."""
     return " ".join(column.words) in TARGET_NAMES or bool(LAST_WORDS & set(column.words[-1:]))
 
 
@@ -91,33 +94,33 @@ EVIDENCE = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column that may be the target, with the evidence for it."""
+    """A column that may be the target of a table, with the evidence for it."""
 
     column: ColumnFacts
     evidence: tuple[Evidence, ...]
 
     @property
     def points(self) -> int:
-        """The points of its evidence."""
+        """The sum of the points of the evidence."""
         return sum(one.points for one in self.evidence)
 
     @property
     def why(self) -> str:
-        """The evidence in words."""
+        """The evidence in words, as a clause."""
         distinct, filled = f"{self.column.distinct:,}", f"{len(self.column.filled):,}"
         reasons = [one.reason.format(distinct=distinct, filled=filled) for one in self.evidence]
         return join_words(reasons, "and") or "nothing else can be the target"
 
 
 def join_words(parts: Sequence[str], conjunction: str) -> str:
-    """Return parts as an enumeration: "a", "a and b", "a, b and c"."""
+    """Return words as an enumeration, such as "a", "a and b" or "a, b and c"."""
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {conjunction} {parts[-1]}"
 
 
 def rank_targets(columns: Sequence[ColumnFacts]) -> list[Candidate]:
-    """Return the columns that may be the target, the likeliest first."""
+    """Return the columns that may be the target of a table, the most likely first."""
     found = [
         Candidate(column, tuple(one for one in EVIDENCE if one.holds(column, columns)))
         for column in columns
@@ -127,7 +130,10 @@ def rank_targets(columns: Sequence[ColumnFacts]) -> list[Candidate]:
 
 
 def find_certain(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the first candidate if its evidence is enough and clearly more than that of any other."""
+    """Return the first candidate if it is certain to be the target, otherwise None.
+
+    The candidate needs at least `ENOUGH` points and a lead of `CLEAR_LEAD` points over the second.
+    """
     if not candidates or candidates[0].points < ENOUGH:
         return None
     second = candidates[1].points if len(candidates) > 1 else 0
@@ -135,10 +141,16 @@ def find_certain(candidates: Sequence[Candidate]) -> Candidate | None:
 
 
 def are_classes(column: ColumnFacts, *, named_by_user: bool) -> bool | None:
-    """Return whether the values of a target are classes, or None if they may also be numbers.
+    """Return whether the values of a target column are class labels, or None if this is not
+    certain.
 
-    Truth values and few texts are classes. 0 and 1 are classes if the user or the name of the column says
-    that it is the target; more whole numbers are classes only if the name says so.
+    Truth values and few different texts are classes. The values 0 and 1 are classes if the user or
+    the column name says that the column is the target. More than two whole numbers are classes only
+    if the column name says so.
+
+    Args:
+        column: The target column.
+        named_by_user: Whether the user named `column` as the target.
     """
     if column.kind in (ColumnKind.TRUTH, ColumnKind.CLASSES):
         return True

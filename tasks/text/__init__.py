@@ -1,1 +1,3 @@
-"""Sentences about labelled text (HypoBench): the family `text` and the task `labels`."""
+"""The family `text`, whose hypotheses are sentences about labelled text (HypoBench), and its task
+`labels`.
+"""

@@ -1,13 +1,13 @@
 """Parsers for a model's answers about labelled text.
 
-They read hypotheses from a list or from JSON (`list_items.py` finds their items), a judge's label, a
-yes or no, and the number of a chosen pattern. No function here raises, whatever the text, and the
-work is bounded by a small multiple of the text's length.
+They read hypotheses from a list or from JSON (`list_items.py` finds the items), the label that a
+judge chose, a yes or no, and the number of a chosen pattern. No function here raises, whatever the
+text, and the work is bounded by a small multiple of the text's length.
 
-The readers handle the cases on which published readers failed (notes, part i): years and decimals
-that look like the next item of a list, bold and bracketed numbers, a preamble, reasoning blocks, an
-order that depends on hashes; and for labels: markdown, braces, quotes, a sentence after the label,
-another case, two labels in one answer.
+The parsers handle texts on which published parsers failed. In lists, these are years and decimals
+that look like the next item, bold or bracketed numbers, a preamble and reasoning blocks. In labels,
+these are Markdown, braces, quotes, a sentence after the label, another case, and two labels in one
+answer.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ Judgement: TypeAlias = str | _Unlabelled | None
 
 
 def strip_reasoning(text: str) -> str:
-    """Return the text without its reasoning blocks.
+    """Return a model's answer without its reasoning blocks.
 
-    The text after an unclosed opening tag is dropped, and so is the text before a closing tag that
-    was never opened.
+    If a block is opened but not closed, the text after the opening tag is dropped. If a block is
+    closed but was not opened, the text before the closing tag is dropped.
     """
     kept: list[str] = []
     at, depth = 0, 0
@@ -83,22 +83,24 @@ def strip_reasoning(text: str) -> str:
 
 
 def parse_hypotheses(text: str, count: int) -> list[str]:
-    """Return at most `count` distinct hypotheses of an answer, in its order.
+    """Return at most `count` distinct hypotheses from an answer, in the order of the answer.
 
-    JSON is tried first (a list of strings, an object with "hypotheses", objects with "hypothesis"),
-    then a numbered list, then a bulleted list. If `count` is 1, a single bare paragraph also
-    counts. The result is empty if there is none.
+    Three forms are tried in turn: JSON (a list of strings, an object with "hypotheses", objects
+    with "hypothesis"), a numbered list, and a bulleted list. If `count` is 1, a single paragraph is
+    also accepted. If no form fits, the result is empty.
     """
     found = items_in(strip_reasoning(text), count)
     return list(dict.fromkeys(item.sentence for item in found))[: max(count, 0)]
 
 
 def parse_sourced_hypotheses(text: str, count: int) -> list[tuple[str, int | None, str]]:
-    """Return hypotheses with the paper that each cites, as `parse_hypotheses` does without sources.
+    """Return hypotheses from an answer, each with the paper that it cites.
+
+    The answer may have the same forms as for `parse_hypotheses`.
 
     Returns:
-        Tuples (sentence, number of the paper, quote); the number is None and the quote "" if the
-        hypothesis cites none.
+        Tuples (sentence, number of the paper, quote). If a hypothesis cites no paper, the number is
+        None and the quote is "".
     """
     found: dict[str, tuple[str, int | None, str]] = {}
     for item in items_in(strip_reasoning(text), count, sourced=True):
@@ -107,21 +109,21 @@ def parse_sourced_hypotheses(text: str, count: int) -> list[tuple[str, int | Non
 
 
 def parse_judgement(text: str, labels: Sequence[str]) -> Judgement:
-    """Return the label in a judge's answer, spelt as in `labels`.
+    """Return the label that a judge's answer names, spelt as in `labels`.
 
-    The function reads the text after the last "final answer:"; if there is none, the text after the
-    last "answer:" or "label:"; if there is none, the last line with content. If that line mentions
-    no label, it reads the first line and then the end of the answer.
+    The text after the last "final answer:" is read. Without this phrase, the text after the last
+    "answer:" or "label:" is read, and otherwise the last line that is not blank. If no label is
+    found there, the first line is read, and then the end of the answer.
 
     Returns:
-        The label, `NOT_APPLICABLE` if the answer says that the hypothesis does not apply, or None
-        if it names no label or two.
+        The label; `NOT_APPLICABLE` if the answer says that the hypothesis does not apply; None if
+        the answer names no label or two labels.
     """
     return _read(text, _LabelMatcher(labels, _SENTENCE_END))
 
 
 def parse_yes_no(text: str) -> bool | None:
-    """Return whether the answer says yes, or None if it says neither or both."""
+    """Return True for an answer that says yes, False for no, and None if it says neither or both."""
     said = _read(text, _LabelMatcher(("yes", "no"), _CLAUSE_END, silent=False))
     return None if said is None else said == "yes"
 
@@ -146,7 +148,7 @@ def parse_pattern_number(text: str, count: int) -> int | None:
     """Return the number of the pattern that an answer chooses, from 1 to `count`.
 
     Returns:
-        The number, or None if the answer names no valid one.
+        The number, or None if the answer names no number in this range.
     """
     said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:]
     for asked in (_CHOSEN, _PATTERN, _BARE):

@@ -1,8 +1,9 @@
-"""The columns of a data set: the inputs, the kind of each, and the shape of a record.
+"""Choose the input columns of a data set, and determine the kind of each column.
 
-The inputs are the columns that the published templates name, else all columns but the label. A
-column that gives the label away, because in every training row it holds that row's label and no
-other, is left out with a warning. So are row numbers and cells that are not plain values.
+The inputs are the columns that the published prompt templates name. Without templates, all columns
+except the label are inputs. A column is left out with a warning if it reveals the label, which
+means that in every training row it contains the label of that row and no other label. Columns with
+row numbers, and columns whose cells are not text, numbers or truth values, are also left out.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ class Columns:
     """The input columns of a data set.
 
     Attributes:
-        about: {"kind", "about"} of each column, and "values" for a choice, in the order of the
-            inputs.
-        shape: "text" for one text, "pair" for a choice between two texts, else "fields".
-        labels: The labels; for a pair, that of the first text comes first.
+        about: By column name, in the order of the inputs: {"kind", "about"}, and for a choice also
+            "values".
+        shape: "text" for one text column, "pair" for a choice between two texts, otherwise
+            "fields".
+        labels: The labels. For the shape "pair", the label of the first text comes first.
     """
 
     about: Mapping[str, Mapping[str, Json]]
@@ -48,19 +50,19 @@ def describe_columns(
     features: Mapping[str, Mapping[str, Json]],
     input_columns: Sequence[str] = (),
 ) -> Columns:
-    """Choose and describe the input columns from the training rows.
+    """Choose the input columns of a data set and describe each, based on the training rows.
 
     Args:
         where: The file, for error messages.
-        cells: The cells of all columns, the label column included.
-        label_name: The label column.
+        cells: The cells of all columns by name, including the label column.
+        label_name: The name of the label column.
         labels: The labels.
         templates: The published prompt templates.
-        features: The descriptions of columns in the metadata.
-        input_columns: The input columns that the user names, if any.
+        features: The descriptions of columns in metadata.json.
+        input_columns: The input columns that the user names; empty to choose them automatically.
 
     Raises:
-        DataError: A named column does not exist, or no input column is left.
+        DataError: A column that the user names does not exist, or no input column is left.
     """
     given = [name for name in cells if name != label_name]
     for name in input_columns:
@@ -102,7 +104,7 @@ def describe_columns(
 
 
 def find_placeholders(templates: Json) -> set[str]:
-    """Return the names in `${name}` or `$name` placeholders anywhere in the templates."""
+    """Return the names of all placeholders `${name}` or `$name` in the templates."""
     if isinstance(templates, str):
         return {one or other for one, other in _PLACEHOLDER.findall(templates)}
     inner = templates.values() if isinstance(templates, dict) else templates
@@ -158,10 +160,15 @@ def _describe_column(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict
 
 
 def check_value(kind: str, cell: Json, where: str) -> Json:
-    """Check a cell against the kind of its column and return it, or None if it is missing.
+    """Return a cell after checking that it fits the kind of its column, or None for a missing cell.
+
+    Args:
+        kind: The kind of the column, such as "number".
+        cell: The cell.
+        where: The location of the cell, with which error messages begin.
 
     Raises:
-        DataError: The cell does not fit the kind, such as a text among numbers.
+        DataError: The cell does not fit, such as a text in a column of numbers.
     """
     if cell is None:
         return None

@@ -1,10 +1,11 @@
-"""Readers for config.yaml and metadata.json of the published data set layout.
+"""Read config.yaml and metadata.json of a data set in the published layout.
 
-From config.yaml the reader takes `label_name` (default `label`), `train_data_path`,
-`val_data_path`, `test_data_path`, `ood_data_path` and `prompt_templates`. From metadata.json it
-takes the descriptions of the task, of its columns and labels, and the hypotheses that are known to
-hold. The published `task_name` selects a label parser in the published code and has no effect here.
-Of `config_ood.yaml`, where an older release names the OOD rows, only the file name is used.
+From config.yaml, the reader takes `label_name` (default `label`), `train_data_path`,
+`val_data_path`, `test_data_path`, `ood_data_path` and `prompt_templates`. From metadata.json, it
+takes the descriptions of the task, the columns and the labels, and the hypotheses that are known to
+hold. The published key `task_name` selects a label parser in the published code and has no effect
+here. From `config_ood.yaml`, in which an older release names the out-of-distribution (OOD) rows,
+only the file name is taken.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Config:
     """The contents of a data set's config.yaml.
 
     Attributes:
-        path: The file, or None if there is none.
-        label_name: The label column, or None if the file does not set it.
-        files: The path of each split as written in the file.
+        path: The file, or None if there is no such file.
+        label_name: The name of the label column, or None if the file does not set it.
+        files: The path of the file of each split, as written in config.yaml.
         templates: The published prompt templates.
     """
 
@@ -48,9 +49,9 @@ class Config:
 
 
 def read_config(folder: Path, bad: BadRecords) -> Config:
-    """Read config.yaml of a folder, or return an empty config if there is none.
+    """Read config.yaml in a folder. If the file does not exist, return an empty config.
 
-    Templates that cannot be read are left out.
+    Templates that cannot be read are left out, and `bad` issues a warning.
 
     Raises:
         DataError: The file is not YAML, or a setting has the wrong type.
@@ -91,15 +92,15 @@ class Metadata:
     """The contents of a data set's metadata.json.
 
     Attributes:
-        path: The file, or None if there is none.
-        properties: `task_properties`: how a generated data set was made.
-        description: What the data set is about.
-        features: {"type", "description", "possible_values"} of each column, as far as the file has
-            them.
-        labels: The values of each label column.
-        known: Hypotheses that hold: those that generated the labels (ground_truth_hypotheses), then
-            findings of the literature (known_hypotheses).
-        truths: The hypotheses that generated the labels.
+        path: The file, or None if there is no such file.
+        properties: The key `task_properties`, which says how a generated data set was made.
+        description: The subject of the data set.
+        features: For each column, those of the keys "type", "description" and "possible_values"
+            that the file contains.
+        labels: The possible values of each label column.
+        known: Hypotheses that are known to hold: first those that generated the labels
+            (ground_truth_hypotheses), then findings of the literature (known_hypotheses).
+        truths: Only the hypotheses that generated the labels.
     """
 
     path: Path | None = None
@@ -177,7 +178,7 @@ def _metadata(path: Path, value: Json, bad: BadRecords) -> Metadata:
 
 
 def format_label(cell: Json) -> str:
-    """Return a label as text, also one that a file stores as a number or truth value."""
+    """Return a label as text. In files, labels may also be numbers or truth values."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():

@@ -28,7 +28,7 @@ _SPLITS = {"val": "validation"}  # the name that Hugging Face uses
 
 
 def check_layout(layout: str | None) -> str:
-    """Return the layout that `--format` names, by default the published one.
+    """Return `layout` after checking that it exists; None gives the published layout.
 
     Raises:
         UsageError: There is no such layout.
@@ -41,7 +41,9 @@ def check_layout(layout: str | None) -> str:
 
 
 def summarize_data(rows: LabelledData) -> dict[str, Json]:
-    """Return a summary of a data set: its rows, findings, noise, best accuracy and labels."""
+    """Return a JSON summary of a data set: rows, findings, noise, best possible accuracy and
+    labels.
+    """
     made = rows.properties or {}
     names = ("noise_level", "effective_noise", "best_accuracy", "best_scaled_error", "labels")
     return {
@@ -53,10 +55,10 @@ def summarize_data(rows: LabelledData) -> dict[str, Json]:
 
 
 def check_target_folder(out: str | Path) -> Path:
-    """Return the folder that the data sets are written to.
+    """Return the path `out` after checking that new data sets can be written there.
 
     Raises:
-        UsageError: The path is not a folder, or the folder is not empty.
+        UsageError: The path exists and is not an empty folder.
     """
     folder = expand_home(out)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -71,15 +73,16 @@ def check_target_folder(out: str | Path) -> Path:
 def save_data_sets(
     data_sets: Sequence[LabelledData], out: str | Path, layout: str = LAYOUTS[0]
 ) -> list[Path]:
-    """Write all data sets or none, and return their files in order.
+    """Write data sets as folders and return the written files in order. Either all are written or
+    none.
 
     Args:
         data_sets: The data sets.
-        out: The folder to write to.
-        layout: The layout, one of `LAYOUTS`.
+        out: The folder to write to, which must be new or empty.
+        layout: One of `LAYOUTS`.
 
     Raises:
-        UsageError: `out` is not an empty or new folder.
+        UsageError: `out` is not a new or empty folder.
     """
     folder = check_target_folder(out)
     contents: dict[Path, bytes] = {}

@@ -1,7 +1,7 @@
-"""Discovery of labelled-text data sets on disk, and the files of each.
+"""Find the data sets of labelled text in a folder, and the files of each data set.
 
-In the published layout a data set is a folder with config.yaml (text/config_files.py),
-metadata.json and one file per split. A root folder may hold many data sets at any depth.
+In the published layout, a data set is a folder with config.yaml (text/config_files.py),
+metadata.json and one file per split. A root folder may contain many data sets at any depth.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ ALL_OOD = "all"
 
 @dataclass(frozen=True)
 class DataSetLocation:
-    """The location of a data set.
+    """The location of a data set on disk.
 
     Attributes:
-        name: The path below the root, or the folder's name.
+        name: The path of the data set relative to the root folder; for the root itself, its name.
         folder: The folder of the data set.
         file: The file with all rows, or None if the rows are in several files of the folder.
     """
@@ -39,14 +39,15 @@ class DataSetLocation:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set with its config and files.
+    """A data set on disk: its config, its metadata and the paths of its files.
 
     Attributes:
         name: The name of the data set.
         folder: The folder of the data set.
         config: The contents of config.yaml.
         metadata: The contents of metadata.json.
-        files: The files with the rows of each split, in order; "" stands for rows without a split.
+        files: The files with the rows of each split, in order. The key "" is for rows that are not
+            yet split.
     """
 
     name: str
@@ -57,10 +58,10 @@ class DataSet:
 
 
 def find_data_sets(root: str | Path) -> list[DataSetLocation]:
-    """Find the data sets at or below a folder, sorted by name.
+    """Return the data sets at or below a folder, sorted by name.
 
     A data set is a folder with config.yaml. Below `root`, a folder with metadata.json and training
-    rows also counts, such as a Hugging Face folder that `tasks generate` wrote.
+    rows is also a data set, such as a Hugging Face folder that `tasks generate` wrote.
     """
     base = Path(root)
     if (base / CONFIG_FILE).is_file():
@@ -83,12 +84,18 @@ def _beside_rows(folder: Path, names: Sequence[str]) -> bool:
 def resolve_published(
     place: DataSetLocation, config: Config, metadata: Metadata, ood: str | None = None
 ) -> DataSet:
-    """Return the data set of a folder whose config names its files.
+    """Return the data set of a folder whose config.yaml names the files of the splits.
 
-    If a named file is missing, a file with a similar name is used with a warning.
+    If a file that the config names is missing, a file with a similar name is used with a warning.
+
+    Args:
+        place: The location of the data set.
+        config: The contents of its config.yaml.
+        metadata: The contents of its metadata.json.
+        ood: The out-of-distribution rows to use, as for `choose_ood_files`.
 
     Raises:
-        DataError: A named file is missing and no similar file exists.
+        DataError: A file that the config names is missing, and no file has a similar name.
     """
     if "train" not in config.files:
         raise DataError(f"{config.path}: the key train_data_path is missing")
@@ -152,9 +159,11 @@ def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
 
 
 def find_ood_files(folder: Path) -> dict[Path, str]:
-    """Return the OOD files (`ood_*`, `*_ood*`), each with the part of its name that is unique.
+    """Return the files with out-of-distribution (OOD) rows, each with the distinctive part of its
+    name.
 
-    Next to `ood_hotel_reviews_all.json`, that part of `ood_hotel_reviews_Chicago.json` is
+    OOD files are named `ood_*` or `*_ood*`. For example, if there is also a file
+    `ood_hotel_reviews_all.json`, the distinctive part of `ood_hotel_reviews_Chicago.json` is
     `Chicago`.
     """
     found = sorted(one for one in folder.iterdir() if one.is_file() and _is_ood(one))
@@ -182,17 +191,18 @@ def choose_ood_files(
     requested: str | None,
     default: Sequence[Path] | None = None,
 ) -> Sequence[Path]:
-    """Return the files with the OOD rows to use.
+    """Return the files whose out-of-distribution (OOD) rows are used.
 
     Args:
         place: The data set.
-        candidates: The candidates with their unique name parts, from `find_ood_files`.
-        requested: The option `--ood`: the name of a file, `all` or `none`.
-        default: The files to use if `requested` is None. If there are none, the file named `all` is
-            used, else every candidate.
+        candidates: The OOD files with the distinctive parts of their names, from `find_ood_files`.
+        requested: The option `--ood`: a distinctive part of a name, `all` or `none`; None if the
+            option is not used.
+        default: The files to use if `requested` is None. If `default` is empty or None, the file
+            with the distinctive part `all` is used, or all candidates if there is no such file.
 
     Raises:
-        UsageError: No file has the wanted name.
+        UsageError: No file has the requested name.
     """
     if requested is None and default:
         return default

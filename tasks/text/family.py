@@ -1,10 +1,12 @@
-"""Family `text`: a hypothesis says which texts get which label (HypoBench, section 2).
+"""Family `text`: a hypothesis is a sentence that says which texts get which label (HypoBench).
 
-The oracle is `judge`: an exact rule, or a model that the runner provides. An observation is a text
-with its label, and the sample space S holds unlabelled texts. A sentence predicts nothing for a
-text that it does not apply to, and a judge's answer without a label counts as wrong. A hypothesis
-is consistent if it is right on at least a share `tau` of the shown texts that it covers (1.0 in
-GEAR). Validation, test and OOD rows are hidden and are used only for inference, `check` and `eval`.
+The oracle `judge` applies a sentence to texts. It executes sentences that are exact rules, and asks
+a model about other sentences. An observation is a text with its label. The sample space S contains
+unlabelled texts whose labels are predicted. A sentence predicts no label for texts that it does not
+apply to. If a judge's answer contains no label, it counts as wrong. A hypothesis is consistent if
+it is right on at least a share `tau` of the shown texts that it applies to (1.0 in GEAR).
+Validation, test and out-of-distribution (OOD) rows are hidden and are used only for inference and
+by the commands `check` and `eval`.
 """
 
 from __future__ import annotations
@@ -57,11 +59,12 @@ def _search_facts(public: Mapping[str, Json], trade_off: str) -> Mapping[str, Js
 
 @dataclass(frozen=True)
 class Text:
-    """The family of sentences about labelled text.
+    """The family `text`: sentences about labelled text.
 
     Attributes:
-        tau: The share of the covered texts on which a consistent hypothesis is right.
-        words: The family's part of the prompts.
+        tau: A hypothesis is consistent if it is right on at least this share of the texts that it
+            applies to.
+        words: The prompt texts.
     """
 
     tau: float = TAU
@@ -77,33 +80,40 @@ class Text:
     method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
     def with_strict_contract(self) -> Text:
-        """Return this object; answers are sentences, so no answer can breach the contract."""
+        """Return this object unchanged. Answers are sentences, so no answer can breach the
+        contract.
+        """
         return self
 
     def with_tau(self, tau: float) -> Text:
-        """Return a copy of the family with another `tau`."""
+        """Return a copy of this family with another value of `tau`."""
         return replace(self, tau=tau)
 
     def get_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
-        """Return the hidden rows of a split; see the function `select_split`."""
+        """Return the hidden rows of a split of the data set; see the function `select_split`."""
         return select_split(problem, split)
 
     def data_set_name(self, problem: Problem) -> str:
-        """Return the data set of a problem: `NAME` for `NAME#K`."""
+        """Return the name of the data set of a problem, which is the id `NAME#K` without `#K`."""
         return _SAMPLE.sub("", problem.id)
 
     def code_names(self, problem: Problem) -> Sequence[str]:
-        """Return the labels, in the order of the prediction codes."""
+        """Return the labels. A prediction code is an index into this list."""
         return tuple(problem.public.get("labels", ()))
 
     def with_task_wording(self, public: Mapping[str, Json]) -> Text:
-        """Return a copy of the family with the wording of a data set."""
+        """Return a copy of this family whose prompt texts describe a data set.
+
+        `public` holds the public facts of a problem, such as labels and columns.
+        """
         return replace(self, words=TextWords.from_public(public))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        """Return the hypotheses of an answer, at most `MAX_HYPOTHESES`."""
+        """Return the hypotheses in a model's answer, at most `MAX_HYPOTHESES`; malformed parts as
+        `Malformed`.
+        """
         found = parse_hypotheses(answer, MAX_HYPOTHESES) or parse_hypotheses(answer, 1)
         return [self.parse_hypothesis(one, view) for one in found]
 
@@ -127,14 +137,14 @@ class Text:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Apply a sentence to labelled rows, and return on which rows it is right.
+        """Apply a sentence to labelled rows and return on which rows it is right.
 
         Returns:
-            For each row True, False, or None if the sentence gives it no label. The verdict is
-            "needs_model" if the sentence is no exact rule and no model judges.
+            For each row True, False, or None if the sentence predicts no label. The verdict is
+            "needs_model" if only a model could judge the sentence and no model is available.
 
         Raises:
-            Unavailable: There is no judge.
+            Unavailable: The session has no judge.
         """
         inputs = InputSet("observations", tuple(one.input for one in observations))
         found = await _judge(oracles)(hypothesis.text, inputs, view.public)
@@ -143,25 +153,30 @@ class Text:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Return the predicted labels of each hypothesis as indices into the labels.
+        """Return the labels that each hypothesis predicts, as indices into the labels of the data
+        set.
 
         Raises:
-            Unavailable: There is no judge.
+            Unavailable: The session has no judge.
         """
         judge = _judge(oracles)
         return [await judge(one.text, inputs, view.public) for one in hypotheses]
 
     def is_consistent(self, agreement: Agreement) -> bool:
-        """Return whether a share of at least `tau` of the covered observations is right."""
+        """Return whether the hypothesis is right on at least a share `tau` of the rows it applies
+        to.
+        """
         covered = [mark for mark in agreement.marks if mark is not None]
         return bool(covered) and sum(covered) >= self.tau * len(covered) - 1e-9
 
     def description_bits(self, text: str, problem: Problem) -> float:
-        """Return the description length of a sentence."""
+        """Return the description length of a sentence in bits."""
         return sentence_bits(text, problem.public)
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
-        """Return the number of shown rows to which the sentence gives their label, and of all rows."""
+        """Return (number of shown rows to which the sentence gives their label, number of all shown
+        rows).
+        """
         return agreement.right, len(problem.shown)
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
@@ -171,7 +186,7 @@ class Text:
         return (_judge_tool(lambda sentence: self.attempt(sentence, view, oracles)),)
 
     async def attempt(self, sentence: str, view: View, oracles: Oracles) -> str:
-        """Return the answer of the tool `judge` to a sentence, as JSON text."""
+        """Return the reply of the tool `judge` to a sentence, as JSON text."""
         read = self.parse_hypothesis(sentence, view)
         if isinstance(read, Malformed):
             return json.dumps({"error": f"{read.reason}: {read.detail}"})
@@ -195,8 +210,8 @@ def compute_agreement(
 ) -> Agreement:
     """Compare predicted labels with the labels of the observations.
 
-    An unreadable answer counts as wrong. `detail` of the result counts the covered and the
-    correctly labelled observations.
+    A prediction that could not be read counts as wrong. `detail` of the result has the number of
+    observations with a prediction and the number of correct predictions.
     """
     marks: list[bool | None] = []
     got: list[dict[str, Json]] = []
@@ -220,7 +235,10 @@ def compute_agreement(
 
 
 def select_split(problem: Problem, split: str) -> tuple[Observation, ...]:
-    """Return the hidden rows of "val", "ind" or "ood"; empty if the data set lacks the split."""
+    """Return the hidden rows of the split "val", "ind" (test rows) or "ood".
+
+    The result is empty if the data set has no such split.
+    """
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return problem.hidden[start:stop]
 

@@ -1,8 +1,8 @@
-"""Labels as files and models write them, and one reader for both.
+"""Compare labels as files and models write them.
 
 Spellings that differ in case, blanks, quotes, brackets, Markdown or trailing punctuation are the
-same label: `**Final**`, `"final".` and `[ FINAL ]` are all `final`. Characters inside a label
-count: `<=50K` and `>50K`, `C` and `C++`, `-1` and `1` stay different.
+same label: `**Final**`, `"final".` and `[ FINAL ]` are all `final`. Other characters matter:
+`<=50K` and `>50K`, `C` and `C++`, `-1` and `1` are different labels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HEADING = re.compile(r"(?:#{1,6}|>|•)\s+")
 
 
 def normalize_label(text: str) -> str:
-    """Return a normal form of a label, which is equal for different spellings of the label.
+    """Return the normal form of a label. Different spellings of a label have the same normal form.
 
     The result is empty only for a text without visible characters.
     """
@@ -38,7 +38,7 @@ def normalize_label(text: str) -> str:
 
 
 class LabelNames:
-    """The labels of a data set, in order.
+    """The labels of a data set, in order, which can be looked up by any spelling.
 
     Args:
         names: The labels.
@@ -66,10 +66,14 @@ class LabelNames:
         return len(self.names)
 
     def find(self, text: str) -> str | None:
-        """Return the label that a text spells, or None if it is no label."""
+        """Return the label of which `text` is a spelling, or None if there is no such label."""
         return self._named.get(normalize_label(text)) if len(text) <= _LONGEST else None
 
     def index(self, text: str) -> int | None:
-        """Return the index of the label that a text spells (a prediction's code), or None."""
+        """Return the index of the label of which `text` is a spelling, or None if there is no such
+        label.
+
+        The index serves as the code of a prediction.
+        """
         found = self.find(text)
         return None if found is None else self.names.index(found)

@@ -1,10 +1,11 @@
 """Task `labels`: labelled text in the layout of HypoGeniC and HypoBench, and a user's own files.
 
-A problem `NAME#K` is sample K of the training rows of the data set `TASK_NAME`; `TASK_NAME` alone is its
-first sample. See text/problems.py for the contents of a problem, text/sources.py for the files, and
-docs/tutorials/labelled-text.md and docs/how-to/generate-labelled-data.md for the user's view.
+The problem `NAME#K` shows the K-th random sample of the training rows of the data set `NAME`. The
+problem `NAME` is the first sample. text/problems.py describes the contents of a problem,
+text/sources.py the files, and docs/tutorials/labelled-text.md and
+docs/how-to/generate-labelled-data.md the use.
 
-The module also prints a problem for `tasks show`: its columns and labels, and its first rows.
+The module also prints a problem for `tasks show`: the columns, the labels and the first rows.
 """
 
 from __future__ import annotations
@@ -42,11 +43,12 @@ MAX_SPACE_INPUTS = (
 
 @dataclass(frozen=True)
 class Labels:
-    """The task `labels`: sentences about labelled text.
+    """The task `labels`: find sentences that predict the labels of texts.
 
     Attributes:
-        generator: Name of the generator that makes rows if there are no data.
-        written_topic: A generator over a topic that a model wrote; it replaces `generator`.
+        generator: The name of the generator that makes data sets if the user has no data.
+        written_topic: A generator of texts on a topic that a model wrote, which is used instead of
+            `generator`; None to use `generator`.
     """
 
     generator: str = "admission"
@@ -69,9 +71,9 @@ class Labels:
     kinds = ("level", "noise", "format", "data", "model", "about", "labels")
 
     def with_generator(self, generator: str) -> Labels:
-        """Return the task with another generator, as `labels:GENERATOR` names it.
+        """Return a copy of this task with another generator, as named in `labels:GENERATOR`.
 
-        Bare `labels` without data is `labels:admission`.
+        The default generator is `admission`.
 
         Raises:
             UsageError: There is no generator with this name.
@@ -83,14 +85,14 @@ class Labels:
         return replace(self, generator=generator)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Read the first samples of all data sets at a path; see `choose`."""
+        """Read the first problem of each data set at `path`."""
         return self.choose(path, ProblemQuery(observations=observations, seed=seed))
 
     def choose(self, path: str | None, query: ProblemQuery) -> list[Problem]:
-        """Return the problems that the options name.
+        """Return the problems that the options of a session select.
 
         Args:
-            path: The data, or None to generate data sets.
+            path: The path of the data, or None to generate data sets.
             query: The options.
 
         Raises:
@@ -133,16 +135,16 @@ class Labels:
         )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Return the first sample of each of `count` generated data sets."""
+        """Generate `count` data sets and return the first problem of each."""
         return [
             rows.make_problem(0, DEFAULT_SHOWN_ROWS, seed)
             for rows in self._generate_sets(count, seed, {})
         ]
 
     def generate_rows(self, names: Sequence[str], seed: int) -> list[LabelledData]:
-        """Return generated data sets by name with all their rows.
+        """Return the generated data sets with these names, with all rows.
 
-        If `names` is empty, the result is the generator's first data set.
+        If `names` is empty, the first data set of the generator is returned.
 
         Raises:
             UsageError: The generator has no data set with this name.
@@ -166,20 +168,21 @@ class Labels:
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> dict[str, Json]:
-        """Write new data sets as folders, in the published layout or as Hugging Face folders.
+        """Generate data sets and write them as folders, in the published layout or as Hugging Face
+        folders.
 
-        `--data` reads both layouts back.
+        The option `--data` reads both layouts.
 
         Args:
             out: The folder to write to; it must be empty or absent.
-            count: Number of data sets, or None for all sets of the generator that match the option
-                `level`.
-            seed: Seed of the generator.
-            kinds: Options of `tasks generate` by name.
+            count: The number of data sets, or None for all data sets of the generator that match
+                the option `level`.
+            seed: The seed of the generator.
+            kinds: The values of the task's own options of `tasks generate`, by name.
 
         Returns:
             {"problems", "files", "sets"}: the number of data sets, their files and a summary of
-            each.
+                each.
         """
         form = self.check(out, count, seed, kinds)
         made = self._generate_sets(count, seed, kinds)
@@ -249,10 +252,10 @@ class Labels:
         ]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space: at most 100 unlabelled inputs, drawn with the seed.
+        """Return the sample space of a problem: at most 100 unlabelled inputs, drawn with the seed.
 
-        They come from the validation rows, or from the shown rows if there are none, never from
-        test rows.
+        The inputs come from the validation rows. Without validation rows, they come from the shown
+        rows. They never come from test rows.
         """
         start, stop = problem.secret["splits"].get("val", (0, 0))
         rows = problem.hidden[start:stop] or problem.shown
@@ -263,11 +266,11 @@ class Labels:
         return InputSet(f"{problem.id} space", tuple(drawn))
 
     def draw_problem(self, problem: Problem) -> str:
-        """Return a problem as text for a person; see the function `render_problem`."""
+        """Return a problem as text for people to read; see the function `render_problem`."""
         return render_problem(problem)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
-        """Return {"name", "sha256"} of the data at a path."""
+        """Return {"name", "sha256"} of the data at `path`."""
         if self.generator == citations.GENERATOR_NAME:
             return identify_file(citations.parse_path(str(path))[0])
         return data_identity(path)
@@ -366,10 +369,10 @@ _SPLITS = {"val": "validation", "ind": "test", "ood": "OOD"}
 
 
 def render_problem(problem: Problem) -> str:
-    """Return a problem as text for a person, at most `WIDTH` columns wide.
+    """Return a problem as text for people to read, at most `WIDTH` columns wide.
 
-    It lists the labels with their counts in the shown rows, the columns, the splits, the first rows
-    and, if the data set documents them, the hypotheses that are known to hold.
+    The text contains the labels with their numbers of shown rows, the columns, the splits, the
+    first rows and, if the data set documents them, the hypotheses that are known to hold.
     """
     return "\n".join(line for part in _parts(problem) for line in _wrap(part))
 

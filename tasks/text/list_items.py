@@ -1,11 +1,11 @@
-"""Reader for the items of a list that a model wrote: as JSON, numbered, or with bullets.
+"""Extract the items of a list that a model wrote as JSON, with numbers, or with bullets.
 
-A number at the start of a line begins an item if it continues a list that started at 1, so a year, a
-decimal or a "3. hypotheses:" before the list does not. Within a line, a number begins an item if it
-is exactly the next one and follows the end of a sentence.
+A number at the start of a line begins an item if the numbers before it count up from 1. So a year,
+a decimal number, or "3. hypotheses:" before the list does not begin an item. Within a line, a
+number begins an item only if it is the next number and follows the end of a sentence.
 
-No function here raises, whatever the text, and the work is bounded by a small multiple of the text's
-length.
+No function here raises, whatever the text, and the work is bounded by a small multiple of the
+text's length.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ _PAIRS = {'"': '"', "“": "”", "'": "'", "‘": "’", "[": "]", "{": "}", "(
 
 
 class Item(NamedTuple):
-    """One item of a list in an answer.
+    """One item of a list in a model's answer.
 
     Attributes:
-        sentence: The text of the item, tidied.
-        source: The number of the paper that the item cites, as numbered in the prompt.
+        sentence: The text of the item, without list marks and decoration.
+        source: The number of the paper that the item cites, as numbered in the prompt; None if it
+            cites no paper.
         quote: The text that the item quotes from that paper, or "".
     """
 
@@ -58,13 +59,14 @@ class Item(NamedTuple):
 
 
 def items_in(text: str, count: int, sourced: bool = False) -> list[Item]:
-    """Return the items of an answer, in their order.
+    """Return the items of the list in a model's answer, in order.
 
     Args:
-        text: The answer; only its last `TEXT_CHARACTERS` characters are read.
-        count: The number of items that the prompt asked for. If the answer holds several drafts,
-            the list that covers `count` best wins, and of equally good lists the last.
-        sourced: Whether to split a trailing source ("[source 2: "quote"]") off each item.
+        text: The answer. Only its last `TEXT_CHARACTERS` characters are read.
+        count: The number of items that the prompt asked for. If the answer contains several drafts,
+            the list whose length fits `count` best is used, and the last of equally good lists.
+        sourced: Whether to remove a source at the end of each item ("[source 2: "quote"]") and
+            return it separately.
     """
     text = text[-TEXT_CHARACTERS:]
     found = list(_of_json(text))
@@ -206,10 +208,9 @@ def _item(written: str, sourced: bool) -> Item:
 
 
 def tidied(sentence: str) -> str:
-    """Return a sentence without bold marks, a title such as "Hypothesis 3:", and enclosing brackets
-    or quotes.
+    """Return a sentence on one line, without decoration.
 
-    The result is a single line.
+    Bold marks, a title such as "Hypothesis 3:", and enclosing brackets or quotes are removed.
     """
     said = _TITLE.sub("", " ".join(sentence.split()))
     said = re.sub(r"(\*\*|__)(.{1,300}?)\1", r"\2", said)

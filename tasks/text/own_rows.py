@@ -1,12 +1,12 @@
-"""A user's own labelled rows: one file, or a folder with files per split and no published config.
+"""Find the splits of a user's own labelled rows: a file, or a folder without a published config.
 
-The split of a file follows from its name: `train.csv`, `reviews_test.jsonl`,
-`data/validation-00000-of-00002.parquet`, or from the folder that it is in, as `save_to_disk` of
-Hugging Face writes it. `dev`, `valid` and `validation` mean val; `ood` wins over all other words. A
-single file, or the shards of one, is split by its column `split` if every cell names a split, else
-60/20/20 per label with the seed and a warning.
+The name of a file, or of its folder, determines its split: `train.csv`, `reviews_test.jsonl`,
+`data/validation-00000-of-00002.parquet`, or a folder `train` as Hugging Face's `save_to_disk`
+writes. `dev`, `valid` and `validation` mean val; `ood` has priority over all other words. A single
+file (or the shards of a file) is split by its column `split` if every cell of the column names a
+split. Otherwise the rows of each label are split 60/20/20 at random with a warning.
 
-A config.yaml in the folder that names no files provides the label name and the templates.
+If config.yaml in the folder names no files, only its label name and templates are used.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ _SHARD = re.compile(r"(.*)-\d{5}-of-\d{5}")
 
 
 def find_split(name: str) -> str | None:
-    """Return the split that the name of a file or folder, or a cell, mentions, or None."""
+    """Return the split that a text names, such as a file name or a cell, or None."""
     words = {_WORDS[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS}
     return next((split for split in reversed(SPLITS) if split in words), None)
 
 
 def find_files(folder: Path) -> dict[str, list[Path]]:
-    """Return the files of each split, sorted by name, or {"": files} if no name mentions a split.
+    """Return the files of each split, sorted by name.
+
+    If no file name contains the name of a split, the result is {"": files}.
 
     Raises:
-        DataError: There are splits, but no training rows.
-        UsageError: There are no files, or several that are not shards of one.
+        DataError: There are files for splits, but none with training rows.
+        UsageError: There are no files, or several files that are not shards of one file.
     """
     named: dict[str, list[Path]] = {}
     other: list[Path] = []
@@ -82,11 +84,11 @@ def _select_row_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def split_by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None:
-    """Split the rows by a column that names the split of each.
+    """Split the rows of a table by the column `name`, whose cells name the split of each row.
 
     Returns:
-        The rows of each split without that column, or None if a cell names no split, if no row is a
-        training row, or if the column does not exist.
+        The rows of each split, without the column `name`. None if the column does not exist, if a
+        cell names no split, or if there are no training rows.
     """
     cells = table.columns.get(name)
     if cells is None:
@@ -102,10 +104,10 @@ def split_by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] 
 
 
 def split_by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str, list[Table]]:
-    """Split the rows of each label 60/20/20 with the seed, keeping the order of the file.
+    """Split the rows of each label 60/20/20 at random. Each split keeps the order of the file.
 
-    Validation and test get equally many rows of a label, rounded down. Training gets the remaining
-    rows, so a label with few rows occurs only in training.
+    For each label, validation and test get the same number of rows, rounded down, and training gets
+    the remaining rows. A label with few rows therefore occurs only in training.
     """
     rows: dict[str, list[tuple[int, int]]] = {}
     for number, table in enumerate(tables):

@@ -1,20 +1,20 @@
-"""Reader for the literature that a user brings: a folder of papers, or one file.
+"""Read the literature that a user provides: a folder of papers, or one file.
 
-| file type | one paper is | its title is taken from |
+| file type | a paper is | the title is taken from |
 |---|---|---|
-| .pdf | the file (pypdf, extra `text`) | the PDF metadata, else the first line |
-| .md, .markdown | the file without its front matter | the front matter, else the first heading |
+| .pdf | the file (pypdf, extra `text`) | the PDF metadata, otherwise the first line |
+| .md, .markdown | the file without its front matter | the front matter, otherwise the first heading |
 | .txt, .text | the file | the first line |
 | .bib | an entry with an abstract | the title field |
 | .jsonl, .ndjson | a line {"title", "abstract" and/or "text", "summary"} | the title field |
 
-Every type may also be gzipped (.gz). A folder is read recursively, in the order of the file names,
+All types may be gzipped (.gz). A folder is read recursively, in the order of the file names,
 without hidden files. Papers without text (a scanned, damaged or locked PDF, an entry without an
-abstract, an empty file) are left out with a `DataWarning`, and so are files of other types. A paper
-that cannot be read is an error, unless the user sets `skip_bad`, and a title that cannot be read is
-left out with a warning (`tasks/io/bad_records.py`). Nothing is downloaded.
+abstract, an empty file) and files of other types are left out with a `DataWarning`. A paper that
+cannot be read is an error, unless the user sets `skip_bad`. A title that cannot be read is left out
+with a warning (`tasks/io/bad_records.py`). Nothing is downloaded.
 
-The module also checks whether a quote occurs in a text, and splits a text into pieces of bounded
+The module also checks whether a quote occurs in a text, and splits a text into pieces of limited
 length.
 """
 
@@ -67,13 +67,13 @@ CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper of the literature that prompts may quote.
+    """A paper whose text prompts may quote.
 
     Attributes:
         source: The file name relative to the folder. For a file with several papers, `#` and the
-            entry's key or line number follow.
-        title: The title on one line, shortened to `MAX_TITLE_CHARACTERS`.
-        text: The text that may be quoted; "" if the paper has none.
+            key or line number of the paper follow.
+        title: The title on one line, cut to `MAX_TITLE_CHARACTERS`.
+        text: The text that may be quoted; "" if the paper has no text.
     """
 
     source: str
@@ -82,11 +82,12 @@ class Paper:
 
 
 def find_files(path: str | Path) -> list[Path]:
-    """Return the literature files at a path, a folder or a file, in reading order.
+    """Return the literature files at `path`, a folder or a file, in the order in which they are
+    read.
 
     Raises:
         UsageError: There is no such path, or the file has an unsupported type.
-        DataError: The folder holds no literature.
+        DataError: The folder contains no literature.
     """
     place = expand_home(path)
     if not place.is_dir():
@@ -107,19 +108,19 @@ def find_files(path: str | Path) -> list[Path]:
 
 
 def data_identity(path: str | Path) -> dict[str, Json]:
-    """Return {"name", "sha256"} of the literature at a path, in the form used for data sets."""
+    """Return {"name", "sha256"} of the literature at `path`, in the same form as for data sets."""
     place = expand_home(path)
     files = find_files(place)
     return identify_files(place.name, place, files) if place.is_dir() else identify_file(files[0])
 
 
 def read_papers(path: str | Path) -> list[Paper]:
-    """Read all papers with text at a path, a folder or a file, in a reproducible order.
+    """Read all papers with text at `path`, a folder or a file. The order is reproducible.
 
     Raises:
-        UsageError: There is no such path, or it holds a PDF and pypdf is not installed.
-        DataError: A paper cannot be read (the error names file, line and field) and such papers are
-            not left out, or no paper has text.
+        UsageError: There is no such path, or there is a PDF and pypdf is not installed.
+        DataError: A paper cannot be read and unreadable papers are not left out (the error names
+            file, line and field), or no paper has text.
     """
     place = expand_home(path)
     files = find_files(place)
@@ -372,10 +373,10 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\Z")
 def contains_quote(quote: str, text: str) -> bool:
     """Return whether `quote` occurs in `text` word for word.
 
-    Differences in these are ignored: blanks (PDF text loses and gains them), hyphens before blanks
-    (a word divided at the end of a line), the style of quotation marks, marks around the quote, and
-    ligatures. Letters, other punctuation and case must match. A quote without a letter or digit
-    occurs in no text.
+    Some differences are ignored: blanks (PDF text loses and gains them), hyphens before blanks
+    (words divided at the end of a line), the style of quotation marks, marks around the quote, and
+    ligatures. Letters, other punctuation and case must match. The result is False for a quote
+    without letters and digits.
     """
     sought = _letters(quote.strip().strip(QUOTE_MARKS + HYPHENS))
     if not any(sign.isalnum() for sign in sought.signs):
@@ -432,8 +433,8 @@ def _letters(text: str) -> _Letters:
 def split_text(text: str, max_words: int) -> list[str]:
     """Split a text into consecutive pieces of at most `max_words` words.
 
-    Nothing but blanks between the pieces is lost. A piece ends with the last complete paragraph
-    that fits, else with the last sentence, else with the last word.
+    Only blanks between the pieces are lost. If possible, a piece ends at the end of a paragraph,
+    otherwise at the end of a sentence, otherwise at the end of a word.
 
     Raises:
         ValueError: `max_words` is less than 1.

@@ -1,10 +1,11 @@
-"""Problems over a data set of labelled text: shown rows, hidden rows and public facts.
+"""Build problems from a data set of labelled text: shown rows, hidden rows and public facts.
 
-The problem `NAME#K` shows `random.Random(seed + K).sample(rows, min(N, len(rows)))` of the training
-rows, N = 200 unless `--observations N` is set. The hidden rows are all validation rows, then the
-test rows (`ind`), then the OOD rows; `secret["splits"]` holds the start and stop of each. A label
-that occurs in validation, test or OOD rows but not in training rows is an error. `LabelNames`
-checks that all labels can be told apart in answers before a session begins.
+The problem `NAME#K` shows N training rows, drawn with `random.Random(seed + K).sample`. N is the
+number of training rows or 200, whichever is less, unless `--observations N` is set. The hidden rows
+are all validation rows, then the test rows (`ind`), then the out-of-distribution (OOD) rows;
+`secret["splits"]` holds the start and stop index of each split. If a label occurs in hidden rows
+but not in training rows, this is an error. Before a session begins, `LabelNames` checks that
+answers can distinguish all labels.
 """
 
 from __future__ import annotations
@@ -36,21 +37,22 @@ _MANY = 20  # with more labels, the column is probably a number to predict
 
 @dataclass(frozen=True)
 class LabelledData:
-    """A data set that has been read and checked.
+    """A data set of labelled text that has been read and checked.
 
     Attributes:
         name: The name of the data set.
         label_name: The name of the label column.
-        labels: The labels, in order.
+        labels: The labels, in the order of the prediction codes.
         columns: The input columns.
-        properties: `task_properties` of metadata.json: how a generated data set was made.
-        splits: The rows of each split that exists ("train", "val", "test", "ood"), with labels in
-            one spelling.
-        description: What the data set is about.
+        properties: The key `task_properties` of metadata.json, which says how a generated data set
+            was made; None if the key is missing.
+        splits: The rows of each existing split ("train", "val", "test", "ood"). Each label has one
+            spelling in all rows.
+        description: The subject of the data set.
         known: Hypotheses that are known to hold.
-        templates: The published prompt templates, if any.
-        findings: The hypotheses in `known` that the literature reports about real rows. The others
-            generated the labels.
+        templates: The published prompt templates, or None.
+        findings: Those hypotheses in `known` that the literature reports about real rows. All other
+            hypotheses in `known` generated the labels.
     """
 
     name: str
@@ -66,7 +68,7 @@ class LabelledData:
 
     @cached_property
     def public(self) -> dict[str, Json]:
-        """The facts about the data set that every agent may see."""
+        """The facts about the data set that agents may see."""
         told: dict[str, Json] = {
             "labels": list(self.labels),
             "label_name": self.label_name,
@@ -87,10 +89,12 @@ class LabelledData:
         return tuple(hidden), spans
 
     def samples(self, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Iterator[int]:
-        """Yield the numbers of samples of the training rows, without samples that repeat an earlier
-        sample.
+        """Yield the numbers K of the problems `NAME#K`, without problems that show the same rows as
+        an earlier problem.
 
-        Two samples repeat each other if they show the same rows.
+        Args:
+            shown: The number of shown rows per problem.
+            seed: The seed of the draws.
         """
         count = len(self.splits["train"])
         most = math.comb(count, min(shown, count))
@@ -104,7 +108,9 @@ class LabelledData:
             sample += 1
 
     def make_problem(self, sample: int, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Problem:
-        """Return the problem `NAME#sample` with at most `shown` training rows."""
+        """Return the problem `NAME#sample`, which shows at most `shown` training rows, drawn by
+        `seed`.
+        """
         rows = self.splits["train"]
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
         hidden, spans = self._hidden
@@ -122,7 +128,7 @@ class LabelledData:
 
 
 def digest_rows(rows: Sequence[Observation]) -> Digest:
-    """Return a digest of labelled rows in order, which identifies equal sets of test rows."""
+    """Return a digest of labelled rows in order. Data sets with equal test rows have equal digests."""
     return digest_of([[one.input, one.output] for one in rows])
 
 
@@ -141,9 +147,9 @@ def build_from_tables(
     Args:
         data_set: The data set, with its config and metadata.
         tables: The tables of each split.
-        bad: Handles rows that cannot be read.
-        requested_label: The label column that the user names, if any.
-        input_columns: The input columns that the user names, if any.
+        bad: Collects rows that cannot be read.
+        requested_label: The label column that the user names, or None.
+        input_columns: The input columns that the user names; empty to choose them automatically.
 
     Raises:
         DataError: The tables do not fit together; the error names file and row.
@@ -191,16 +197,16 @@ def build_from_tables(
 def find_label_column(data_set: DataSet, tables: Sequence[Table], requested: str | None) -> str:
     """Return the name of the label column.
 
-    It is `requested` (`--label`), else the column that the config names, else `label`, else the only
-    label column in the metadata.
+    The name is `requested`, if not None. Otherwise it is the name in config.yaml, or `label` if
+    there is a column with this name, or the only label column that metadata.json lists.
 
     Args:
         data_set: The data set, with its config and metadata.
         tables: All tables, training rows first.
-        requested: The column that the user names, if any.
+        requested: The column that the user names with `--label`, or None.
 
     Raises:
-        DataError: A table lacks the column.
+        DataError: A table has no such column.
     """
     told = tuple(data_set.metadata.labels)
     given = requested or data_set.config.label_name
@@ -251,10 +257,16 @@ def _suggest_label_column(table: Table) -> str:
 def with_labels(
     tables: Mapping[str, Sequence[Table]], label_name: str, bad: BadRecords
 ) -> dict[str, list[Table]]:
-    """Return the tables without the rows that have no label, which are unreadable records.
+    """Return the tables without the rows that have no label. Such rows count as unreadable records.
+
+    Args:
+        tables: The tables of each split.
+        label_name: The name of the label column.
+        bad: Collects the rows without a label.
 
     Raises:
-        DataError: There are such rows and they are not left out; it has their number.
+        DataError: A row has no label, and unreadable records are not left out. The message has the
+            number of such rows.
     """
     every = [table for some in tables.values() for table in some]
     labelled = {

@@ -1,8 +1,8 @@
-"""Parsers for a rater's answer about a hypothesis: a number on a scale, and the reason.
+"""Parse a rater's answer about a hypothesis: a number on a scale, and the reason.
 
-No function here raises. The published readers failed on "Score: 0.5", took "Yes." for no, and
-replaced what they could not read by 1. Here an unreadable answer is None, and so is one with two
-different numbers.
+No function here raises. Published parsers failed on "Score: 0.5", read "Yes." as no, and replaced
+unreadable answers by 1. Here the result is None for an unreadable answer, and for an answer with
+two different numbers.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ _CHARACTERS = 20_000
 
 
 def parse_rating(text: str, scale: Sequence[float]) -> float | None:
-    """Return the point on the scale that an answer gives, or None.
+    """Return the rating in an answer as one of the values in `scale`, or None.
 
-    The number after "Score:" or a similar word counts, else a first line that is a single number,
-    else the only number in the answer. "4/5" and "4 out of 5" are 4 on a scale up to 5.
+    The number after "Score:" or a similar word is used. Otherwise a first line that is a single
+    number is used, and otherwise the only number in the answer. "4/5" and "4 out of 5" mean 4 on a
+    scale up to 5.
     """
     said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:][:_CHARACTERS]
     said = _OF_SCALE.sub(lambda of: of[1] if float(of[2]) == scale[-1] else of[0], said)
@@ -51,9 +52,10 @@ def _whole_line(line: str) -> list[str]:
 
 
 def parse_reason(text: str) -> str:
-    """Return the reason that an answer gives, on one line.
+    """Return the reason in an answer, on one line.
 
-    It is the text after "Reasoning:" or a similar word, else the whole answer without the score.
+    The reason is the text after "Reasoning:" or a similar word. Without such a word, it is the
+    complete answer without the score.
     """
     said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:][:_CHARACTERS]
     found = _REASON.search(said)

@@ -1,9 +1,10 @@
-"""Tell whether an item of an answer says that there is no hypothesis.
+"""Recognise sentences in which a model says that it has no hypothesis.
 
-The rule is small and errs on the side of keeping: an item is a refusal if each of its sentences has
-one of the forms below as a whole, and it names no label. The forms are about the writer or the task
-("I cannot find a pattern", "N/A", "not enough information"). A sentence that ascribes such words to
-texts ("Reviews that say 'I do not know' are fake", "'I cannot' occurs in fakes") has another form.
+The rule is small and keeps a sentence when in doubt. An item of an answer is a refusal if it names
+no label and each of its sentences has, from beginning to end, one of the forms below. These forms
+are statements about the writer or the task ("I cannot find a pattern", "N/A", "not enough
+information"). A sentence that says that texts contain such words has another form ("Reviews that
+say 'I do not know' are fake", "'I cannot' occurs in fakes").
 """
 
 from __future__ import annotations
@@ -87,11 +88,11 @@ _CLAIM = re.compile(
 
 
 def is_refusal(sentence: str, labels: Sequence[str]) -> bool:
-    """Return whether a sentence says, as a whole, that there is no hypothesis.
+    """Return whether a text only says that there is no hypothesis.
 
     Args:
-        sentence: An item of an answer, on one line.
-        labels: The labels of the data set; an item that names one is kept.
+        sentence: An item of a model's answer, on one line.
+        labels: The labels of the data set. A text that names a label is never a refusal.
     """
     said = unicodedata.normalize("NFKC", sentence).casefold().replace("’", "'")
     said = " ".join(said.replace("`", "'").replace("won't", "will not").split())

@@ -1,8 +1,9 @@
-"""Paths to labelled text, and the data sets found there.
+"""Read labelled text from a path, which may be followed by settings.
 
-A path is a root folder of published data sets, one such data set, a folder of a user's own files,
-or a single file. Settings may follow it: `PATH?label=verdict&ood=chicago&columns=text,city` sets
-what `--label` and `--ood` set, and the input columns. A data set is read completely or not at all.
+The path is a root folder of published data sets, one such data set, a folder of a user's own files,
+or a single file. In `PATH?label=verdict&ood=chicago&columns=text,city`, the settings `label` and
+`ood` have the same meaning as the options `--label` and `--ood`, and `columns` names the input
+columns. If any file of a data set cannot be read, the data set is not used.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ _SETTINGS = ("label", "ood", "columns")
 
 @dataclass(frozen=True)
 class Source:
-    """A path to labelled data, with the settings that the user gave with it.
+    """A path to labelled data, with the user's settings.
 
     Attributes:
         path: A folder or a file.
-        label: The label column, if the user names it.
-        ood: The OOD rows to use, if the user names them.
-        columns: The input columns; if empty, text/columns.py chooses them.
+        label: The name of the label column, or None to find the column.
+        ood: The choice of out-of-distribution (OOD) rows, or None for the default.
+        columns: The names of the input columns; if empty, text/columns.py chooses the columns.
     """
 
     path: Path
@@ -58,10 +59,10 @@ class Source:
     columns: Sequence[str] = ()
 
     def find_data_sets(self) -> dict[str, DataSetLocation]:
-        """Return the data sets at the path by name.
+        """Return the data sets at the path, by name.
 
         Raises:
-            UsageError: There is nothing at the path.
+            UsageError: The path does not exist or contains no data sets.
         """
         if self.path.is_file():
             name = Path(self.path.name.removesuffix(".gz")).stem
@@ -70,11 +71,11 @@ class Source:
         return {one.name: one for one in found}
 
     def read(self, place: DataSetLocation, seed: int) -> LabelledData:
-        """Read one data set with its splits.
+        """Read one data set with all its splits.
 
         Args:
-            place: One of `find_data_sets`.
-            seed: Seed of the split, for rows without splits.
+            place: A location that `find_data_sets` returned.
+            seed: The seed for splitting rows that have no splits.
 
         Raises:
             DataError: A file cannot be used.
@@ -106,9 +107,9 @@ def parse_source(path: str | Path, label: str | None = None, ood: str | None = N
     """Parse a path to labelled data with its settings, such as `PATH?label=NAME`.
 
     Args:
-        path: The path, possibly with `?key=value&...` after it.
-        label: The option `--label`, which wins over the setting in the path.
-        ood: The option `--ood`, which wins over the setting in the path.
+        path: The path, possibly followed by `?key=value&...`.
+        label: The option `--label`, which has priority over the setting in `path`.
+        ood: The option `--ood`, which has priority over the setting in `path`.
 
     Raises:
         UsageError: The path or a setting does not exist.
@@ -144,9 +145,9 @@ def _resolve_data_set(place: DataSetLocation, bad: BadRecords, ood: str | None) 
 
 
 def data_identity(path: str | Path) -> dict[str, Json]:
-    """Return {"name", "sha256"} of the data at a path.
+    """Return {"name", "sha256"} of the data at `path`.
 
-    The hash covers all files of rows, configs and metadata below the path.
+    The hash covers all files of rows, configs and metadata at or below the path.
     """
     source = parse_source(path)
     beside = (CONFIG_FILE, OLDER_OOD_CONFIG_FILE, METADATA_FILE)
@@ -164,12 +165,12 @@ def data_identity(path: str | Path) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a file whose label is to be predicted.
+    """A row of a file to which the rules of a session are applied.
 
     Attributes:
-        input: The cells of the input columns.
-        label: The label as written in the file, or None.
-        where: The file and row, for error messages.
+        input: The cells of the input columns, by name.
+        label: The label as written in the file, or None if the row has no label.
+        where: The file and row number, for error messages.
     """
 
     input: Mapping[str, Json]
@@ -180,12 +181,12 @@ class Row:
 def read_rows(
     path: str | Path, columns: Mapping[str, Mapping[str, Json]], label: str | None = None
 ) -> list[Row]:
-    """Read the rows of one file, or of all files of a folder, as inputs of a data set.
+    """Read rows, from a file or all files of a folder, as inputs of an existing data set.
 
     Args:
-        path: A file or folder, possibly with settings.
-        columns: `public["columns"]` of the data set.
-        label: The label column, if there may be one.
+        path: A file or folder, possibly followed by settings.
+        columns: The columns of the data set, from the key "columns" of a problem's public facts.
+        label: The name of the label column, or None if the rows have no labels.
 
     Raises:
         DataError: A column is missing, or a cell does not fit the column's kind.
@@ -196,7 +197,10 @@ def read_rows(
 def read_row_tables(
     path: str | Path, columns: Mapping[str, Mapping[str, Json]], label: str | None = None
 ) -> list[tuple[Table, list[Row]]]:
-    """Return each table that `read_rows` reads, as its file holds it, with its rows."""
+    """Return (table, rows) for each file that `read_rows` reads.
+
+    The table has all columns of the file. The rows are the same as from `read_rows`.
+    """
     source = parse_source(path, label)
     if source.path.is_dir():
         paths = [one for some in own_rows.find_files(source.path).values() for one in some]

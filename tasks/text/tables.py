@@ -1,16 +1,18 @@
-"""Readers for tables of labelled text: JSON, JSONL, CSV, Parquet and Arrow files.
+"""Read tables of labelled text from JSON, JSONL, CSV, Parquet and Arrow files.
 
-JSON holds columns (`{"text": [...], "label": [...]}`, the published form), rows (a list of
-objects) or what JSONL holds, JSONL one object per line, and CSV or TSV a header line and rows. These may be gzipped.
+A JSON file contains columns (`{"text": [...], "label": [...]}`, the published form), a list of row
+objects, or JSONL. JSONL has one object per line. CSV and TSV have a header line and rows. All of
+these may be gzipped.
+
 Parquet and Arrow are the formats of Hugging Face data sets. Parquet is read with duckdb, a core
-dependency; Arrow, which `save_to_disk` writes, needs pyarrow from the extra `train`. In these two
-formats, a class-label column holds numbers; the class names come from the features in the file or
-in dataset_info.json in the same folder, and the cells are converted to names. Dates become text.
-Cells with bytes, images or audio are kept, and no such column becomes an input.
+dependency. Arrow, which `save_to_disk` writes, needs pyarrow from the extra `train`. In both
+formats, class-label columns contain numbers, which are converted to class names. The class names
+come from the features in the file or in dataset_info.json in the same folder. Dates become text.
+Cells with bytes, images or audio are kept, but their columns never become inputs.
 
-A cell is a str, int, float or bool, or None if it is missing, such as an empty CSV cell or a key
-that a JSONL object lacks. `infer_types` converts CSV cells one column at a time, over all files of a data
-set. Callers leave out a column with other cells, such as lists (text/columns.py).
+A cell is a str, int, float or bool, or None if the cell is missing, such as an empty CSV cell or a
+key that a JSONL object lacks. `infer_types` converts CSV cells one column at a time, over all files
+of a data set. Callers leave out columns with other cells, such as lists (text/columns.py).
 """
 
 from __future__ import annotations
@@ -37,11 +39,11 @@ MOST_CELLS = 20_000_000  # rows times columns
 
 
 def read_columnar(path: Path) -> dict[str, Sequence[Json]]:
-    """Read a Parquet or Arrow file as plain cells by column.
+    """Read a Parquet or Arrow file and return the cells of each column by name.
 
     Raises:
         DataError: The file cannot be read.
-        UsageError: pyarrow is needed and not installed.
+        UsageError: The file needs pyarrow, which is not installed.
     """
     columns, told = _parquet(path) if path.suffix.lower() == ".parquet" else _arrow(path)
     named = {**_classes(_info(path.parent / INFO_FILE)), **_classes(told)}
@@ -69,7 +71,7 @@ def _parquet(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
 
 
 def escape_pattern(path: Path) -> str:
-    """Return the path as DuckDB reads it without taking it for a pattern of several files."""
+    """Return a path in which wildcards are escaped, so that DuckDB reads exactly this file."""
     return re.sub(r"[*?[]", r"[\g<0>]", str(path.absolute()))
 
 
@@ -166,9 +168,9 @@ class Table:
 
     Attributes:
         path: The file.
-        columns: The n cells of each column, by name.
+        columns: The cells of each column by name; all columns have one cell per row.
         numbers: The line or row number of each row in the file, from 1.
-        unit: What `numbers` counts, "line" or "row".
+        unit: The meaning of `numbers`, "line" or "row".
         untyped: Whether all cells are still text, as in CSV.
     """
 
@@ -182,21 +184,21 @@ class Table:
         return len(self.numbers)
 
     def describe_location(self, row: int) -> str:
-        """Return the location of a row (from 0) as error messages name it."""
+        """Return the file and line of the row with index `row` (from 0), for error messages."""
         return f"{self.path}, {self.place(row)}"
 
     def place(self, row: int) -> str:
-        """Return the line or number of a row (from 0) in its file."""
+        """Return the line or row number in the file of the row with index `row` (from 0), as text."""
         return f"{self.unit} {self.numbers[row]}"
 
     def filter(self, keep: Sequence[bool]) -> Table:
-        """Return a table with the rows where `keep` is True."""
+        """Return a table with those rows for which `keep` is True."""
         columns = {name: list(compress(cells, keep)) for name, cells in self.columns.items()}
         return replace(self, columns=columns, numbers=list(compress(self.numbers, keep)))
 
 
 def file_type(path: Path) -> str:
-    """Return the file type by suffix, ignoring `.gz`, or "" if it is not in `FILE_TYPES`."""
+    """Return the ending of a file name, ignoring `.gz`, or "" if it is not in `FILE_TYPES`."""
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ending if ending in FILE_TYPES else ""
 
@@ -206,8 +208,8 @@ def read_table(path: Path, bad: BadRecords, limit: int | None = None) -> Table:
 
     Args:
         path: The file.
-        bad: Handles rows that cannot be read.
-        limit: Number of rows to read from a file of lines, from the first; None for all rows.
+        bad: Collects rows that cannot be read.
+        limit: The maximum number of rows to read from a file with one row per line; None for all.
 
     Raises:
         DataError: The file has no rows or cannot be read; the error names the line, row or column.
@@ -236,15 +238,15 @@ def read_table(path: Path, bad: BadRecords, limit: int | None = None) -> Table:
 
 
 def table_from_json(path: Path, value: Json, bad: BadRecords) -> Table:
-    """Return the table that a JSON file holds.
+    """Return the table in the value of a JSON file.
 
     Args:
         path: The file, for error messages.
-        value: Its value: an object of columns or a list of rows.
-        bad: Handles rows that cannot be read.
+        value: An object of columns or a list of row objects.
+        bad: Collects rows that cannot be read.
 
     Raises:
-        DataError: The value is no table.
+        DataError: The value is not a table.
     """
     if isinstance(value, list):
         return _table_from_rows(path, enumerate(value, 1), bad, unit="row")
@@ -290,9 +292,9 @@ def _table_from_rows(
 
 
 def concatenate_tables(tables: Sequence[Table]) -> Table:
-    """Return one table with the rows of all tables and the columns of each of them.
+    """Return one table with all rows and all columns of several tables.
 
-    The numbers of its rows count from 1, unless there is only one table.
+    With more than one table, the rows are numbered from 1 again.
     """
     if len(tables) == 1:
         return tables[0]
@@ -310,9 +312,10 @@ def concatenate_tables(tables: Sequence[Table]) -> Table:
 
 
 def infer_types(tables: Sequence[Table]) -> list[Table]:
-    """Convert CSV columns to numbers or truth values where every cell of all CSV tables allows it.
+    """Convert columns of CSV tables to numbers or truth values if all their cells allow it.
 
-    "007" and "1,5" are not numbers, so such columns stay text.
+    A column is converted in all tables or in none. "007" and "1,5" are not numbers, so columns with
+    such cells stay text.
     """
     untyped = [one for one in tables if one.untyped]
     names = dict.fromkeys(name for one in untyped for name in one.columns)

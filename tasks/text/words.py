@@ -1,8 +1,8 @@
 """Prompt texts about labelled text.
 
-They explain what a hypothesis is, list the labels and columns, show inputs, and say which sentences
-are judged exactly. The wording is this project's own. If a data set has published prompts,
-agents/prompts/config_prompts.py renders those.
+They explain what a hypothesis is, list the labels and columns, show inputs, and describe the
+sentences that can be judged without a model. The wording is this project's own. If a data set has
+published prompts, agents/prompts/config_prompts.py fills in the published templates instead.
 """
 
 from __future__ import annotations
@@ -76,8 +76,10 @@ class TextWords:
     """The prompt texts for one data set.
 
     Attributes:
-        labels, columns, shape, description: From the public part of a problem (docs/how-to/generate-labelled-data.md);
-            empty without a problem, as in a list of families.
+        labels: The labels of the data set.
+        columns: The description of each input column.
+        shape: "text", "pair" or "fields"; see `Columns`.
+        description: The subject of the data set.
     """
 
     labels: tuple[str, ...] = ()
@@ -87,8 +89,9 @@ class TextWords:
 
     @staticmethod
     def from_public(public: Mapping[str, Json]) -> TextWords:
-        """Return the prompt texts for a problem from its public facts; only the key `labels` is
-        required.
+        """Return the prompt texts for a problem with the public facts `public`.
+
+        Only the key `labels` of `public` is required.
         """
         return TextWords(
             tuple(public["labels"]),
@@ -99,7 +102,7 @@ class TextWords:
 
     @property
     def instructions(self) -> str:
-        """What a hypothesis is, the data set, and the forms of exact sentences."""
+        """The instructions: what a hypothesis is, the data set, and the forms of exact sentences."""
         blocks = [_ROLE, self.about]
         if self.labels:
             blocks.append(_EXACT.format(examples="\n".join(f"- {e}" for e in self.examples)))
@@ -120,10 +123,10 @@ class TextWords:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Sentences that are judged without a model, with placeholders.
+        """Examples of sentences that are judged without a model, with placeholders.
 
-        An example with real columns, values and labels of the problem might be the very rule to
-        find.
+        The examples contain no real columns, values and labels, because such a sentence might be
+        the rule that is to be found.
         """
         return EXACT_EXAMPLES[self.shape if self.shape in EXACT_EXAMPLES else "text"]
 
@@ -139,15 +142,15 @@ class TextWords:
         return f"{said}: {about}" if about else said
 
     def contract(self, answer_format: str) -> str:
-        """Return the answer format as the prompt states it."""
+        """Return the instructions for writing an answer in the format `answer_format`."""
         return _JSON if answer_format == "json" else _LIST
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
-        """Return the JSON schema of an answer, or None for a format other than JSON."""
+        """Return the JSON schema of an answer, or None for a format that is not JSON."""
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return a numbered row with its label, as text."""
+        """Return a row with its number and label, as text."""
         said = format_input(observation.input)
         gap = "\n" if "\n" in said else "\n   "
         return f"{number}. {said}{gap}label: {observation.output}"
@@ -157,10 +160,10 @@ class TextWords:
         return hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return feedback on the errors of a hypothesis on the shown rows.
+        """Return feedback on a hypothesis: the numbers of correct rows and of rows without a
+        prediction.
 
-        The feedback counts the correct rows and the rows without a prediction, and shows the first
-        wrong rows with the expected and the predicted label.
+        The feedback also shows the first wrong rows, with the expected and the predicted label.
         """
         marks = agreement.marks
         wrong = [n for n, mark in enumerate(marks) if mark is False]
@@ -180,24 +183,24 @@ class TextWords:
         return "\n".join(lines)
 
     def compact(self) -> CompactTextWords:
-        """Return a shorter wording for small models."""
+        """Return a version of these prompt texts with fewer tokens, for small models."""
         return CompactTextWords(self.labels, self.columns, self.shape, self.description)
 
 
 class CompactTextWords(TextWords):
-    """Prompt texts for small models.
+    """Prompt texts with few tokens, for small models.
 
-    The example of an exact sentence replaces the explanation of a hypothesis, and the labels stand
-    on one line.
+    An example of an exact sentence replaces the explanation of a hypothesis. The labels are on one
+    line.
     """
 
     @property
     def instructions(self) -> str:
-        """The labels on one line, or "" without labels."""
+        """The labels on one line, or "" if there are no labels."""
         return f"LABEL: {', '.join(map(quote_label, self.labels))}" if self.labels else ""
 
     def contract(self, answer_format: str) -> str:
-        """Return the answer format as an example."""
+        """Return an example of an answer in the format `answer_format`."""
         example = self.examples[0]
         if answer_format == "json":
             return f'Rule as {{"hypotheses": [{json.dumps(example)}]}}:'
@@ -208,7 +211,9 @@ class CompactTextWords(TextWords):
         return f"{join_lines(format_input(observation.input))} -> {observation.output}"
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return the numbers of right rows, judged rows and rows without a label."""
+        """Return feedback on a hypothesis: the numbers of right rows, judged rows and rows without
+        a label.
+        """
         right = sum(mark is True for mark in agreement.marks)
         wrong = sum(mark is False for mark in agreement.marks)
         silent = len(agreement.marks) - right - wrong
@@ -239,15 +244,15 @@ def _predicted(got: Mapping[str, Json]) -> str:
 
 
 def quote_label(label: Json) -> str:
-    """Return a label in quotation marks, so that blanks and digits in it are visible."""
+    """Return a label in quotation marks, so that blanks and digits in the label are visible."""
     return f'"{label}"'
 
 
 def format_input(row: Mapping[str, Json]) -> str:
-    """Return a row as text, in the form in which prompts show it.
+    """Return a row as text for a prompt.
 
-    A single column is shown without its name. Otherwise each column has its name, and each is on
-    its own line if one of them holds a long text.
+    If there is only one column, its name is not shown. Otherwise each cell is preceded by its
+    column name. If a cell contains a long text, each cell is on a line of its own.
     """
     if len(row) == 1:
         return _value(next(iter(row.values())))
@@ -257,12 +262,14 @@ def format_input(row: Mapping[str, Json]) -> str:
 
 
 def format_rows(rows: Sequence[Observation], words: TextWords) -> str:
-    """Return rows with their labels, numbered from 1."""
+    """Return rows with their labels as text, numbered from 1."""
     return "\n".join(words.show_observation(n, row) for n, row in enumerate(rows, start=1))
 
 
 def truncate_middle(text: str, characters: int = MAX_INPUT_CHARACTERS) -> str:
-    """Cut the middle out of a text that is longer than `characters`."""
+    """Return a text without its middle if it is longer than `characters`, otherwise the text
+    itself.
+    """
     if len(text) <= characters:
         return text
     half = characters // 2

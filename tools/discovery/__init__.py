@@ -1,6 +1,7 @@
-"""Discovery scores: how well a bank of sentences recovers the rules that made the labels.
+"""Discovery scores: how well a bank of sentences recovers the rules that generated the labels.
 
-The package computes three scores (`scores.py`) and the agreement of raters.
+A bank is the collection of sentences that a method has generated. The module `scores.py` computes
+three discovery scores and the agreement between two raters.
 """
 
 from __future__ import annotations

@@ -1,28 +1,32 @@
-"""Which true rules the shown rows identify.
+"""Tests of whether the shown rows are enough to identify a true rule.
 
-A rule is identified if no small change to it explains the shown rows as well. The changes are:
-leaving a condition out, moving a threshold by one value of its column, and removing or adding a
-choice. With a changed rule, next to all other true rules, more shown rows must get a wrong label
-than with the original. Adding a choice makes a longer rule, which has to explain the rows strictly
-better to count.
+A rule is identified if no small change to the rule explains the shown rows as well. The changes
+are: leaving out a condition, moving a threshold by one value of its column, and removing or adding
+a listed value. Each changed rule is judged together with all other true rules, and must label more
+shown rows wrongly than the original rule. Adding a value makes the rule longer, so a changed rule
+with an added value only counts against the original if it labels strictly fewer rows wrongly.
 
-Further conditions: no other rule over columns of at most the same length explains the rows as well
-in its place, the rows are not explained as well without the rule, and the rule favours its own
-label most: relative to the share in all shown rows, this label is more frequent than any other
-label where the rule applies. If some shown rows
-contradict the rule, it has to stand out from noise (`exceeds_noise`).
+A rule must also meet three other conditions. First, no different rule over columns, of at most the
+same length, explains the rows as well in its place. Second, the rows are not explained as well
+without the rule. Third, compare the share of each label among the rows to which the rule applies
+with the share of this label among all shown rows: the rule must raise the share of its own label by
+a larger factor than that of any other label. If some shown rows contradict the rule, the rule must
+also stand out from noise (`exceeds_noise`).
 
-True rules that never contradict each other are judged separately: a row is right if all rules that
-apply give its label. Otherwise the first rule that applies labels the row.
+If the true rules never contradict each other, each rule is judged separately: a row is correct if
+all rules that apply to the row give its label. If true rules contradict each other, the first rule
+that applies labels the row.
 
-A rule that no row would refute cannot be found from the rows, and a lower score for it says nothing
-about a method.
+A rule that no row would refute cannot be found from the rows. A low score for such a rule says
+nothing about a method.
 
-A rule that some shown rows contradict (changed labels, a phrase that other phrases outweigh) is a
-statement about most rows. The rows identify it if its label leads the next one where it applies
-(sign test) and has a larger share there than elsewhere (comparison of two shares), each at 5%,
-one-sided. A phrase without effect, or whose label leads by two rows of 40, is therefore not
-identified. Rows are simply counted, so a regression over all phrases may find more.
+Some shown rows can contradict a true rule, because labels were changed or because other phrases
+outweigh a phrase. Such a rule only describes most of the rows to which it applies. It is identified
+if it passes two one-sided tests at the 5% level: its label leads the next label where the rule
+applies (sign test), and its label has a larger share there than in the other rows (comparison of
+two shares). Therefore a phrase without effect is not identified, and neither is a phrase whose
+label leads by two rows of 40. The tests only count rows, so a regression over all phrases may find
+more rules.
 """
 
 from __future__ import annotations
@@ -70,7 +74,11 @@ Gains = NDArray[np.int64]
 
 
 def joined_conditions(rule: Rule) -> tuple[Condition, ...]:
-    """Return the conditions that a rule of one clause joins by "and"; () for any other rule."""
+    """Return the conditions that a rule with a single clause joins by "and".
+
+    The result is an empty tuple if the rule has several clauses or if its clause is not a
+    `ConditionClause`.
+    """
     clause = rule.clauses[0]
     if len(rule.clauses) != 1 or not isinstance(clause, ConditionClause):
         return ()
@@ -78,7 +86,11 @@ def joined_conditions(rule: Rule) -> tuple[Condition, ...]:
 
 
 def condition_length(condition: Condition) -> int | None:
-    """Return the length of a condition on one column; None for any other condition."""
+    """Return the length of a condition that tests one column.
+
+    A comparison with a number has length 1. A test for listed values has the number of these values
+    as its length, plus 1 if the test is negated. The result is None for any other condition.
+    """
     if isinstance(condition, Not) and isinstance(condition.part, IsOneOf):
         return 1 + len(condition.part.values)
     if isinstance(condition, IsOneOf):
@@ -90,14 +102,15 @@ def condition_length(condition: Condition) -> int | None:
 
 @dataclass(frozen=True)
 class ConditionPool:
-    """All conditions on the columns of a problem that hold on some of its rows.
+    """The m conditions on columns that hold for at least one of n rows.
 
     Attributes:
         conditions: The m conditions.
-        held: Whether each holds on each row, (m, n).
-        lengths: Their lengths, (m,).
-        column: Number of the column that each reads, (m,).
-        bound: Whether each bounds a number, (m,); two bounds on one column may be joined.
+        held: Whether each condition holds for each row, bool of shape (m, n).
+        lengths: Length of each condition (`condition_length`), of shape (m,).
+        column: Number of the column that each condition reads, of shape (m,).
+        bound: Whether each condition is a bound on a number, of shape (m,). A rule may combine two
+            bounds on one column.
     """
 
     conditions: tuple[Condition, ...]
@@ -108,7 +121,10 @@ class ConditionPool:
 
     @classmethod
     def from_rows(cls, rows: PreparedRows, space: InputSpace) -> ConditionPool:
-        """Collect the conditions that hold on some row."""
+        """Return a pool of all conditions on columns that hold for at least one row.
+
+        Columns of text are skipped.
+        """
         names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
         found = [
             (one, one.holds(rows), number)
@@ -125,7 +141,10 @@ class ConditionPool:
         )
 
     def build_rule(self, places: Sequence[int], label: str) -> Rule:
-        """Return the rule that gives `label` where the conditions at these places all hold."""
+        """Return the rule that gives `label` to rows that meet all conditions in `places`.
+
+        `places` holds indices into `conditions`.
+        """
         some = tuple(self.conditions[at] for at in places)
         return Rule((ConditionClause(AllOf(some) if len(some) > 1 else some[0], label),))
 
@@ -153,17 +172,19 @@ def _on(name: str, rows: PreparedRows, space: InputSpace) -> Iterator[Condition]
 def has_rival(
     rule: Rule, gains: Gains, pool: ConditionPool, rows: PreparedRows, space: InputSpace
 ) -> bool:
-    """Return whether another rule over columns explains the shown rows as well as this one.
+    """Return whether a different rule over columns explains the shown rows as well as `rule`.
 
     Args:
         rule: The true rule.
-        gains: For each row (n,), 1 if it becomes right by the rule's label, -1 if wrong, else 0.
-        pool: Conditions for rivals.
+        gains: For each of n rows, 1 if `rule` turns a wrong label into the correct label, -1 if it
+            turns the correct label into a wrong label, and 0 otherwise.
+        pool: The conditions from which rivals are built.
         rows: The shown rows.
-        space: Inputs on which a rival has to differ from the rule.
+        space: The possible inputs. A rival must differ from `rule` on at least one of these inputs.
 
     Returns:
-        False for a rule that is no conjunction over columns.
+        Whether there is a rival. The result is False if `rule` is not a conjunction of conditions
+        on columns.
     """
     some = joined_conditions(rule)
     sizes = [condition_length(one) for one in some]
@@ -244,10 +265,10 @@ class _Search:
 def find_identified(
     truths: Sequence[Rule], shown: Sequence[Observation], space: InputSpace
 ) -> list[bool]:
-    """Return for each true part whether the shown rows distinguish it from its neighbours.
+    """Return, for each case of the true rules, whether the shown rows identify this case.
 
-    The parts are the different cases of the rules (`split_into_cases`), in order. A part without
-    neighbours is identified if it applies to a row.
+    The cases are those that `split_into_cases` returns for `truths`, in order and without
+    repetition. The module docstring defines when a case is identified.
     """
     rows = PreparedRows([one.input for one in shown], space.public)
     gold = np.array([rows.label_index(str(one.output)) for one in shown], np.int64)
@@ -347,11 +368,11 @@ def _errors(codes: Sequence[Codes], gold: Codes, rest: int, by_itself: bool) -> 
 
 
 def neighbours(rule: Rule, space: InputSpace) -> Iterator[tuple[Rule, bool]]:
-    """Yield each rule that one edit makes from `rule` and that labels some input differently.
+    """Yield each rule that is one edit away from `rule` and labels some input differently.
 
     An edit leaves out a condition, moves a threshold by one value of its column, or removes or adds
-    a listed value. Each rule comes with a flag that says whether it is longer than `rule`. A rule
-    with several clauses, or without conditions, has no neighbours.
+    a listed value. Each rule comes with a flag that says whether the edit made the rule longer. A
+    rule with several clauses, or without conditions, has no neighbours.
     """
     clause = rule.clauses[0]
     if len(rule.clauses) != 1 or not isinstance(clause, ConditionClause):
@@ -403,12 +424,18 @@ NORMAL_APPROXIMATION_FROM = 1_000  # Above this many tosses the normal approxima
 
 
 def exceeds_noise(codes: Codes, gold: Codes) -> bool:
-    """Return whether the label that a rule gives stands out from noise in the shown rows.
+    """Return whether the shown rows support the label of a rule beyond chance.
 
     The result is True if no row contradicts the rule.
 
-    Otherwise, where the rule applies, its label must be more frequent than the next label, and also
-    have a larger share than in the other rows.
+    Otherwise the rule must pass two one-sided tests at the 5% level. Where the rule applies, its
+    label must be more frequent than the next most frequent label. The label must also have a larger
+    share there than in the other rows.
+
+    Args:
+        codes: The label index that the rule gives to each of n rows, or -1 where the rule does not
+            apply, of shape (n,).
+        gold: The true label index of each row, of shape (n,).
     """
     there = codes != NOT_APPLICABLE
     given = np.unique(codes[there])

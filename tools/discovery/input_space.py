@@ -1,17 +1,22 @@
-"""The inputs that a data set may hold, as far as two rules can distinguish them.
+"""The possible inputs of a data set, represented in enough detail to distinguish two rules.
 
-A column of choices or truth values has its declared values and those of the rows. A column of whole
-numbers has all from the smallest to the largest. Other numbers and texts have the values of the
-rows, but texts that were made by filling slots have all fillings. The inputs are the product of the
-columns, and every value of a column is equally likely. For a pair of rules, columns that neither
-reads are left out, and values on which no condition differs are merged and weighted by their
-number. The product is then small, and results on it are exact. If it is larger than `MAX_INPUTS`, that
-many inputs are drawn from it, and the result says so. For pairs of texts, the inputs are the rows
-themselves.
+The possible inputs combine the possible values of all columns:
 
-Texts made by filling slots look like `a young and tall man with red hat, …`. If all texts of a
-column have one shape, and each slot takes one of a few fillings independently of the others, the
-possible texts are all combinations, including those that no row has.
+- A column of choices or truth values has its declared values and the values of the rows.
+- A column of whole numbers has every number from the smallest to the largest.
+- A column of other numbers or of texts has the values of the rows. If the texts were made by
+  filling the slots of a template, the column has every possible combination of fillings.
+
+Every value of a column is equally likely. When two rules are compared, columns that neither rule
+reads are left out. Values that no condition of the rules distinguishes are merged, and the merged
+value is weighted by their number. The remaining product is usually small, and results on it are
+exact. If the product is larger than `MAX_INPUTS`, that many inputs are drawn from it at random, and
+the result says so. If the inputs are pairs of texts, the rows themselves are the inputs.
+
+A text made by filling slots is, for example, `a young and tall man with red hat, …`. The slots of a
+column are recognised if all its texts have the same form, and if each slot takes one of a few
+fillings independently of the other slots. The possible texts are then all combinations of fillings,
+including combinations that occur in no row.
 """
 
 from __future__ import annotations
@@ -44,12 +49,12 @@ Classes = tuple[NDArray[np.int64], Weights]
 
 @dataclass(frozen=True)
 class WeightedInputs(ABC):
-    """A sample space of n weighted inputs.
+    """A set of n inputs with weights, on which rules are compared.
 
     Attributes:
-        labels: Labels of the problem.
-        weights: Weights (n,) of the inputs, with sum 1.
-        drawn: Whether the inputs are a sample of a larger space.
+        labels: The possible labels.
+        weights: Weight of each input, of shape (n,). The weights sum to 1.
+        drawn: Whether the inputs are a random sample of a larger set.
     """
 
     labels: tuple[str, ...]
@@ -61,7 +66,10 @@ class WeightedInputs(ABC):
 
     @abstractmethod
     def codes(self, rule: Rule) -> Codes:
-        """Return the label index of each input, int64 (n,), or -1 if the rule does not apply."""
+        """Return the label index that `rule` gives to each input, as int64 of shape (n,).
+
+        The value is -1 where the rule does not apply.
+        """
 
 
 @dataclass(frozen=True)
@@ -71,22 +79,29 @@ class WeightedRows(WeightedInputs):
     rows: PreparedRows
 
     def codes(self, rule: Rule) -> Codes:
-        """Return the label index of each row, int64 (n,), or -1 if the rule does not apply."""
+        """Return the label index that `rule` gives to each row, as int64 of shape (n,).
+
+        The value is -1 where the rule does not apply.
+        """
         return rule.codes(self.rows)
 
 
 @dataclass(frozen=True)
 class WeightedGrid(WeightedInputs):
-    """Inputs that are represented by the conditions that hold on them.
+    """Weighted inputs that are stored as truth values of conditions.
 
     Attributes:
-        held: For each leaf condition, whether it holds, (n,).
+        held: For each leaf condition (a condition without and, or, not), whether it holds on each
+            input, bool of shape (n,).
     """
 
     held: Mapping[Condition, NDArray[np.bool_]]
 
     def codes(self, rule: Rule) -> Codes:
-        """Return the label index of each input, int64 (n,), or -1 if the rule does not apply."""
+        """Return the label index that `rule` gives to each input, as int64 of shape (n,).
+
+        The value is -1 where the rule does not apply.
+        """
         codes = np.full(len(self), NOT_APPLICABLE, np.int64)
         for clause in rule.clauses:
             assert isinstance(clause, ConditionClause)  # A preference is compared on rows.
@@ -97,7 +112,7 @@ class WeightedGrid(WeightedInputs):
         return codes
 
     def holds(self, condition: Condition) -> NDArray[np.bool_]:
-        """Return whether a condition holds on each input, (n,)."""
+        """Return whether `condition` holds on each input, as a bool array of shape (n,)."""
         if isinstance(condition, Not):
             return ~self.holds(condition.part)
         if isinstance(condition, AllOf):
@@ -110,10 +125,12 @@ class WeightedGrid(WeightedInputs):
 class InputSpace:
     """The possible inputs of a problem, built from its shown and hidden rows.
 
-    Because hidden rows are included, no part of this object may reach a proposer.
+    The hidden rows are included. Therefore nothing in this object may be shown to a proposer (the
+    model or search that proposes hypotheses).
 
     Attributes:
-        drawn: Whether some rules were compared on a sample of their inputs.
+        drawn: Whether any rules were compared on a random sample of the inputs instead of on all
+            inputs.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -134,13 +151,16 @@ class InputSpace:
 
     @property
     def only_text(self) -> str:
-        """The single column of text, or "" if there is none or several."""
+        """The name of the text column, or "" if there is no text column or more than one."""
         return self.texts[0] if len(self.texts) == 1 else ""
 
     def domain(self, column: str) -> tuple[Json, ...]:
-        """Return the values that a column may have, in order, with None if some row has no value.
+        """Return the possible values of a column, in order.
 
-        Raises UsageError for a column that the problem lacks.
+        The values include None if a row has no value in this column.
+
+        Raises:
+            UsageError: The problem has no column with this name.
         """
         if column not in self._domains:
             told = self.public["columns"].get(column)
@@ -169,15 +189,16 @@ class InputSpace:
         return [*every, *gap]
 
     def find_slots(self, column: str) -> Slots | None:
-        """Return the slots of the texts of a column, or None if the texts have none."""
+        """Return the template slots of the texts in a column, or None if there are none."""
         if column not in self._slots:
             self._slots[column] = find_slots([str(row.get(column) or "") for row in self.rows])
         return self._slots[column]
 
     def leaf_truth(self, leaf: Condition, column: str) -> NDArray[np.bool_]:
-        """Return whether a condition on this column holds for each value of its domain.
+        """Return whether the condition `leaf` holds for each value in the domain of `column`.
 
-        The condition may read no other column.
+        The condition must read no other column. The result is a bool array in the order of
+        `domain(column)`.
         """
         if (leaf, column) not in self._marks:
             if column not in self._prepared:
@@ -187,9 +208,10 @@ class InputSpace:
         return self._marks[leaf, column]
 
     def inputs_for(self, rules: Iterable[Rule]) -> WeightedInputs:
-        """Return the inputs on which the rules may differ.
+        """Return weighted inputs with every combination of values on which the rules may differ.
 
-        Raises UsageError for a column that the problem lacks.
+        Raises:
+            UsageError: A rule names a column that the problem does not have.
         """
         some = list(rules)
         told = self._columns_by_leaf(some)
@@ -198,14 +220,17 @@ class InputSpace:
         return self._grid(told, self._by_column(told))
 
     def joint_inputs(self, rules: Iterable[Rule]) -> WeightedInputs | None:
-        """Return one set of inputs for all rules, equivalent to `inputs_for` for every two of them.
+        """Return one set of weighted inputs on which all pairs of the rules can be compared.
+
+        Comparing two rules on this set gives the same result as comparing them on the inputs that
+        `inputs_for` returns for the two rules alone.
 
         Returns:
-            None if the rules together distinguish more than `MAX_INPUTS` inputs, or if columns are read
-            together.
+            The inputs. None if the rules together distinguish more than `MAX_INPUTS` inputs, or if
+            a condition reads several columns together.
 
         Raises:
-            UsageError: A column is missing from the problem.
+            UsageError: A rule names a column that the problem does not have.
         """
         some = list(rules)
         told = self._columns_by_leaf(some)
@@ -285,10 +310,11 @@ class InputSpace:
         return at, np.full(MAX_INPUTS, 1 / MAX_INPUTS), True
 
     def variables(self, rule: Rule) -> frozenset[str]:
-        """Return the variables that a rule is about.
+        """Return the names of the variables that a rule is about.
 
-        They are its columns. For a text column, they are the slots on which the rule depends if the
-        texts have slots, else the words and marks that the rule names.
+        The variables are the columns that the rule reads. A text column is replaced by more precise
+        variables. If its texts have template slots, the variables are the slots on which the rule
+        depends. Otherwise they are the words and punctuation marks that the rule names.
         """
         found: set[str] = set()
         for leaf in dict.fromkeys(leaf_conditions(rule)):
@@ -315,9 +341,10 @@ class InputSpace:
     def similar_variables(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
         """Return the variables of `others` that select nearly the same texts as `rule`.
 
-        The wording may differ. Only conditions on a text column without slots are compared. A
-        condition of `others` counts if it and a condition of `rule` hold together in most of the
-        texts in which at least one of them holds.
+        This finds rules that describe the same texts in different words. Only conditions on a text
+        column without template slots are compared. A variable is included if one of its conditions
+        and a condition of `rule` hold together in more than half of the texts in which at least one
+        of the two conditions holds.
         """
         found: set[str] = set()
         for column in [] if self.as_rows else self.texts:
@@ -345,9 +372,10 @@ class InputSpace:
         return frozenset(found)
 
     def describe_variable(self, variable: str) -> str:
-        """Describe a variable in words for a rater.
+        """Return a description of a variable in words, for a person or model that rates sentences.
 
-        A column is described by its name and description, a slot by the fillings that it takes.
+        A column is described by its name and its documentation. A template slot is described by its
+        possible fillings. A word is described as the mention of this word.
         """
         column, _, place = variable.rpartition(" ")
         if (
@@ -397,11 +425,13 @@ _PIECE = re.compile(r"\w+|\W+")
 class Slots:
     """The slots of texts that were made by filling a template.
 
-    The texts are the product of the fillings, in which the last slot changes first.
+    The possible texts are all combinations of fillings, ordered so that the last slot changes
+    fastest.
 
     Attributes:
-        fillings: The fillings of each slot; a slot that never changes has one.
-        separator: Text between two slots.
+        fillings: For each slot, its possible fillings. A fixed text of the template is a slot with
+            one filling.
+        separator: The text between two slots.
     """
 
     fillings: tuple[tuple[str, ...], ...]
@@ -409,11 +439,15 @@ class Slots:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """All texts that the fillings of the slots make."""
+        """All texts that result from combining the fillings of the slots."""
         return tuple(map(self.separator.join, product(*self.fillings)))
 
     def relevant_slots(self, marks: NDArray[np.bool_]) -> frozenset[int]:
-        """Return the slots on which marks, one per text, depend."""
+        """Return the indices of the slots on which `marks` depends.
+
+        Args:
+            marks: One truth value for each text, in the order of `texts`.
+        """
         shape = tuple(map(len, self.fillings))
         grid = marks.reshape(shape)
         changing = [axis for axis, size in enumerate(shape) if size > 1]
@@ -421,10 +455,11 @@ class Slots:
 
 
 def find_slots(texts: Sequence[str]) -> Slots | None:
-    """Return the slots of texts, or None if the texts share no shape or their slots are dependent.
+    """Return the template slots of texts, or None if no template is recognised.
 
-    If all texts have an equal number of lines, at least two, they are cut into lines. Otherwise
-    they are cut into words and the characters between words.
+    A template is recognised if all texts have the same form and if the fillings of different slots
+    are independent. If all texts have the same number of lines, and at least two, the texts are
+    split into lines. Otherwise they are split into words and the characters between words.
     """
     some = list(dict.fromkeys(texts))
     if len(some) < 2:

@@ -1,23 +1,28 @@
-"""The overlap of two rules over all inputs: 1 if they agree fully, 0 if no more than by chance.
+"""The overlap of two rules over all possible inputs, between 0 and 1.
 
-A rule claims a label for some inputs. Let J be the share (by weight), among the inputs for which at
-least one of the two rules claims a label, for which both claim the same one. Unrelated rules agree
-on some inputs too: if the two rules claim each label for shares p and q of the inputs, with P = sum
-p and Q = sum q, then J0 = sum p q / (P + Q - P Q). The overlap is (J - J0) / (1 - J0), or 0 if that
-is negative. A contradiction therefore scores 0, a rule about another column scores 0, and a rule
-with one of two conditions lies between. For rules that label every input the overlap is Cohen's
-kappa.
+The overlap is 1 if the rules always agree, and 0 if they agree no more often than unrelated rules.
 
-Two rules are compared in two readings, and the higher overlap counts: the claims of their clauses
-alone, and the rules as total functions. In the second reading `otherwise` applies; with two labels,
-a rule that only ever claims one claims the other one otherwise. So "if A, admitted" equals both "if
-A, admitted; otherwise rejected" and "if not A, rejected".
+A rule claims a label for some inputs. Let J be the weighted share of inputs for which both rules
+claim the same label, among the inputs for which at least one of the rules claims a label. Unrelated
+rules agree on some inputs by chance. If the two rules claim each label for shares p and q of the
+inputs, with P = sum p and Q = sum q, then the chance level is J0 = sum p q / (P + Q - P Q). The
+overlap is (J - J0) / (1 - J0), or 0 if this value is negative. Therefore rules that contradict each
+other have overlap 0, rules about different columns have overlap 0, and a rule with one of two
+conditions has an overlap between 0 and 1 with the rule that has both. If both rules label every
+input, the overlap is Cohen's kappa.
 
-`overlap_matrix` compares many rules with many on one product of the inputs that they distinguish. Each
-rule is applied once, and all pairs are counted by matrix products. Columns that only other rules
-read do not affect a pair, and finer classes of inputs together weigh as much as a coarser one, so
-the values equal those of each pair alone. If all rules together distinguish more inputs than
-`space.MOST`, each pair is compared separately.
+Two rules are compared in two readings, and the higher overlap counts. In the first reading, only
+the clauses of a rule claim labels. In the second reading, `otherwise` claims its label for all
+remaining inputs. If a rule has no `otherwise`, there are only two labels and the clauses claim only
+one of these labels, then in the second reading the rule claims the second label for all remaining
+inputs. Therefore "if A, admitted" equals both "if A, admitted; otherwise rejected" and "if not A,
+rejected".
+
+`overlap_matrix` compares every rule of one list with every rule of another list on one set of
+inputs. Each rule is applied once, and all pairs are counted by matrix products. The values equal
+those of comparing each pair separately: columns that only other rules read do not affect a pair,
+and a finer division of the inputs does not change weights. If all rules together distinguish more
+than `input_space.MAX_INPUTS` inputs, each pair is compared separately.
 """
 
 from __future__ import annotations
@@ -38,7 +43,11 @@ MAX_SAMPLED_OVERLAP = (
 
 
 def complete_rule(rule: Rule, labels: Sequence[str]) -> Rule:
-    """Complete a rule to a function of every input if its two labels leave no choice."""
+    """Return a rule that labels every input, if the other label follows from the rule.
+
+    This is possible if there are two labels and all clauses of `rule` give the same label: then
+    `otherwise` becomes the other label. Any other rule is returned unchanged.
+    """
     given = {
         clause.label if isinstance(clause, ConditionClause) else None for clause in rule.clauses
     }
@@ -48,9 +57,10 @@ def complete_rule(rule: Rule, labels: Sequence[str]) -> Rule:
 
 
 def overlap(one: Rule, other: Rule, space: InputSpace) -> float:
-    """Return the overlap of two rules, from 0 to 1.
+    """Return the overlap of two rules over all inputs, from 0 (none) to 1 (equal).
 
-    Raises UsageError for a column or label that the problem lacks.
+    Raises:
+        UsageError: A rule names a column or label that the problem does not have.
     """
     if one == other:
         return 1.0
@@ -70,12 +80,12 @@ def overlap(one: Rule, other: Rule, space: InputSpace) -> float:
 def claim_overlap(
     one: Codes, other: Codes, weights: NDArray[np.float64], labels: int
 ) -> float:  # fmt: skip
-    """Return how much two rules overlap, from their labels on n inputs (-1 for no label).
+    """Return the overlap of two rules, from 0 to 1, computed from their labels on n inputs.
 
     Args:
-        one: Label indices, (n,).
-        other: Label indices, (n,).
-        weights: Weights of the inputs, (n,).
+        one: Label indices that the first rule gives, of shape (n,); -1 where it gives no label.
+        other: Label indices that the second rule gives, of shape (n,); -1 where it gives no label.
+        weights: Weights of the inputs, of shape (n,).
         labels: Number of labels.
     """
     if not ((one != other) & (weights > 0)).any():
@@ -100,13 +110,13 @@ _LESS = 1 - 1e-9  # the largest overlap of rules that differ on some input
 
 
 def overlap_matrix(ones: Sequence[Rule], others: Sequence[Rule], space: InputSpace) -> Matrix:
-    """Return how much the predictions of two lists of rules overlap, pair by pair.
+    """Return the overlap of every rule in `ones` with every rule in `others`.
 
     Element [i, j] is the overlap of rule `ones[i]` with rule `others[j]`, from 0 (none) to 1
     (equal).
 
     Raises:
-        UsageError: A rule names a column or label that the problem lacks.
+        UsageError: A rule names a column or label that the problem does not have.
     """
     every = list(dict.fromkeys([*ones, *others]))
     cells = space.joint_inputs(every) if len(every) > 2 else None

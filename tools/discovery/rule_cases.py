@@ -1,7 +1,7 @@
-"""Division of a rule into its cases, so that a disjunction counts as several findings.
+"""Splitting of rules into cases, so that alternatives joined by "or" count as separate findings.
 
-One author writes five sentences, another writes one sentence with five cases. Both count as five
-parts.
+One author may write five sentences, while another author writes one sentence with five cases. Both
+count as five findings.
 """
 
 from __future__ import annotations
@@ -26,13 +26,19 @@ _PUBLISHED = re.compile(
 
 
 def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
-    """Compile a true sentence of a data set; never raises.
+    """Return the exact rule of a true sentence of a data set, or the reason why there is none.
 
-    The sentence may follow the grammar, or the form of the published sets with logistic labels. Of
-    the latter, only sentences that call a label likely become rules.
+    The sentence may follow the grammar of `compile_sentence`, or the form used in the published
+    HypoBench sets with logistic labels. A sentence of the published form becomes a rule only if it
+    says that a label is likely.
+
+    Args:
+        sentence: The true sentence.
+        public: A mapping with the keys "labels" (the possible labels) and "columns" (the columns of
+            the rows).
 
     Returns:
-        The rule, or a `NotExact` with the reason why there is none.
+        The rule, or a `NotExact` object with the reason. No exception is raised.
     """
     found = _PUBLISHED.match(sentence.strip())
     if found is None:
@@ -47,10 +53,10 @@ def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
 def split_into_cases(rule: Rule) -> tuple[Rule, ...]:
     """Return the cases of a rule, each as a separate rule.
 
-    Each clause is a case. A clause that joins cases by "or" is divided into these cases. If an
-    earlier clause has another label, its negation is added to the condition of a later clause.
-    `otherwise` is kept only if the rule has a single case. A rule with a `PreferenceClause` is not
-    divided.
+    Each clause is a case. A clause whose condition joins alternatives by "or" is split into these
+    alternatives. If an earlier clause gives a different label, the negation of the earlier
+    condition is added to the later condition. `otherwise` is kept only if the rule has a single
+    case. A rule with a `PreferenceClause` is not split.
     """
     found: list[Clause] = []
     earlier: list[tuple[Condition, str]] = []
@@ -86,7 +92,10 @@ def _cases(condition: Condition) -> Iterator[Condition]:
 
 
 def leaf_conditions(rule: Rule) -> Iterator[Condition]:
-    """Yield the conditions that a rule combines by and, or, not. A `PreferenceClause` clause has none."""
+    """Yield the elementary conditions that a rule combines by "and", "or" and "not".
+
+    A `PreferenceClause` yields no conditions.
+    """
     for clause in rule.clauses:
         if isinstance(clause, ConditionClause):
             yield from _leaves(clause.condition)
@@ -103,11 +112,11 @@ def _leaves(condition: Condition) -> Iterator[Condition]:
 
 
 def leaf_columns(leaf: Condition, only_text: str) -> frozenset[str]:
-    """Return the columns that a leaf condition reads.
+    """Return the names of the columns that an elementary condition reads.
 
     Args:
-        leaf: A condition without parts.
-        only_text: The column that "the text" means.
+        leaf: A condition that is not combined by "and", "or" or "not".
+        only_text: The column that a condition reads if it says "the text".
     """
     if isinstance(leaf, MoreThan):
         return _quantity_columns(leaf.left, only_text) | _quantity_columns(leaf.right, only_text)

@@ -1,22 +1,27 @@
-"""Three discovery scores of a bank against the true sentences of a data set.
+"""Three discovery scores that compare a bank of sentences with the true sentences of a data set.
 
-`score_as_released` is what HypoBench's published evaluation computes. A true sentence is found if a rater
-says that some generated sentence is about one of its variables. RC is the mean, over the found
-ones, of the best rating (0, .25, .5, .75, 1) of a matching generated sentence. HDR = FDR x RC.
+A bank is the collection of sentences that a method has generated. Every score has three numbers:
+the feature discovery rate (FDR), the relationship correctness (RC), and HDR, the product FDR x RC.
 
-`score_as_defined` is what section 3 of that paper defines. FDR is the share of true variables that some
-generated sentence is about. RC is the mean, over those, of the best rating of a sentence about
-them. HDR = FDR x RC.
+`score_as_released` computes the same numbers as HypoBench's published evaluation code. A true
+sentence is found if a rater says that some generated sentence is about one of its variables. RC is
+the mean, over the true sentences that are found, of the best rating (0, .25, .5, .75 or 1) of a
+matching generated sentence.
 
-`score_exact` needs no rater. True and generated sentences are compiled, compared on all inputs
-(overlap.py) and matched one to one for the largest sum of overlaps. FDR is the share of true parts
-that are matched, RC is their mean overlap, and HDR is the product. Precision is the sum of overlaps
-divided by the number of different statements in the bank; a sentence that is no exact rule counts
-as one. Sentences are compared both as a whole and case by case (rule_cases.py). The way with the higher
-HDR counts, and among equal ones that with the higher precision. A bank of 20 guesses gains nothing
-from their number.
+`score_as_defined` follows the definition in section 3 of the HypoBench paper. FDR is the share of
+true variables that some generated sentence is about. RC is the mean, over these variables, of the
+best rating of a sentence about the variable.
 
-An empty bank scores 0 in all three.
+`score_exact` needs no rater. True and generated sentences are compiled into rules, compared on all
+inputs (overlap.py), and matched one to one so that the sum of overlaps is as large as possible. FDR
+is the share of true rules that are matched, and RC is their mean overlap. Precision is the sum of
+overlaps divided by the number of different statements in the bank. A sentence that is not an exact
+rule counts as one statement. Rules are compared sentence by sentence, and again case by case
+(rule_cases.py). The comparison with the higher HDR counts; if both HDR are equal, the comparison
+with the higher precision counts. Because the matching is one to one, a bank of 20 guesses gains
+nothing from its size.
+
+An empty bank scores 0 in all three scores.
 """
 
 from __future__ import annotations
@@ -43,13 +48,12 @@ _DIGITS = 9  # Two ways of counting whose HDR agrees to this many decimals are e
 class DiscoveryScores:
     """Feature discovery rate (FDR), relationship correctness (RC) and their product (HDR).
 
-    RC is 0 if nothing is found.
-
     Attributes:
-        fdr: Discovery rate of the true sentences or variables.
-        rc: Mean rating of the true sentences or variables that are found.
-        hdr: Product of both.
-        missing: Ratings that could not be read, which count as absent.
+        fdr: Share of the true sentences or variables that are found.
+        rc: Mean rating of the true sentences or variables that are found; 0 if none is found.
+        hdr: The product of `fdr` and `rc`.
+        missing: Number of replies of the rater that could not be read. Such a reply counts as no
+            match or no rating.
     """
 
     fdr: float
@@ -59,13 +63,12 @@ class DiscoveryScores:
 
 
 def discovery_rates(found: int, true: int, ratings: float) -> tuple[float, float, float]:
-    """Return the feature discovery rate (FDR), relationship correctness (RC) and their product
-    (HDR).
+    """Return the feature discovery rate (FDR), relationship correctness (RC) and FDR x RC.
 
     Args:
-        found: Number of true items that were found.
-        true: Number of true items, at least 1.
-        ratings: Sum of the ratings of the found items.
+        found: Number of true sentences, variables or rules that were found.
+        true: Number of all true sentences, variables or rules, at least 1.
+        ratings: Sum of the ratings of the true sentences, variables or rules that were found.
     """
     fdr = found / true
     rc = ratings / found if found else 0.0
@@ -73,13 +76,15 @@ def discovery_rates(found: int, true: int, ratings: float) -> tuple[float, float
 
 
 def score_as_released(matches: Matrix, ratings: Matrix) -> DiscoveryScores:
-    """Compute the score of HypoBench's published evaluation.
+    """Compute the discovery score of HypoBench's published evaluation code.
 
-    A true sentence whose ratings are all missing counts as found and is left out of RC.
+    T is the number of true sentences and G the number of generated sentences. A true sentence whose
+    ratings are all missing counts as found, but is left out of RC.
 
     Args:
-        matches: Whether a rater sees a shared variable, (T, G); NaN if the reply could not be read.
-        ratings: Ratings of the pairs that match, (T, G); NaN if missing.
+        matches: Whether a rater says that two sentences share a variable, of shape (T, G); NaN
+            where the rater's reply could not be read.
+        ratings: Ratings of the pairs that match, of shape (T, G); NaN where missing.
 
     Raises:
         UsageError: There is no true sentence.
@@ -93,12 +98,17 @@ def score_as_released(matches: Matrix, ratings: Matrix) -> DiscoveryScores:
 
 
 def score_as_defined(true: Matrix, generated: Matrix, ratings: Matrix) -> DiscoveryScores:
-    """Compute the score that HypoBench defines in section 3.
+    """Compute the discovery score that section 3 of the HypoBench paper defines.
+
+    T is the number of true sentences, G the number of generated sentences, and Z the number of
+    variables.
 
     Args:
-        true: Whether a true sentence is about a variable, (T, Z).
-        generated: Whether a generated sentence is, (G, Z); NaN if the reply could not be read.
-        ratings: Ratings, (T, G); NaN if missing or not requested.
+        true: Whether each true sentence is about each variable, of shape (T, Z).
+        generated: Whether each generated sentence is about each variable, of shape (G, Z); NaN
+            where the rater's reply could not be read.
+        ratings: Rating of each pair of sentences, of shape (T, G); NaN where missing or not
+            requested.
 
     Raises:
         UsageError: There is no variable.
@@ -131,12 +141,14 @@ def _rated(found: NDArray[np.bool_], best: Matrix, missing: int) -> DiscoverySco
 
 @dataclass(frozen=True)
 class MatchedPair:
-    """A true part and the generated one that it is matched with.
+    """A true rule and the generated rule that is matched with it.
+
+    A rule is a sentence, or one case of a sentence.
 
     Attributes:
-        true: Sentence of the true part.
-        found: Sentence of the generated part; None without a match.
-        overlap: Their overlap; 0 without a match.
+        true: The true rule as a sentence.
+        found: The generated rule as a sentence; None if no generated rule is matched.
+        overlap: The overlap of both rules, from 0 to 1; 0 if no generated rule is matched.
     """
 
     true: str
@@ -146,27 +158,29 @@ class MatchedPair:
 
 @dataclass(frozen=True)
 class ExactScores:
-    """The exact discovery score of a bank, with the matched pairs it is computed from.
+    """The discovery score of a bank that is computed without a rater, with its matched pairs.
 
     Attributes:
-        fdr: Share of the true parts that are matched.
-        rc: Mean overlap of the matched parts.
-        hdr: Product of both.
-        precision: Sum of overlaps over the different statements of the bank; None for an empty
-            bank.
-        identical: Share of the true parts whose match is the same on all inputs.
-        by: What was matched, "sentence" or "part".
-        pairs: The matched pairs.
-        truths: Number of true sentences or parts that were compared.
-        unread: True sentences that are no exact rule; they are left out.
-        not_exact: Generated sentences that are no exact rule.
-        drawn: Whether rules were compared on a sample of their inputs.
-        released: The score `score_as_released` with a rater that is not a model. The rater calls a variable
-            shared if both rules read it (in texts without slots, also in other words that occur in
-            the same texts), and rates a pair by its overlap, to the nearest quarter.
-        paper: The score `score_as_defined` with the same rater.
-        rules: The true rules, each once.
-        of_parts: A pair for each part of `rules`.
+        fdr: Share of the true rules that are matched.
+        rc: Mean overlap of the matched rules.
+        hdr: The product of `fdr` and `rc`.
+        precision: Sum of overlaps divided by the number of different statements in the bank; None
+            for an empty bank.
+        identical: Share of the true rules whose matched rule gives the same labels on all inputs.
+        by: "sentence" if sentences were matched as a unit, "part" if their cases were matched.
+        pairs: One pair for each true rule that was compared.
+        truths: Number of true sentences or cases that were compared.
+        unread: Number of true sentences that are not exact rules and were left out.
+        not_exact: Number of generated sentences that are not exact rules.
+        drawn: Whether rules were compared on a random sample of the inputs instead of on all
+            inputs.
+        released: The result of `score_as_released` with a computed rating in place of a model's.
+            Two rules share a variable if both read it. For texts without template slots, different
+            words that occur in the same texts also count as one variable. The rating of a pair is
+            its overlap, rounded to the nearest quarter.
+        paper: The result of `score_as_defined` with the same computed rating.
+        rules: The true rules without repetition.
+        of_parts: One pair for each case of `rules`.
     """
 
     fdr: float
@@ -195,10 +209,10 @@ def score_exact(
     labels, "if A, admitted" and "if not A, rejected" count as one finding.
 
     Args:
-        truths: True sentences.
-        bank: Generated sentences.
-        space: Inputs of the problem.
-        public: The public description of the problem.
+        truths: The true sentences.
+        bank: The generated sentences.
+        space: The possible inputs of the problem.
+        public: The public description of the problem, with its labels and columns.
 
     Returns:
         The score, or None if no true sentence is an exact rule.
@@ -285,14 +299,14 @@ def _as_rated(
 def match_one_to_one(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Return the one-to-one matching of rows and columns with the largest total gain.
 
-    The method is that of Kuhn and Munkres, by shortest augmenting paths, in O(n m min(n, m)).
+    The Kuhn-Munkres algorithm with shortest augmenting paths takes O(n m min(n, m)) time.
 
     Args:
-        gain: Gain of each pair, (n, m).
+        gain: Gain of matching each row with each column, of shape (n, m).
 
     Returns:
-        Pairs (row, column), sorted, without pairs that gain nothing. Among equal matchings the
-        first rows and columns are preferred.
+        Pairs (row, column) in ascending order, without pairs whose gain is 0. If several matchings
+        have the largest gain, earlier rows and columns are preferred.
     """
     rows, columns = gain.shape
     if not gain.size:
@@ -334,17 +348,18 @@ def match_one_to_one(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well the ratings of two raters agree.
+    """Measures of how well the ratings of two raters agree.
 
-    The three kappas are None if chance alone would produce full agreement.
+    Every measure except `n` is None if no item has two ratings. The three kappas are also None if
+    chance alone would produce full agreement.
 
     Attributes:
         n: Number of items that both raters rated.
         same: Share of items with equal ratings.
-        near: Share of items whose ratings are at most one point of the scale apart.
-        kappa: Cohen's kappa of equal ratings.
-        weighted: Kappa weighted by squared distances.
-        weighted_linear: Kappa weighted by distances.
+        near: Share of items whose ratings are equal or adjacent points of the scale.
+        kappa: Cohen's kappa without weights.
+        weighted: Cohen's kappa with squared distances as weights.
+        weighted_linear: Cohen's kappa with distances as weights.
     """
 
     n: int
@@ -358,12 +373,12 @@ class Agreement:
 def agreement(
     one: Sequence[float | None], other: Sequence[float | None], scale: Sequence[float]
 ) -> Agreement:
-    """Return how far two raters agree.
+    """Return how well two raters agree.
 
     Args:
-        one: Ratings of the first rater; None where missing.
-        other: Ratings of the second rater.
-        scale: The points of the scale, in order.
+        one: Ratings of the first rater; None where a rating is missing.
+        other: Ratings of the second rater for the same items; None where a rating is missing.
+        scale: All possible ratings, in ascending order.
 
     Raises:
         ValueError: A rating is not on the scale, or the sequences differ in length.

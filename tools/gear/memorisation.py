@@ -1,16 +1,16 @@
 """Detection of hypotheses that memorise the shown pairs (GEAR's trivial hypothesis, section 3.2).
 
-A hypothesis memorises if both hold:
-- behaviour: on at least 95% of the inputs of S that were not shown, it is undefined or makes one
-  and the same prediction (the most frequent one; both kinds count together);
-- source: every shown input and output stands in it as a literal, under the equality rule for
-  predictions. A literal may be part of a larger one (a table), and a string may hold one
-  (`{"[1, 2]": [3]}[str(x)]`).
+A hypothesis memorises if it meets both criteria:
+- Behaviour: on at least 95% of the inputs of the sample space S that were not shown, the hypothesis
+  is undefined or makes its most frequent prediction.
+- Source: every shown input and output occurs in the source code as a literal. Values are compared
+  by the equality rule for predictions. A literal inside a larger literal counts (a table), and so
+  does a literal inside a string (`{"[1, 2]": [3]}[str(x)]`).
 
-Behaviour alone would flag an honest constant, and the source alone an honest rule with an example
-in its docstring. A flag changes no verdict and no score. Not detected: a table whose pairs are
-computed or tested element by element (`len(x) == 2 and x[0] == 1`), and a table whose fallback is
-not constant.
+The first criterion alone would flag a rule that is rightly constant. The second criterion alone
+would flag a general rule with an example in its docstring. A flag does not change a verdict or a
+score. Two forms of memorisation are not detected: a table whose pairs are computed or tested
+element by element (`len(x) == 2 and x[0] == 1`), and a table whose default value is not constant.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ def is_memorising(
     predictions: Predictions,
     unshown: NDArray[np.bool_],
 ) -> bool:
-    """Return whether a hypothesis memorises the shown pairs; False if nothing is shown.
+    """Return whether a hypothesis memorises the shown pairs; False if no pair was shown.
 
     Args:
-        source: Source of the hypothesis.
-        shown: The shown observations.
-        predictions: Predictions over S, (n,).
-        unshown: Which inputs (n,) of S were not shown (`Inputs.mask_unshown`).
+        source: Source code of the hypothesis.
+        shown: The shown observations, which are pairs of input and output.
+        predictions: Predictions of the hypothesis for the n inputs of the sample space S.
+        unshown: For each input of S, whether it was not shown, bool of shape (n,)
+            (`Inputs.mask_unshown`).
     """
     return (
         bool(shown) and is_mostly_constant(predictions, unshown) and contains_pairs(source, shown)
@@ -52,17 +53,14 @@ def is_memorising(
 
 
 class Inputs:
-    """The inputs of the sample space S, which can be looked up by value.
-
-    The codes of the inputs are computed when they are first needed.
-    """
+    """The inputs of the sample space S, in a form that makes it fast to find the shown inputs."""
 
     def __init__(self, inputs: Sequence[Json]) -> None:
         self._inputs = inputs
         self._codes: NDArray[np.int64] | None = None
 
     def mask_unshown(self, shown: Sequence[Observation]) -> NDArray[np.bool_]:
-        """Return which inputs of S, (n,), are not among the shown inputs."""
+        """Return which inputs of S are not among the shown inputs, as bool of shape (n,)."""
         if self._codes is None:
             self._codes = np.array([_code(value) for value in self._inputs], np.int64)
         return ~np.isin(self._codes, [_code(pair.input) for pair in shown])
@@ -71,8 +69,9 @@ class Inputs:
 def is_mostly_constant(predictions: Predictions, mask: NDArray[np.bool_]) -> bool:
     """Return whether at least 95% of the selected inputs are undefined or share one prediction.
 
-    The shared prediction is the most frequent prediction on these inputs. The bool array `mask`, of
-    shape (n,), selects the inputs. If it selects no input, the result is False.
+    Args:
+        predictions: Predictions of one hypothesis for n inputs.
+        mask: The selected inputs, bool of shape (n,). If no input is selected, the result is False.
     """
     total = int(np.count_nonzero(mask))
     needed = math.ceil(MEMORISATION_THRESHOLD * total)
@@ -99,16 +98,20 @@ def _changes_often(predictions: Predictions, most: int) -> bool:
 
 
 def contains_pairs(source: str, shown: Sequence[Observation]) -> bool:
-    """Return whether every shown input and output is a literal of the source.
+    """Return whether every shown input and output occurs in the source code as a literal.
 
-    False if the source is not valid Python.
+    The result is False if the source is not valid Python, or if nothing was shown.
     """
     wanted = {_form(value) for pair in shown for value in (pair.input, pair.output)}
     return bool(wanted) and wanted <= find_literals(source)
 
 
 def find_literals(source: str) -> set[bytes | None]:
-    """Return the canonical forms of all literals in the source, including the parts of literals."""
+    """Return the canonical forms of all literals in the source code.
+
+    Parts of a literal, such as the elements of a list, are included. The result is empty if the
+    source is not valid Python.
+    """
     found: set[bytes | None] = set()
     tree = _parsed(source, "exec")
     if tree is not None:

@@ -1,14 +1,15 @@
-"""Prediction matrices, and the novelty of a hypothesis against earlier ones (GEAR, 3.3 and 4.1).
+"""The novelty of a hypothesis compared with earlier hypotheses (GEAR, sections 3.3 and 4.1).
 
-cov(f | F) is the share of S on which some earlier hypothesis g has g(in) = f(in). Both must be
-defined there: an undefined prediction is never covered. A hypothesis whose cov is at least 0.8 is
-not novel; exactly 0.8 is redundant. F holds every earlier parsable answer to the problem, including
-inconsistent and redundant ones; the caller of `Coverage.add` sees to that.
+The coverage cov(f | F) is the share of the sample space S on which a hypothesis f makes the same
+prediction as at least one earlier hypothesis in F. Both predictions must be defined: an undefined
+prediction is never covered. A hypothesis with a coverage of at least 0.8 is redundant. F should
+contain every earlier answer to the problem that could be parsed, including inconsistent and
+redundant answers. The caller of `Coverage.add` is responsible for this.
 
-The boundary is exact. A share is one correctly rounded division of integers (weights are binary
-fractions and are scaled to integers first). Rounding preserves order, so for fewer than 10**15
-inputs the float is at least 0.8 exactly when the fraction is. A weighted fraction just below 4/5 that
-would round to 0.8 becomes the next smaller float.
+The comparison with 0.8 is exact. A share is one correctly rounded division of integers, because
+weights are binary fractions and are first scaled to integers. Rounding preserves order, so for
+fewer than 10**15 inputs the float is at least 0.8 exactly when the fraction is. If a weighted
+fraction just below 4/5 would round to 0.8, the result is the next smaller float.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Sizes = NDArray[np.float64]
 
 
 def check_matrix(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return the array unchanged if it is a matrix, else raise ValueError."""
+    """Return `array` unchanged if it has two dimensions; otherwise raise ValueError."""
     if array.ndim != 2:
         raise ValueError(f"a matrix (hypotheses, inputs) is needed, not shape {array.shape}")
     return array
@@ -42,7 +43,15 @@ def check_matrix(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def check_predictions(
     codes: ArrayLike, defined: ArrayLike, inputs: int | None = None
 ) -> tuple[Codes, Mask]:
-    """Return the codes of predictions, and where they are defined, as arrays of shape (h, n).
+    """Convert predictions to arrays of h hypotheses and n inputs, and check their shapes.
+
+    Args:
+        codes: Integer codes of the predictions, of shape (h, n).
+        defined: Where the predictions are defined, of shape (h, n).
+        inputs: The expected number n of inputs; None to accept any number.
+
+    Returns:
+        `codes` as int64 and `defined` as bool.
 
     Raises:
         ValueError: The shapes differ, or n is not `inputs`.
@@ -57,7 +66,7 @@ def check_predictions(
 
 
 def find_unused_code(rows: Codes) -> int:
-    """Return an int64 that does not occur in `rows`."""
+    """Return an integer in the range of int64 that does not occur in `rows`."""
     unused = int(np.iinfo(np.int64).min)
     if not rows.size or rows.min() > unused:
         return unused
@@ -67,7 +76,7 @@ def find_unused_code(rows: Codes) -> int:
 
 
 def find_unused_codes(rows: Codes) -> tuple[int, int]:
-    """Return two different int64 that do not occur in `rows`."""
+    """Return two different integers in the range of int64 that do not occur in `rows`."""
     first = int(np.iinfo(np.int64).min)
     if not rows.size or rows.min() > first + 1:
         return first, first + 1
@@ -79,10 +88,10 @@ def find_unused_codes(rows: Codes) -> tuple[int, int]:
 
 
 def input_sizes(weights: ArrayLike, n: int) -> Sizes:
-    """Return M1, the sizes (n,) of the inputs.
+    """Return the sizes of n inputs (the measure M1 of GEAR) as a checked float64 array.
 
     Raises:
-        ValueError: The shape is not (n,).
+        ValueError: The shape of `weights` is not (n,).
         UsageError: A size is negative, infinite or NaN.
     """
     sizes = np.asarray(weights, np.float64)
@@ -92,7 +101,7 @@ def input_sizes(weights: ArrayLike, n: int) -> Sizes:
 
 
 def check_sizes(sizes: Sizes) -> Sizes:
-    """Return the sizes unchanged; raise UsageError for a negative, infinite or NaN one."""
+    """Return `sizes` unchanged if all are finite and at least 0; otherwise raise UsageError."""
     wrong = ~np.isfinite(sizes) | (sizes < 0)
     if wrong.any():
         raise UsageError(f"weight {sizes[wrong][0]} is not a finite number of at least 0")
@@ -100,17 +109,31 @@ def check_sizes(sizes: Sizes) -> Sizes:
 
 
 def space_size(n: int, weights: ArrayLike | None) -> float:
-    """Return M1(S), the total size of the sample space."""
+    """Return the total size of the sample space, M1(S).
+
+    This is the sum of `weights`, or the number `n` of inputs if `weights` is None.
+    """
     return float(n) if weights is None else float(input_sizes(weights, n).sum())
 
 
 def prediction_sizes(
     rows: Codes, known: Mask, weights: ArrayLike | None, prediction_weights: ArrayLike | None
 ) -> Sizes | None:
-    """Return M2, the sizes of the predictions: None (cardinality), (n,) or (h, n).
+    """Return the sizes of the predictions of h hypotheses on n inputs (the measure M2 of GEAR).
+
+    Args:
+        rows: Codes of the predictions, of shape (h, n).
+        known: Where the predictions are defined, of shape (h, n).
+        weights: Sizes of the inputs, of shape (n,); None if all inputs have size 1.
+        prediction_weights: Sizes of the predictions, of shape (n,) or (h, n); None if each
+            prediction has the size of its input.
+
+    Returns:
+        Sizes of shape (n,) or (h, n). None if both measures are None, so that predictions are
+        counted.
 
     Raises:
-        ValueError: The shape is another one, or one prediction has two sizes.
+        ValueError: An array has a different shape, or equal predictions have different sizes.
         UsageError: A size is negative, infinite or NaN.
     """
     h, n = rows.shape
@@ -135,7 +158,7 @@ REDUNDANCY_THRESHOLD = 0.8
 
 
 def is_redundant(coverage: float) -> bool:
-    """Return whether a coverage makes a hypothesis redundant: whether it is at least 0.8.
+    """Return whether a hypothesis with this coverage is redundant: whether it is at least 0.8.
 
     The comparison is exact for coverages computed in this module.
     """
@@ -143,11 +166,12 @@ def is_redundant(coverage: float) -> bool:
 
 
 class Coverage:
-    """The running union of the predictions of a problem's earlier answers over n inputs.
+    """The predictions that the earlier answers to a problem have already made.
 
     Args:
-        inputs: Number n of inputs. Predictions over another number raise ValueError.
-        weights: Sizes (n,) of the inputs, M1; without them inputs are counted.
+        inputs: Number n of inputs in the sample space S. Predictions for a different number of
+            inputs raise ValueError.
+        weights: Sizes of the inputs, of shape (n,); None if all inputs have size 1.
     """
 
     def __init__(self, inputs: int, weights: ArrayLike | None = None) -> None:
@@ -158,17 +182,22 @@ class Coverage:
             raise ValueError(f"{len(self._units)} weights for {inputs} inputs")
 
     def covered_mask(self, predictions: Predictions) -> NDArray[np.bool_]:
-        """Return for which inputs an earlier answer made the same prediction, as a bool array of
-        shape (n,).
+        """Return for which of n inputs an earlier answer made the same prediction.
+
+        The result is a bool array of shape (n,).
         """
         return self._covered(predictions.codes, predictions.defined)
 
     def share(self, predictions: Predictions) -> float:
-        """Return cov(f | F), between 0 and 1; 0 if S is empty or has size 0."""
+        """Return the share of inputs for which an earlier answer made the same prediction.
+
+        This is the coverage cov(f | F), between 0 and 1. It is 0 if there are no inputs or all
+        weights are 0.
+        """
         return self._share(self.covered_mask(predictions))
 
     def add(self, predictions: Predictions) -> None:
-        """Add the predictions of an answer to the covered predictions."""
+        """Add the predictions of an answer to those of the earlier answers."""
         codes, defined = predictions.codes, predictions.defined
         if np.array_equal(self._covered(codes, defined), defined):
             return  # Its predictions are already in the union.
@@ -204,7 +233,17 @@ def coverage(
     earlier_defined: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> float:
-    """Return cov(f | F) of one row (n,) against earlier rows (k, n); see `Coverage.share`."""
+    """Return the coverage of one hypothesis by k earlier hypotheses, between 0 and 1.
+
+    The coverage is the share of n inputs on which an earlier hypothesis makes the same prediction.
+
+    Args:
+        codes: Codes of the predictions of the hypothesis, of shape (n,).
+        defined: Where these predictions are defined, of shape (n,).
+        earlier_codes: Codes of the predictions of the earlier hypotheses, of shape (k, n).
+        earlier_defined: Where the earlier predictions are defined, of shape (k, n).
+        weights: Sizes of the inputs, of shape (n,); None if all inputs have size 1.
+    """
     row_codes = np.asarray(codes, np.int64)
     union = Coverage(len(row_codes), weights)
     known = np.asarray(earlier_defined, np.bool_)
@@ -215,7 +254,11 @@ def coverage(
 
 
 def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = None) -> list[float]:
-    """Return cov of each hypothesis against all hypotheses before it, in order."""
+    """Return the coverage of each hypothesis by the hypotheses before it in `predictions`.
+
+    The coverage is the share of inputs on which an earlier hypothesis makes the same prediction.
+    `weights` holds the sizes of the n inputs, of shape (n,), or is None if all inputs have size 1.
+    """
     if not predictions:
         return []
     union = Coverage(len(predictions[0].codes), weights)
@@ -229,12 +272,12 @@ def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = No
 
 
 def covered_shares(covered: NDArray[np.bool_], weights: ArrayLike | None = None) -> list[float]:
-    """Return for each of h hypotheses the share of S on which an earlier one predicts the same.
+    """Return the coverage of each of h hypotheses, from the inputs that are covered.
 
     Args:
-        covered: For each hypothesis, the inputs on which an earlier hypothesis made an equal
+        covered: For each hypothesis, the inputs on which an earlier hypothesis makes the same
             prediction, bool of shape (h, n).
-        weights: Weight of each input, of shape (n,); None for equal weights.
+        weights: Sizes of the inputs, of shape (n,); None if all inputs have size 1.
     """
     units = None if weights is None else _units(np.asarray(weights, np.float64))
     return [_share(row, units) for row in covered]

@@ -1,25 +1,27 @@
 """GEAR's scores of hypotheses, computed with NumPy on prediction matrices (GEAR, sections 3 to 5).
 
-The h hypotheses of a problem over a sample space S of n inputs are given by `codes`, int64 (h, n),
-an image of the predictions under the equality rule, and `defined`, bool (h, n). `codes` is never
-read where `defined` is False. The prediction set P_f of a hypothesis f holds the pair (input,
-prediction) for each input on which f is defined. An undefined prediction belongs to no set and is
-never covered.
+The predictions of h hypotheses on a sample space S of n inputs are given by two arrays. `codes`,
+int64 of shape (h, n), holds an integer for each prediction; two predictions for the same input are
+equal if their codes are equal. `defined`, bool of shape (h, n), says where a hypothesis makes a
+prediction. `codes` is never read where `defined` is False. The prediction set P_f of a hypothesis f
+holds the pair (input, prediction) for each input on which f is defined. An undefined prediction
+belongs to no prediction set and is never covered.
 
-Two size measures are optional. `weights`, (n,), is M1, a size for each input. `prediction_weights`
-is M2, a size for each distinct prediction (input, output): (n,) if it depends on the input alone,
-else (h, n), where entry (i, j) is the size of the pair (input j, prediction of hypothesis i), which
-must be the same wherever two hypotheses agree. Without M2 a prediction has the size of its input.
-Without either measure the size of a set is its cardinality, counted in integers.
+Two measures of size are optional. `weights`, of shape (n,), is the measure M1: a size for each
+input. `prediction_weights` is the measure M2: a size for each pair (input, prediction). It has the
+shape (n,) if the size depends only on the input, and the shape (h, n) otherwise. Element (i, j) is
+then the size of the prediction of hypothesis i for input j, and must be the same for all hypotheses
+that make this prediction. Without M2, a prediction has the size of its input. Without both
+measures, the size of a set is the number of its elements, counted in integers.
 
-The formulas follow the paper. Where its text is silent: two empty prediction sets (or two of size
-0) are at distance 0, and gamma without a hypothesis has no value. The novelty rule is in
-`novelty.py` and can be imported from here too.
+The formulas follow the paper. Two conventions fill gaps in its text: two empty prediction sets, or
+two of size 0, have distance 0, and gamma is None if there is no hypothesis. The novelty rule is in
+`novelty.py` and can also be imported from this module.
 
-`beta_bounds` is what gamma implies about beta (GEAR, appendix D and figure 5). The bounds hold if
-each of k hypotheses makes exactly one prediction per input. If some are undefined,
-`encode_undefined` turns "undefined" into one more output. The resulting scores are not those of
-the definition, and a plot of them has to say so.
+`beta_bounds` returns the range of beta that a value of gamma allows (GEAR, appendix D and figure
+5). The bounds hold if each of k hypotheses makes exactly one prediction per input. If some
+predictions are undefined, `encode_undefined` turns "undefined" into an additional output. The
+resulting scores differ from the definition, and a plot of them has to say so.
 """
 
 from __future__ import annotations
@@ -54,10 +56,13 @@ _BLOCK = 32_768  # codes that are sorted at once
 
 
 def stack_predictions(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
-    """Stack predictions over one input set into `codes` and `defined`, each (h, n).
+    """Stack the predictions of h hypotheses on the same n inputs into two arrays of shape (h, n).
+
+    Returns:
+        The codes of the predictions, and where the predictions are defined.
 
     Raises:
-        ValueError: The predictions differ in length, so they are not over one input set.
+        ValueError: The predictions differ in length, so they belong to different inputs.
     """
     lengths = {len(p.codes) for p in predictions}
     if len(lengths) > 1:
@@ -74,15 +79,15 @@ def stack_predictions(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
 
 
 def consistency(verdicts: Sequence[Verdict]) -> float:
-    """Return the share of consistent answers (accepted or redundant) among all; 0 without answers.
+    """Return the share of consistent answers (accepted or redundant); 0 without answers.
 
-    Malformed answers count among all.
+    Malformed answers count as answers that are not consistent.
     """
     return sum(v.consistent for v in verdicts) / len(verdicts) if verdicts else 0.0
 
 
 def instruction_following(verdicts: Sequence[Verdict]) -> float | None:
-    """Return the share of well-formed answers among all; None without answers."""
+    """Return the share of answers that are not malformed; None without answers."""
     if not verdicts:
         return None
     return sum(v is not Verdict.MALFORMED for v in verdicts) / len(verdicts)
@@ -92,14 +97,14 @@ def instruction_following(verdicts: Sequence[Verdict]) -> float | None:
 
 
 def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Return g(f): the size of the inputs on which f is defined, over the size of S.
+    """Return g(f), the share of the sample space S on which a hypothesis f is defined.
 
     Args:
-        defined: Where f is defined, (n,).
-        weights: Sizes (n,) of the inputs, M1.
+        defined: Where f is defined, of shape (n,).
+        weights: Sizes of the inputs (M1), of shape (n,); None if all inputs have size 1.
 
     Returns:
-        The share, or 0 if S has size 0.
+        The share, between 0 and 1. It is 0 if S has size 0.
     """
     row = np.asarray(defined, np.bool_)
     if weights is None:
@@ -110,9 +115,13 @@ def prediction_share(defined: ArrayLike, weights: ArrayLike | None = None) -> fl
 
 
 def generalizability(defined: ArrayLike, weights: ArrayLike | None = None) -> float | None:
-    """Return the mean of g(f) over the h hypotheses of `defined` (h, n).
+    """Return the mean share of the sample space on which the h hypotheses are defined.
 
-    None without a hypothesis, or if S has size 0.
+    The result is None if there is no hypothesis, or if the sample space has size 0.
+
+    Args:
+        defined: Where each hypothesis is defined, of shape (h, n).
+        weights: Sizes of the inputs (M1), of shape (n,); None if all inputs have size 1.
     """
     rows = check_matrix(np.asarray(defined, np.bool_))
     if not len(rows) or not space_size(rows.shape[1], weights):
@@ -129,10 +138,12 @@ def gamma(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> float | None:
-    """Return gamma diversity: the size of the union of the prediction sets over the size of S.
+    """Return the gamma diversity: the size of the union of all prediction sets over the size of S.
 
-    With equal input sizes, this is the mean number of distinct predictions per input. The result is
-    None without a hypothesis, or if S has size 0.
+    If all inputs have the same size, this is the mean number of distinct predictions per input. The
+    result is None if there is no hypothesis, or if the sample space S has size 0.
+
+    The module docstring describes the arguments.
     """
     rows, known = check_predictions(codes, defined)
     space = space_size(rows.shape[1], weights)
@@ -150,7 +161,10 @@ def beta(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> float:
-    """Return the mean Jaccard distance between pairs of prediction sets; 0 below two hypotheses."""
+    """Return the beta diversity: the mean Jaccard distance between pairs of prediction sets.
+
+    The result is 0 for fewer than two hypotheses. The module docstring describes the arguments.
+    """
     return _mean_distance(jaccard_distances(codes, defined, weights, prediction_weights))
 
 
@@ -160,15 +174,15 @@ def jaccard_distances(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Return the Jaccard distances (h, h) of prediction sets.
+    """Return the Jaccard distance between every two of h prediction sets, of shape (h, h).
 
-    Two sets of size 0 are at distance 0.
+    Two sets of size 0 have distance 0. The module docstring describes the arguments.
     """
     return distances_from_intersections(intersections(codes, defined, weights, prediction_weights))
 
 
 def distances_from_intersections(shared: NDArray[np.int64] | Sizes) -> NDArray[np.float64]:
-    """Return the Jaccard distances (h, h) that follow from the result of `intersections`."""
+    """Convert the result of `intersections` to Jaccard distances, of shape (h, h)."""
     sizes = np.diagonal(shared)
     union = sizes[:, None] + sizes[None, :] - shared
     empty = union <= 0
@@ -182,11 +196,10 @@ def intersections(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> NDArray[np.int64] | Sizes:
-    """Return the sizes of the intersections of every two of h prediction sets, of shape (h, h).
+    """Return the size of the intersection of every two of h prediction sets, of shape (h, h).
 
-    The diagonal holds the sizes of the sets.
-
-    The sizes are int64 without weights, and float64 with weights.
+    The diagonal holds the sizes of the sets. The result is int64 without weights, and float64 with
+    weights. The module docstring describes the arguments.
     """
     rows, known = check_predictions(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
@@ -194,16 +207,19 @@ def intersections(
 
 
 def first_prediction_mask(codes: ArrayLike, defined: ArrayLike) -> Mask:
-    """Return where each hypothesis is the first, in row order, to make its prediction, (h, n).
+    """Return where a hypothesis is the first, in row order, to make its prediction.
 
-    Undefined predictions are False. The sum of a column is the number of distinct predictions of an
-    input.
+    The result is a bool array of shape (h, n). Undefined predictions are False. The sum of column j
+    is the number of distinct predictions for input j.
     """
     return _overlap(*check_predictions(codes, defined), None).new
 
 
 class SetScores(NamedTuple):
-    """The scores of a set of h hypotheses, each computed by the function with its name."""
+    """The scores of a set of h hypotheses.
+
+    Each field holds the result of the function with the same name.
+    """
 
     generalizability: float | None
     gamma: float | None
@@ -217,7 +233,10 @@ def score_set(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> SetScores:
-    """Compute all scores of a set in one pass over its pairs of hypotheses."""
+    """Compute all scores of a set of hypotheses, comparing every two hypotheses only once.
+
+    The module docstring describes the arguments.
+    """
     rows, known = check_predictions(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
     overlap = _overlap(rows, known, sizes)
@@ -313,14 +332,14 @@ def _union_size(new: Mask, sizes: Sizes | None) -> float:
 
 
 def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float, float]:
-    """Return the smallest and the largest beta of k >= 2 total hypotheses with this gamma.
+    """Return the smallest and the largest beta that k hypotheses with this gamma can have.
 
     Args:
-        gamma: Gamma of the hypotheses, within [1, k].
-        k: Number of hypotheses, each defined on every input.
-        integral: Tighten the upper bound by a fact that appendix D leaves out: a prediction is
-            shared by a whole number of hypotheses. For k = 2 the two bounds then meet, as they
-            must.
+        gamma: Gamma diversity of the hypotheses, from 1 to k.
+        k: Number of hypotheses, at least 2. Each hypothesis must be defined on every input.
+        integral: Whether to use the fact, which appendix D leaves out, that a prediction is shared
+            by a whole number of hypotheses. This lowers the upper bound. For k = 2, both bounds are
+            then equal, as they must be.
 
     Raises:
         ValueError: Gamma is outside [1, k], or k is below 2.
@@ -344,7 +363,10 @@ def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float,
 def encode_undefined(
     codes: ArrayLike, defined: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Make hypotheses total: "undefined" becomes one more output, which is equal to itself."""
+    """Replace undefined predictions by one additional output, so that every prediction is defined.
+
+    All undefined predictions get the same code and therefore count as equal.
+    """
     rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
     if known.all():
         return rows, known
@@ -352,9 +374,10 @@ def encode_undefined(
 
 
 def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, int] | None:
-    """Return (gamma, beta, k) for the scatter plot, with "undefined" as one more output.
+    """Return (gamma, beta, k) of k hypotheses for a scatter plot of diversity.
 
-    None below two hypotheses, or over an empty sample space.
+    Undefined predictions count as one additional output. The result is None for fewer than two
+    hypotheses, or if the sample space is empty.
     """
     rows, known = encode_undefined(codes, defined)
     scores = score_set(rows, known)

@@ -1,25 +1,30 @@
 """The simulation studies of GEAR (sections 5.2 and 5.3) on the hypotheses of one problem.
 
-A `Population` holds the h hypotheses of a problem that agree with its shown pairs O_n: their
-predictions over the sample space S, and on which of the q hidden pairs each is right. An undefined
-prediction is not right. A hypothesis passes a set of hidden pairs if it is right on all of them.
+A `Population` holds the h hypotheses of a problem that agree with its shown pairs O_n. It holds
+their predictions over the sample space S, and which of the q hidden pairs each hypothesis predicts
+correctly. An undefined prediction is not correct. A hypothesis passes a set of hidden pairs if it
+predicts all pairs in the set correctly.
 
-Study 1, `measure_survival`: how many hypotheses pass m hidden pairs, and the gamma of those that do.
+Study 1, `measure_survival`, counts how many hypotheses pass m hidden pairs, and computes the gamma
+diversity of these hypotheses.
 
-Study 2, `compare_candidates`: whether the higher-scored of two hypotheses passes more often. Given a
-context of k hypotheses, none of which passes already, the others are scored by what they would add,
-Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, and every two of them are compared. Scores
-that agree to 12 decimals tie; tied pairs are dropped and counted. Pairs are never listed: in the
-order of the scores, a hypothesis is the chosen one in as many pairs as there are candidates below
-it, and the rejected one in as many as there are above. The scores need the sizes of prediction sets
-and of their pairwise intersections, for k = 2 also of three sets, counted as bits.
+Study 2, `compare_candidates`, measures whether the higher-scored of two hypotheses passes more
+often. A context is a set of k hypotheses of which none passes. Every other hypothesis f is scored
+by what f would add to the context, Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, and
+every two of these hypotheses are compared. Scores that agree to 12 decimals tie; tied pairs are
+dropped and counted. Pairs are not enumerated. In the order of the scores, a hypothesis is the
+higher-scored one in as many pairs as there are candidates below it, and the lower-scored one in as
+many pairs as there are candidates above it. The scores need the sizes of prediction sets, of
+intersections of two sets, and for k = 2 of intersections of three sets. The sizes are counted as
+bits.
 
-Choices that the paper leaves open: hidden pairs are drawn without replacement, different sets each
-time, and all sets once if there are fewer sets than draws (as published). Contexts are drawn in the
-same way, at most `contexts` per size (the published code takes those of 20 hypotheses, at most
-190). A context counts as at most `pairs` comparisons. If it has more, its counts are scaled down to
-that number, which is the average result of choosing that many at random (the published code draws
-15, and uses all for k = 0). Every choice is a pure function of a seed.
+The paper leaves some choices open. Hidden pairs are drawn without replacement, and each draw is a
+different set. If there are fewer sets than draws, every set is used once, as in the published code.
+Contexts are drawn in the same way, at most `max_contexts` for each size; the published code takes
+the contexts of 20 hypotheses, at most 190. A context counts as at most `pairs` comparisons. If
+there are more comparisons in a context, its counts are scaled down to `pairs`, which is the average
+result of choosing that many comparisons at random. The published code draws 15 comparisons, and
+uses all comparisons for k = 0. Every choice is determined by a seed.
 """
 
 from __future__ import annotations
@@ -57,14 +62,17 @@ _DECIMALS = 12  # Scores that agree to this many decimals tie.
 
 @dataclass(frozen=True)
 class Population:
-    """The h hypotheses of a problem, with u different behaviours over the n inputs of S.
+    """The h hypotheses of a problem, which have u different behaviours over the n inputs of S.
+
+    Hypotheses that make the same predictions on the sample space S have the same behaviour. There
+    are q hidden pairs of input and output.
 
     Attributes:
-        codes: Predictions of each behaviour, (u, n).
-        defined: Where each behaviour is defined, (u, n).
-        behaviour: The behaviour (row) of each hypothesis, (h,).
-        right: Whether each hypothesis is right on each hidden pair, (h, q).
-        weights: Sizes (n,) of the inputs; None if all weigh the same.
+        codes: Codes of the predictions of each behaviour, of shape (u, n).
+        defined: Where each behaviour is defined, of shape (u, n).
+        behaviour: Row of `codes` that belongs to each hypothesis, of shape (h,).
+        right: Whether each hypothesis predicts each hidden pair correctly, of shape (h, q).
+        weights: Sizes of the inputs, of shape (n,); None if all inputs have size 1.
     """
 
     codes: Codes
@@ -78,7 +86,7 @@ class Population:
 
     @property
     def pairs(self) -> int:
-        """Number q of hidden pairs."""
+        """The number q of hidden pairs."""
         return int(self.right.shape[1])
 
 
@@ -89,14 +97,16 @@ def build_population(
     behaviour: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Population:
-    """Build a `Population`; equal rows become one behaviour.
+    """Return a `Population`, in which equal rows of predictions become one behaviour.
 
     Args:
-        codes: Predictions (u, n).
-        defined: Where they are defined, (u, n).
-        right: Whether each of h hypotheses is right on each hidden pair, (h, q).
-        behaviour: The row (h,) of each hypothesis; by default one row each.
-        weights: Sizes (n,) of the inputs.
+        codes: Codes of predictions, of shape (u, n).
+        defined: Where the predictions are defined, of shape (u, n).
+        right: Whether each of h hypotheses predicts each of q hidden pairs correctly, of shape (h,
+            q).
+        behaviour: Row of `codes` that belongs to each hypothesis, of shape (h,). None means that
+            row i belongs to hypothesis i.
+        weights: Sizes of the inputs, of shape (n,); None if all inputs have size 1.
 
     Raises:
         ValueError: The shapes do not fit together.
@@ -123,8 +133,10 @@ def build_population(
 
 
 def merge_equal(population: Population) -> Population:
-    """Merge hypotheses that have equal predictions over S and are right on equal sets of hidden
-    pairs.
+    """Return the population without duplicate hypotheses.
+
+    Two hypotheses are duplicates if they make equal predictions over the sample space S and predict
+    the same hidden pairs correctly. The first of them is kept.
     """
     seen: dict[tuple[int, bytes], int] = {}
     for i, (row, marks) in enumerate(
@@ -145,11 +157,16 @@ def merge_equal(population: Population) -> Population:
 
 
 def draw_subsets(items: int, size: int, max_subsets: int, seed: str) -> Places:
-    """Return c different subsets of range(items), as an array of shape (c, size) with ascending
-    rows.
+    """Draw different subsets of range(items), as an array of shape (c, size) with ascending rows.
 
-    If there are at most `max_subsets` subsets, all are returned, otherwise `max_subsets` random
-    ones. If items < size, there are none.
+    If there are at most `max_subsets` subsets, all subsets are returned. Otherwise `max_subsets`
+    random subsets are returned. If `size` is larger than `items`, there are no subsets and c is 0.
+
+    Args:
+        items: Number of items to choose from.
+        size: Number of items in each subset.
+        max_subsets: The largest number of subsets to return.
+        seed: Text that determines the random choice.
     """
     total = math.comb(items, size)
     if total <= max_subsets:
@@ -179,20 +196,37 @@ def _subset(rank: int, binomials: list[list[int]]) -> list[int]:
 
 
 def draw_hidden_sets(pairs: int, m: int, draws: int, seed: str) -> Places:
-    """Draw sets of m hidden pairs, as an int array of shape (d, m).
+    """Draw d different sets of m hidden pairs, as an integer array of shape (d, m).
 
-    d is `draws`, or smaller if there are fewer different sets.
+    Args:
+        pairs: Number of hidden pairs to choose from.
+        m: Number of hidden pairs in each set.
+        draws: Number d of sets. If there are fewer different sets, d is smaller.
+        seed: Text that determines the random choice.
     """
     return draw_subsets(pairs, m, draws, f"{seed} hidden {m}")
 
 
 def draw_contexts(hypotheses: int, k: int, max_contexts: int, seed: str) -> Places:
-    """Draw contexts (c, k), each a set of k hypotheses by row number."""
+    """Draw c different contexts of k hypotheses, as an integer array of shape (c, k).
+
+    A context is a set of hypotheses to which other hypotheses are added for comparison.
+
+    Args:
+        hypotheses: Number of hypotheses to choose from.
+        k: Number of hypotheses in each context.
+        max_contexts: Number c of contexts. If there are fewer different contexts, c is smaller.
+        seed: Text that determines the random choice.
+    """
     return draw_subsets(hypotheses, k, max_contexts, f"{seed} context {k}")
 
 
 def find_passing(population: Population, draws: Places) -> Mask:
-    """Return which hypotheses are right on all pairs of each draw: (h, d) for draws (d, m)."""
+    """Return which hypotheses predict all hidden pairs of each draw correctly.
+
+    The result is a bool array of shape (h, d). `draws` holds d sets of m hidden pairs, of shape (d,
+    m).
+    """
     return np.asarray(population.right[:, draws].all(axis=2), np.bool_)
 
 
@@ -200,11 +234,12 @@ def find_passing(population: Population, draws: Places) -> Mask:
 
 
 class Survival(NamedTuple):
-    """The survivors of d draws of hidden pairs.
+    """The hypotheses that pass each of d sets of hidden pairs, as counts and diversity.
 
     Attributes:
-        survivors: Number of hypotheses that pass, (d,).
-        gamma: Gamma of the survivors together, (d,); NaN if none passes or S has size 0.
+        survivors: Number of hypotheses that pass each set, of shape (d,).
+        gamma: Gamma diversity of the hypotheses that pass each set, of shape (d,). The value is NaN
+            if no hypothesis passes, or if the sample space S has size 0.
     """
 
     survivors: Counts
@@ -212,7 +247,10 @@ class Survival(NamedTuple):
 
 
 def measure_survival(population: Population, draws: Places) -> Survival:
-    """Count the hypotheses that pass each draw (d, m) of hidden pairs, and score them by gamma."""
+    """Count the hypotheses that pass each set of hidden pairs, and compute their gamma diversity.
+
+    `draws` holds d sets of m hidden pairs, of shape (d, m).
+    """
     passed = find_passing(population, draws)
     gammas = np.full(len(draws), np.nan)
     known: dict[bytes, float] = {}
@@ -232,14 +270,15 @@ def measure_survival(population: Population, draws: Places) -> Survival:
 class Comparison(NamedTuple):
     """Counts of compared pairs of hypotheses, for contexts of one size.
 
-    Every field has one element per draw of hidden pairs, (d,).
+    A context is a set of hypotheses to which the compared hypotheses are added. Every field has one
+    element for each of d draws of hidden pairs, of shape (d,).
 
     Attributes:
-        contexts: Contexts in which hypotheses were compared.
-        passing: Contexts that were left out because a member passes already.
-        pairs: Compared pairs.
-        ties: Tied pairs, which are dropped.
-        weight: Number of pairs after scaling down.
+        contexts: Number of contexts in which hypotheses were compared.
+        passing: Number of contexts that were left out because one of their hypotheses passes.
+        pairs: Number of compared pairs.
+        ties: Number of pairs with equal scores, which are dropped.
+        weight: Number of compared pairs after scaling.
         chosen: Scaled number of pairs whose higher-scored hypothesis passes.
         rejected: Scaled number of pairs whose lower-scored hypothesis passes.
     """
@@ -259,10 +298,11 @@ def compare_candidates(
     """Count how often the higher-scored and the lower-scored hypothesis of a pair pass.
 
     Args:
-        contexts: Contexts (c, k).
-        scores: Scores (c, h) from `score_in_contexts`.
-        passed: Which hypothesis passes which draw, (h, d), from `find_passing`.
-        pairs: The most comparisons that a context counts as.
+        contexts: Row numbers of the hypotheses in each context, of shape (c, k).
+        scores: Scores of h hypotheses in each context, of shape (c, h), from `score_in_contexts`.
+        passed: Whether each hypothesis passes each draw of hidden pairs, of shape (h, d), from
+            `find_passing`.
+        pairs: The largest number of comparisons for which one context counts.
     """
     below, above = _ranks(scores, contexts.shape[1])
     compared = below.sum(axis=1)
@@ -287,14 +327,18 @@ def compare_candidates(
 def score_in_contexts(
     population: Population, contexts: Iterable[Places]
 ) -> list[NDArray[np.float64]]:
-    """Score every hypothesis by the marginal gain of adding it to each context.
+    """Score every hypothesis by how much it adds to each context.
+
+    A context is a set of at most two hypotheses. The score is (g + gain in gamma + gain in beta) /
+    3 (GEAR, section 5.3).
 
     Args:
         population: The hypotheses.
-        contexts: Arrays (c, k) of contexts, k at most 2.
+        contexts: Arrays of contexts, each of shape (c, k) with k at most 2.
 
     Returns:
-        For each array the scores (c, h), NaN for the members of a context.
+        For each array in `contexts`, the scores of shape (c, h). The scores of the members of a
+        context are NaN.
 
     Raises:
         ValueError: A context has more than two hypotheses.

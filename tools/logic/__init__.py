@@ -1,7 +1,7 @@
-"""Default-exception abduction: formulas, finite worlds, theories, and the cost of a rule in them.
+"""Default-exception abduction: formulas, finite worlds, theories, and the cost of rules.
 
-Start with `formula.py` (formulas and their text), `reading.py` (parsing), `worlds.py` and
-`theories.py`.
+A rule is a formula that marks elements of a world as exceptions to a theory's defaults. Start with
+`formula.py` (formulas and their text), `parser.py` (parsing), `worlds.py` and `theories.py`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Three-valued truth, and truth in every completion of a few unknown atoms, one bit each.
+"""Evaluation of formulas with unknown atoms: by three-valued logic, and in every completion.
 
-A *component* is a set of elements of one world whose undecided values share unknown atoms. Its k
-atoms have 2^k completions. A truth value is a row of 2^k bits in words of 64, and the atoms
-themselves are the usual alternating patterns. Components with the same number of words are
-evaluated together. An atom outside a component does not affect its elements, so it counts as false
-here.
+A completion gives each unknown atom of a world a truth value. A *component* is a set of elements of
+one world whose undecided values depend on the same k unknown atoms, which have 2^k completions. The
+truth value of an element in all completions is stored as 2^k bits, in 64-bit words. Components with
+the same number of words are evaluated together. An unknown atom that does not belong to a component
+does not affect the elements of the component, so it counts as false there.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ _NONE = np.uint64(0)
 
 
 class ThreeValued(NamedTuple):
-    """Arrays of three-valued truth: certainly true, certainly false, or dependent on unknown atoms.
+    """Truth values as three arrays: certainly true, certainly false, or dependent on unknown atoms.
 
     Attributes:
         true: Where a value is certainly true.
-        false: Where it is certainly false.
-        depends_on: A bit for each unknown atom that an undecided value depends on; 0 where decided.
+        false: Where a value is certainly false.
+        depends_on: For each undecided value, a bit mask of the unknown atoms on which it depends; 0
+            where a value is decided.
     """
 
     true: Bools
@@ -43,7 +44,10 @@ class ThreeValued(NamedTuple):
 
 
 class KleeneAlgebra:
-    """The algebra of three truth values. Worlds have at most `MAX_UNKNOWN_BITS` unknown atoms."""
+    """Operations on three-valued truth.
+
+    A world may have at most `MAX_UNKNOWN_BITS` unknown atoms.
+    """
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
@@ -54,36 +58,36 @@ class KleeneAlgebra:
 
     @property
     def cells(self) -> int:
-        """Number of worlds."""
+        """The number of worlds."""
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> ThreeValued:
-        """Return the value of an atom. An unknown atom depends on itself."""
+        """Return the value of an atom. The value of an unknown atom depends on this atom."""
         true = self.structures.atom_table("true", self.structures.true, name, terms, False)
         on = self.structures.atom_table("on", self.on, name, terms, 0)
         return ThreeValued(true, ~true & (on == _NONE), on)
 
     def equal(self, terms: Sequence[str]) -> ThreeValued:
-        """Return the value of an equality, which is always decided."""
+        """Return the value of an equality of two terms, which is always decided."""
         same = self.structures.equality(terms)
         return ThreeValued(same, ~same, np.zeros(same.shape, np.uint64))
 
     def negation(self, value: ThreeValued) -> ThreeValued:
-        """Return the negation of a value."""
+        """Return the three-valued negation of `value`."""
         return ThreeValued(value.false, value.true, value.depends_on)
 
     def conjunction(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
-        """Return the conjunction of two values."""
+        """Return the three-valued conjunction of `one` and `other`."""
         true, false = one.true & other.true, one.false | other.false
         return ThreeValued(true, false, np.where(false, _NONE, one.depends_on | other.depends_on))
 
     def disjunction(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
-        """Return the disjunction of two values."""
+        """Return the three-valued disjunction of `one` and `other`."""
         true, false = one.true | other.true, one.false & other.false
         return ThreeValued(true, false, np.where(true, _NONE, one.depends_on | other.depends_on))
 
     def equivalence(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
-        """Return the equivalence of two values."""
+        """Return whether `one` and `other` are equal, in three-valued logic."""
         decided = (one.true | one.false) & (other.true | other.false)
         same = decided & (one.true == other.true)
         return ThreeValued(
@@ -91,12 +95,12 @@ class KleeneAlgebra:
         )
 
     def for_all(self, value: ThreeValued, at: int) -> ThreeValued:
-        """Return the conjunction over the elements of each world."""
+        """Return the conjunction over the elements of each world, removing variable axis `at`."""
         found = self.exists(self.negation(value), at)
         return self.negation(found)
 
     def exists(self, value: ThreeValued, at: int) -> ThreeValued:
-        """Return the disjunction over the elements of each world."""
+        """Return the disjunction over the elements of each world, removing variable axis `at`."""
         axis = 1 + at
         shape = [1] * value.true.ndim
         shape[0], shape[axis] = self.structures.inside.shape
@@ -107,7 +111,10 @@ class KleeneAlgebra:
         return ThreeValued(true, false, np.where(true, _NONE, on))
 
     def insert_axes(self, value: ThreeValued, index: tuple[slice | None, ...]) -> ThreeValued:
-        """Insert axes of length 1 between the axes of the free variables."""
+        """Insert axes of length 1 between the axes of the free variables.
+
+        `index` has None for each new axis and a full slice for each existing axis.
+        """
         at = (slice(None), *index)
         return ThreeValued(value.true[at], value.false[at], value.depends_on[at])
 
@@ -125,13 +132,12 @@ _PATTERNS = [
 
 
 class Component(NamedTuple):
-    """Elements of one world that must be decided together, because they depend on the same unknown
-    atoms.
+    """Elements of one world that depend on the same unknown atoms and must be decided together.
 
     Attributes:
         world: Index of the world.
-        elements: Indices of the elements in its domain.
-        atoms: Numbers of these unknown atoms in the order of the world.
+        elements: Indices of the elements in the domain of the world.
+        atoms: Numbers of the shared unknown atoms, in the order of `World.unknown_atoms`.
     """
 
     world: int
@@ -140,12 +146,16 @@ class Component(NamedTuple):
 
     @property
     def words(self) -> int:
-        """The number of 64-bit words that hold one bit per completion."""
+        """The number of 64-bit words that hold one bit for each completion of the unknown atoms."""
         return 1 << max(0, len(self.atoms) - 6)
 
 
 def completion_patterns(count: int, words: int) -> Words:
-    """Return the rows (count, words) of `count` atoms over their completions."""
+    """Return the truth values of `count` unknown atoms in all their completions.
+
+    The result has the shape (count, words). Bit c of row i says whether atom i is true in
+    completion c.
+    """
     rows = np.zeros((count, words), np.uint64)
     for atom in range(count):
         if atom < 6:
@@ -156,10 +166,10 @@ def completion_patterns(count: int, words: int) -> Words:
 
 
 class CompletionAlgebra:
-    """The algebra that evaluates formulas in all completions of components of one size in words.
+    """Operations on truth values in all completions, for components with the same number of words.
 
-    Values have the shape (components, axes …, words). The axis of `element`, the variable of the
-    rule, ranges over a component's own elements.
+    A value has the shape (components, one axis for each free variable, words). The axis of
+    `element`, the free variable of the rule, ranges over the elements of a component.
     """
 
     def __init__(
@@ -185,11 +195,11 @@ class CompletionAlgebra:
 
     @property
     def cells(self) -> int:
-        """Number of words of a value without variables."""
+        """The number of 64-bit words in a value without free variables."""
         return self.count * self.words
 
     def atom(self, name: str, terms: Sequence[str]) -> Words:
-        """Return in which completions an atom is true, as words of bits."""
+        """Return in which completions an atom is true, as 64-bit words."""
         key = (name, tuple(terms))
         if key not in self._atoms:
             true = self._gathered(
@@ -204,7 +214,7 @@ class CompletionAlgebra:
         return self._atoms[key]
 
     def equal(self, terms: Sequence[str]) -> Words:
-        """Return in which completions two terms are equal, as words of bits."""
+        """Return in which completions two terms are equal, as 64-bit words."""
         same = self._gathered(self.structures.equality(terms), terms)
         return np.where(same, _ONES, _NONE)[..., None]
 
@@ -220,37 +230,40 @@ class CompletionAlgebra:
         return np.take_along_axis(found, self.elements.reshape(shape), axis=axis)
 
     def negation(self, value: Words) -> Words:
-        """Return the negation in every completion."""
+        """Return the negation of `value` in every completion."""
         return ~value
 
     def conjunction(self, one: Words, other: Words) -> Words:
-        """Return the conjunction in every completion."""
+        """Return the conjunction of `one` and `other` in every completion."""
         return one & other
 
     def disjunction(self, one: Words, other: Words) -> Words:
-        """Return the disjunction in every completion."""
+        """Return the disjunction of `one` and `other` in every completion."""
         return one | other
 
     def equivalence(self, one: Words, other: Words) -> Words:
-        """Return the equivalence in every completion."""
+        """Return in which completions `one` and `other` are equal."""
         return ~(one ^ other)
 
     def for_all(self, value: Words, at: int) -> Words:
-        """Return the conjunction over the elements of each world."""
+        """Return the conjunction over the elements of each world, removing variable axis `at`."""
         found: Words = np.bitwise_and.reduce(
             np.where(self._along(value, at), value, _ONES), axis=1 + at
         )
         return found
 
     def exists(self, value: Words, at: int) -> Words:
-        """Return the disjunction over the elements of each world."""
+        """Return the disjunction over the elements of each world, removing variable axis `at`."""
         found: Words = np.bitwise_or.reduce(
             np.where(self._along(value, at), value, _NONE), axis=1 + at
         )
         return found
 
     def insert_axes(self, value: Words, index: tuple[slice | None, ...]) -> Words:
-        """Insert axes of length 1 between the axes of the free variables."""
+        """Insert axes of length 1 between the axes of the free variables.
+
+        `index` has None for each new axis and a full slice for each existing axis.
+        """
         found: Words = value[(slice(None), *index)]
         return found
 
@@ -262,7 +275,7 @@ class CompletionAlgebra:
 
 
 def unpack_bits(words: Words) -> NDArray[np.bool_]:
-    """Unpack words to truth values, one per completion.
+    """Convert 64-bit words to bools, one for each completion.
 
     The last axis of the result is 64 times as long as the last axis of `words`.
     """

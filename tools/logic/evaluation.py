@@ -1,10 +1,10 @@
-"""Evaluation of formulas over many worlds at once, as NumPy tables.
+"""Evaluation of formulas over many worlds at once, with NumPy arrays.
 
-A table has an axis for the worlds and one for each free variable, in the order of the variables'
-names. One traversal serves three algebras: truth values; three values together with the unknown
-atoms that an undecided one depends on (`completions.py`); and truth in every completion of some
-atoms, one bit each (`completions.py`). Worlds are padded to the largest domain, and quantifiers
-range over a world's own elements only.
+The value of a formula is a table with one axis for the worlds and one axis for each free variable,
+in the order of the variables' names. The same traversal of a formula works with several algebras,
+which define what a truth value is: `TruthAlgebra` in this module, and the algebras for unknown
+atoms in `completions.py`. All worlds are padded to the size of the largest domain. Quantifiers
+ignore the padding.
 """
 
 from __future__ import annotations
@@ -26,29 +26,33 @@ MAX_CACHED_TABLES = 256  # cached tables of atoms for one set of worlds
 
 
 class TableTooLarge(Exception):
-    """A node has more than `MAX_FREE_VARIABLES` free variables, or the formula's tables have too many cells."""
+    """Raised when the tables of a formula would be too large.
+
+    This happens if a node has more than `MAX_FREE_VARIABLES` free variables, or if all tables of
+    the formula have too many elements together.
+    """
 
 
 class Algebra(Protocol[V]):
     """The operations by which formulas are evaluated to arrays of values of type V.
 
-    The axes of an array are the algebra's own leading axis, one axis for each free variable, and
-    possibly further axes of the algebra. `at` is the position of a variable among the free
-    variables.
+    The first axis of an array belongs to the algebra (such as the worlds). One axis for each free
+    variable follows, and the algebra may append further axes. `at` is the position of a variable
+    among the free variables.
 
     Attributes:
-        structures: The worlds that values are about.
+        structures: The worlds in which formulas are evaluated.
     """
 
     structures: Structures
 
     @property
     def cells(self) -> int:
-        """Number of entries of a value without free variables."""
+        """The number of elements in the value of a formula without free variables."""
         ...
 
     def atom(self, name: str, terms: Sequence[str]) -> V:
-        """Return the value of an atom."""
+        """Return the value of an atom: predicate `name` with the arguments `terms`."""
         ...
 
     def equal(self, terms: Sequence[str]) -> V:
@@ -56,36 +60,48 @@ class Algebra(Protocol[V]):
         ...
 
     def negation(self, value: V) -> V:
-        """Return the negation of a value."""
+        """Return the negation of `value`."""
         ...
 
     def conjunction(self, one: V, other: V) -> V:
-        """Return the conjunction of two values."""
+        """Return the conjunction of `one` and `other`."""
         ...
 
     def disjunction(self, one: V, other: V) -> V:
-        """Return the disjunction of two values."""
+        """Return the disjunction of `one` and `other`."""
         ...
 
     def equivalence(self, one: V, other: V) -> V:
-        """Return the equivalence of two values."""
+        """Return the value that is true where `one` and `other` are equal."""
         ...
 
     def for_all(self, value: V, at: int) -> V:
-        """Return the conjunction over the elements, which removes the axis of variable `at`."""
+        """Return the conjunction over the elements of each world, removing variable axis `at`."""
         ...
 
     def exists(self, value: V, at: int) -> V:
-        """Return the disjunction over the elements, which removes the axis of variable `at`."""
+        """Return the disjunction over the elements of each world, removing variable axis `at`."""
         ...
 
     def insert_axes(self, value: V, index: tuple[slice | None, ...]) -> V:
-        """Insert axes of length 1 between the axes of the free variables."""
+        """Insert axes of length 1 between the axes of the free variables.
+
+        `index` has None for each new axis and a full slice for each existing axis.
+        """
         ...
 
 
 def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS) -> V:
-    """Return the value of a formula. Raises `TableTooLarge`."""
+    """Return the value of a formula under an algebra.
+
+    Args:
+        formula: The formula.
+        algebra: The operations, and the worlds in which the formula is evaluated.
+        most_cells: The largest number of elements that all tables of the formula may have together.
+
+    Raises:
+        TableTooLarge: The tables would be too large.
+    """
     side = algebra.structures.size
     if sum(side ** len(free) for free in formula.free_at) * algebra.cells > most_cells:
         raise TableTooLarge
@@ -138,18 +154,18 @@ def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Alg
 
 
 class Structures:
-    """Several worlds as stacked arrays of truth values, with one axis per argument of a predicate.
+    """Several worlds as stacked tables of truth values.
 
     Attributes:
-        worlds: The worlds.
+        worlds: The worlds; empty if the tables were built by `from_tables`.
         signature: Number of arguments of each predicate.
-        size: Size of the largest domain.
-        inside: Which indices are elements of a world, bool of shape (worlds, size).
-        true: For each predicate, a bool table of its true atoms. After the axis of worlds, it has
-            one axis of length `size` for each argument.
-        unknown: For each predicate, a table of the same shape with the number of each unknown atom
-            in the order of the world, and -1 for known atoms.
-        unknown_counts: Number of unknown atoms of each world.
+        size: Number of elements in the largest domain. Smaller worlds are padded to this size.
+        inside: Which indices are elements of each world, bool of shape (worlds, size).
+        true: For each predicate, a bool table of its true atoms. The first axis is the worlds; one
+            axis of length `size` follows for each argument.
+        unknown: For each predicate, a table of the same shape. It holds the number of each unknown
+            atom in the order of `World.unknown_atoms`, and -1 for known atoms.
+        unknown_counts: Number of unknown atoms in each world.
     """
 
     def __init__(self, worlds: Sequence[World], signature: dict[str, int]) -> None:
@@ -178,13 +194,13 @@ class Structures:
 
     @classmethod
     def from_tables(cls, inside: Bools, true: Mapping[str, Bools]) -> Structures:
-        """Build worlds without unknown atoms from tables of truth values, such as `sampling.py`
-        draws.
+        """Return worlds without unknown atoms, built from tables of truth values.
 
         Args:
-            inside: Which indices are elements of a world, bool of shape (worlds, size).
-            true: For each predicate a table with an axis for each argument after the first axis,
-                false outside of a domain.
+            inside: Which indices are elements of each world, bool of shape (worlds, size).
+            true: For each predicate, a bool table of its true atoms. The first axis is the worlds;
+                one axis of length `size` follows for each argument. The table is False outside the
+                domain.
 
         Returns:
             Structures whose elements have no names.
@@ -205,10 +221,18 @@ class Structures:
     def atom_table(
         self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any
     ) -> Any:
-        """Return the table of an atom with these terms, with an axis for each variable.
+        """Return the values of an atom in all worlds.
 
-        The value is `absent` if an object is not in the domain, or if the number of terms is not
-        that of the predicate. Tables are cached, because atoms recur from formula to formula.
+        The first axis is the worlds; one axis for each variable follows. Tables are cached, because
+        the same atoms occur in many formulas.
+
+        Args:
+            kind: Name of the kind of table, which is used as a key of the cache.
+            tables: A table for each predicate, such as `true` or `unknown`.
+            name: The predicate.
+            terms: The arguments of the atom: variables or names of objects.
+            absent: The value where an object is not in the domain of a world, or where the number
+                of terms differs from the number of arguments of the predicate.
         """
         key = (kind, name, tuple(terms))
         if key not in self._picked:
@@ -238,8 +262,9 @@ class Structures:
         return np.where(missing, np.array(absent, table.dtype), found)
 
     def find_object(self, name: str) -> NDArray[np.int64]:
-        """Return the index of an object in the domain of each world, (worlds,), or -1 if it is
-        missing.
+        """Return the index of the object `name` in the domain of each world, of shape (worlds,).
+
+        The index is -1 where the world does not have this object.
         """
         return np.array(
             [world.names.index(name) if name in world.names else -1 for world in self.worlds],
@@ -247,9 +272,9 @@ class Structures:
         )
 
     def equality(self, terms: Sequence[str]) -> Bools:
-        """Return the table of an equality, with an axis for each variable.
+        """Return the values of an equality of two terms, with one axis for each variable.
 
-        Objects are equal if their names are.
+        Two objects are equal if they have the same name.
         """
         one, other = terms
         variables = sorted({term for term in terms if is_variable(term)})
@@ -266,27 +291,27 @@ class Structures:
 
 
 class TruthAlgebra:
-    """The algebra of two truth values, in which unknown atoms count as false."""
+    """Operations on ordinary truth values, for which unknown atoms count as false."""
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
 
     @property
     def cells(self) -> int:
-        """Number of worlds."""
+        """The number of worlds."""
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
-        """Return the table that says for which elements of each world an atom is true."""
+        """Return for which elements of each world an atom is true."""
         found: Bools = self.structures.atom_table("true", self.structures.true, name, terms, False)
         return found
 
     def equal(self, terms: Sequence[str]) -> Bools:
-        """Return the table that says for which elements two terms are equal."""
+        """Return for which elements of each world two terms are equal."""
         return self.structures.equality(terms)
 
     def negation(self, value: Bools) -> Bools:
-        """Return where the value is false."""
+        """Return where `value` is false."""
         return ~value
 
     def conjunction(self, one: Bools, other: Bools) -> Bools:
@@ -294,7 +319,7 @@ class TruthAlgebra:
         return one & other
 
     def disjunction(self, one: Bools, other: Bools) -> Bools:
-        """Return where either value is true."""
+        """Return where at least one of the two values is true."""
         return one | other
 
     def equivalence(self, one: Bools, other: Bools) -> Bools:
@@ -302,17 +327,26 @@ class TruthAlgebra:
         return np.equal(one, other)
 
     def for_all(self, value: Bools, at: int) -> Bools:
-        """Return where the value is true for every element of the world."""
+        """Return where `value` is true for every element of the world.
+
+        The axis of variable `at` is removed.
+        """
         found: Bools = np.logical_and.reduce(value | ~self._along(value, at), axis=1 + at)
         return found
 
     def exists(self, value: Bools, at: int) -> Bools:
-        """Return where the value is true for some element of the world."""
+        """Return where `value` is true for some element of the world.
+
+        The axis of variable `at` is removed.
+        """
         found: Bools = np.logical_or.reduce(value & self._along(value, at), axis=1 + at)
         return found
 
     def insert_axes(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
-        """Insert axes of length 1 between the axes of the free variables."""
+        """Insert axes of length 1 between the axes of the free variables.
+
+        `index` has None for each new axis and a full slice for each existing axis.
+        """
         return value[(slice(None), *index)]
 
     def _along(self, value: Bools, at: int) -> Bools:
@@ -322,11 +356,14 @@ class TruthAlgebra:
 
 
 def broadcast_to_elements(value: Any, formula: Formula, size: int) -> Any:
-    """Return the values of a rule as an array whose second axis runs over the elements.
+    """Return the values of a rule as an array of shape (worlds, elements, …).
 
-    The first axis runs over the worlds; further axes stay.
+    If the rule has no free variable, its one value in each world is repeated for all elements.
 
-    A rule without a free variable has one value for all elements.
+    Args:
+        value: The value of `formula`, as returned by `evaluate`.
+        formula: The rule.
+        size: Number of elements in the largest domain.
     """
     if formula.free:
         return value

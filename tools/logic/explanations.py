@@ -1,10 +1,12 @@
-"""Explanations of a verdict for a proposer: elements that break a rule, and needlessly marked ones.
+"""Explanations of why a rule is not valid in a world, or marks more elements than necessary.
 
-For each invalid world, the explanation names the first elements that the rule leaves broken, with a
-completion. In the partial regime this is an element that is broken in every completion, or the
-atoms among which no choice repairs all elements. In the skeptical regime it is a completion that
-breaks the rule. For every world, it names the elements that are marked although no completion
-requires it.
+An element is broken if it violates a default of the theory and the rule does not mark it as an
+exception. For each world in which the rule is not valid, an explanation names the first broken
+elements and a completion (an assignment of truth values to the unknown atoms). In the partial
+regime, it names an element that is broken in every completion, or the unknown atoms for which no
+choice repairs all elements. In the skeptical regime, it names a completion in which an element is
+broken. For every world, an explanation also names the elements that the rule marks although no
+completion requires it.
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ class Breach(NamedTuple):
     """Elements that violate the theory although a rule marks exceptions.
 
     Attributes:
-        elements: Names of elements that are broken and not covered.
-        completion: For each unknown atom, written `R(a0, a1)`, whether it is true. It is empty if
-            every completion breaks the elements. None for an atom means that it may be either:
-            whatever these atoms are, one of the elements is broken.
+        elements: Names of the elements that violate a default and that the rule does not mark.
+        completion: The truth value of each relevant unknown atom, written `R(a0, a1)`. The mapping
+            is empty if the elements are broken in every completion. The value None means that the
+            atom may be true or false: one of the elements is broken in either case.
     """
 
     elements: tuple[str, ...]
@@ -45,7 +47,7 @@ class Explanation(NamedTuple):
     needless: tuple[str, ...]
 
     def as_json(self) -> dict[str, Json]:
-        """Return the JSON form of the explanation."""
+        """Return this explanation as a JSON object."""
         return {
             "breaches": [
                 {
@@ -60,7 +62,11 @@ class Explanation(NamedTuple):
 
 
 def explain_rule(prepared: PreparedWorlds, rule: Formula) -> tuple[Explanation, ...]:
-    """Return the explanation for each world. Raises `fast_path.BeyondFastPath`."""
+    """Return an explanation for each of the prepared worlds.
+
+    Raises:
+        BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
+    """
     if prepared.regime == "full":
         return _full(prepared, rule)
     found = prepared.find_undecided(rule)
@@ -125,8 +131,9 @@ def _breach(
 
 
 def atom_name(world: World, number: int) -> str:
-    """Return the text of an unknown atom of a world, such as `R(a0, a1)`, from the atom's
-    number.
+    """Return the text of an unknown atom, such as `R(a0, a1)`.
+
+    `number` is the index of the atom in `world.unknown_atoms`.
     """
     name, at = world.unknown_atoms[number]
     return f"{name}({', '.join(world.names[place] for place in at)})"

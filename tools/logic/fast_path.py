@@ -1,7 +1,8 @@
 """The validity, cost and lower bound of a rule in each world, computed exactly (ABD, section 4).
 
-For a completion c, V is the set of elements that break a default unless Ab covers them, and A is
-the set of elements that the rule covers. The completion is repaired if V is a subset of A.
+A completion c makes each unknown atom of a world true or false. In a completion, V is the set of
+elements that violate a default of the theory unless they are marked by the predicate Ab, and A is
+the set of elements that the rule marks. The completion is repaired if V is a subset of A.
 
 | regime | valid | cost | lower bound |
 |---|---|---|---|
@@ -9,11 +10,12 @@ the set of elements that the rule covers. The completion is repaired if V is a s
 | partial | repaired in some c | least size of A over the repaired c | least size of V |
 | skeptical | repaired in all c | largest size of A | largest size of V |
 
-This is the fast path. Completions matter only for elements at which V or A is undecided. Elements
-that share no unknown atom are independent, so validity and the least and largest sizes decompose
-over the components that share some (`completions.py`). A case that it does not reach (theories of
-another form, too many free variables at once, components of many atoms) raises `BeyondFastPath` and goes to
-the solver.
+This module is called the fast path, because it answers without Z3. It considers completions only
+for elements for which V or A is undecided. Elements that share no unknown atom are independent.
+Therefore validity and sizes are computed separately for each set of elements that share unknown
+atoms (`completions.py`). If a question exceeds the limits of this module, it raises
+`BeyondFastPath`, and Z3 answers the question instead. Examples are theories that are not of default
+form, formulas with too many free variables, and elements that depend on many unknown atoms.
 """
 
 from __future__ import annotations
@@ -56,9 +58,9 @@ _WORDS_AT_ONCE = 1 << 21  # words of one table of completions, 16 MB
 
 
 class BeyondFastPath(Exception):
-    """A case that the fast path does not reach.
+    """Raised when a question exceeds the limits of the fast path, so that Z3 has to answer it.
 
-    The message gives the reason, worded for a table of reasons.
+    The message is a short reason that is suited for a table of reasons.
     """
 
 
@@ -75,9 +77,10 @@ class RuleJudgement(NamedTuple):
 
     Attributes:
         valid: Whether the rule is valid; None if a limit was reached, which `reason` names.
-        cost: The cost; None unless valid.
-        bound: The lower bound of any rule's cost in this world.
-        reason: Why a value is missing.
+        cost: The cost of the rule; None if the rule is not valid or the cost is unknown.
+        bound: A lower bound of the cost that any rule can have in this world; None if it is
+            unknown.
+        reason: Why a value is missing; "" if none is missing.
     """
 
     valid: bool | None
@@ -87,7 +90,15 @@ class RuleJudgement(NamedTuple):
 
 
 class Undecided(NamedTuple):
-    """What is certain about V and A in all worlds, and the components of the undecided elements."""
+    """The certain truth values of V and A in all worlds, and the elements that are undecided.
+
+    V is the set of elements that violate a default, and A the set of elements that the rule marks.
+
+    Attributes:
+        violated: For each element, whether it is in V, of shape (worlds, elements).
+        covered: For each element, whether it is in A, of shape (worlds, elements).
+        components: Undecided elements, grouped by the unknown atoms on which they depend.
+    """
 
     violated: ThreeValued  # V: (worlds, elements) each
     covered: ThreeValued  # A
@@ -95,7 +106,10 @@ class Undecided(NamedTuple):
 
     @property
     def certainly_broken(self) -> NDArray[np.bool_]:
-        """Whether some element is certainly in V and not in A, (worlds,)."""
+        """Whether each world has an element that is certainly in V and certainly not in A.
+
+        The value is a bool array of shape (worlds,).
+        """
         found: NDArray[np.bool_] = np.logical_or.reduce(
             self.violated.true & self.covered.false, axis=1
         )
@@ -103,14 +117,17 @@ class Undecided(NamedTuple):
 
     @property
     def certain_cost(self) -> NDArray[np.int64]:
-        """Number of elements that are certainly in A, (worlds,)."""
+        """The number of elements that are certainly in A, of shape (worlds,)."""
         found: NDArray[np.int64] = self.covered.true.sum(axis=1)
         return found
 
 
 @dataclass(frozen=True)
 class PreparedWorlds:
-    """Worlds of one theory under one regime, converted to arrays once for judging many rules."""
+    """Worlds of one theory under one regime, prepared for judging many rules without Z3.
+
+    The worlds are converted to NumPy arrays only once.
+    """
 
     theory: Theory
     worlds: tuple[World, ...]
@@ -123,7 +140,12 @@ class PreparedWorlds:
 
     @cached_property
     def violation(self) -> Formula:
-        """The formula of the elements that break a default. Raises `BeyondFastPath`."""
+        """The formula that holds for elements that violate a default unless Ab marks them.
+
+        Raises:
+            BeyondFastPath: The theory is not of default form, or a world has too many unknown
+                atoms.
+        """
         found = self.theory.violation
         if found is None:
             raise BeyondFastPath("the theory is not of default form")
@@ -136,7 +158,7 @@ class PreparedWorlds:
 
     @cached_property
     def kleene(self) -> KleeneAlgebra:
-        """The algebra of three truth values over the worlds."""
+        """The operations of three-valued logic over these worlds."""
         return KleeneAlgebra(self.structures)
 
     @cached_property
@@ -150,7 +172,11 @@ class PreparedWorlds:
 
     @cached_property
     def bounds(self) -> tuple[int, ...]:
-        """The lower bound of each world. Raises `BeyondFastPath`."""
+        """The lower bound of the cost of any rule, for each world.
+
+        Raises:
+            BeyondFastPath: The theory or the worlds exceed the limits of the fast path.
+        """
         try:
             return self._bounds()
         except TableTooLarge as error:
@@ -168,17 +194,16 @@ class PreparedWorlds:
         return tuple(map(int, sizes))
 
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
-        """Return whether a rule is valid in each world, and what it costs there.
+        """Return whether a rule is valid in each world, and its cost there.
 
         Args:
-            rule: The rule, a formula in x.
+            rule: The rule, a formula whose free variable is x.
 
         Returns:
-            One judgement per world, in the order of the worlds: validity, cost (None if the rule is
-            not valid) and the lower bound of the cost.
+            One judgement for each world, in the order of the worlds.
 
         Raises:
-            BeyondFastPath: The rule or the worlds need Z3.
+            BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         bounds = self.bounds
         valid, cost = self._full(rule) if self.regime == "full" else self._completed(rule)
@@ -193,9 +218,13 @@ class PreparedWorlds:
         return ~broken, covered.sum(axis=1)
 
     def full_extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which elements violate the theory and which the rule marks, in the full regime.
+        """Return which elements violate a default, and which elements the rule marks.
 
-        Both are bool arrays of shape (worlds, elements).
+        This is only available in the full regime. Both results are bool arrays of shape (worlds,
+        elements).
+
+        Raises:
+            BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
             return self._violated, self._table(rule) & self.structures.inside
@@ -220,19 +249,22 @@ class PreparedWorlds:
         return valid, cost
 
     def find_undecided(self, rule: Formula) -> Undecided:
-        """Return which truth values of a rule and the theory are certain, and which are undecided.
+        """Return the certain truth values of a rule and the theory, and the undecided elements.
 
         Raises:
-            BeyondFastPath: The rule exceeds the limits of the fast path.
+            BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
             return _undecided(self._violated_maybe, self._three(rule))
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
-        """Return in which completions a rule covers each element, (worlds, elements).
+        """Return in which completions a rule marks each element, int8 of shape (worlds, elements).
 
-        The values are `NO_COMPLETION`, `EVERY_COMPLETION` and `SOME_COMPLETIONS`. Entries beyond a world's domain are
-        meaningless. Raises `BeyondFastPath`.
+        The values are `NO_COMPLETION`, `EVERY_COMPLETION` and `SOME_COMPLETIONS`. Values at indices
+        outside the domain of a world are meaningless.
+
+        Raises:
+            BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
             if self.regime == "full":
@@ -260,9 +292,18 @@ class PreparedWorlds:
         return ThreeValued(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
 
     def component_words(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
-        """Return each component with the words (elements, words) of a formula, in the given order.
+        """Return the truth values of a formula in all completions, component by component.
 
-        Raises `BeyondFastPath` if the components need too much work.
+        Args:
+            components: Sets of elements that depend on the same unknown atoms.
+            formula: The formula.
+
+        Returns:
+            Pairs of a component and an array of 64-bit words, of shape (elements, words), in the
+            order of `components`.
+
+        Raises:
+            BeyondFastPath: The components need too much work.
         """
         formula, element = _of_element(formula)
         found = {}

@@ -1,8 +1,8 @@
 """First-order formulas over a finite signature, stored as a list of nodes.
 
-Each node comes after its parts, so every traversal is a loop: formulas of any depth are read,
-measured and evaluated without recursion. Equal parts share one node, which an evaluator visits
-once. Sizes count the tree that was written (ABD, appendix B.3).
+Each node comes after its children in the list, so every traversal is a loop. Formulas of any depth
+are parsed, measured and evaluated without recursion. Equal subformulas share one node, which is
+evaluated once. Sizes count the syntax tree as it was written (ABD, appendix B.3).
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ class Node(NamedTuple):
     """One node of a formula.
 
     Attributes:
-        kind: Kind of the node.
-        name: Predicate of an atom, or variable of a quantifier.
-        terms: Terms of an atom or an equality.
-        parts: Indices of the nodes of which this node is made. They are smaller than the index of
-            this node.
+        kind: Kind of the node, such as "atom", "and" or "forall".
+        name: Predicate of an atom, or variable of a quantifier; "" for other kinds.
+        terms: Arguments of an atom or of an equality.
+        parts: Indices of the child nodes. Each index is smaller than the index of this node.
     """
 
     kind: Kind
@@ -39,7 +38,10 @@ class Node(NamedTuple):
 
 
 class Formula:
-    """A formula: at least one node, of which the last is the root. Equality compares nodes."""
+    """A first-order formula, stored as a list of nodes of which the last is the root.
+
+    Two formulas are equal if their nodes are equal.
+    """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
@@ -59,11 +61,11 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """The size of the formula's syntax tree (AST), in nodes (ABD, appendix B.3).
+        """The size of the syntax tree in nodes (ABD, appendix B.3).
 
-        An atom or equality counts 1 plus its arguments, a negation 1 plus its part, a binary
-        connective 1 plus both parts, and a quantifier 2 plus its part. The paper's example shows
-        that the predicate symbol counts.
+        An atom or equality counts 1 plus the number of its arguments. A negation counts 1 plus the
+        size of its operand, a binary connective 1 plus the sizes of both operands, and a quantifier
+        2 plus the size of its operand. The paper's example shows that the predicate symbol counts.
         """
         sizes: list[int] = []
         for node in self.nodes:
@@ -82,7 +84,7 @@ class Formula:
 
     @cached_property
     def free_at(self) -> tuple[frozenset[str], ...]:
-        """The free variables of each node."""
+        """The free variables of each node, in the order of the nodes."""
         free: list[frozenset[str]] = []
         for node in self.nodes:
             here = frozenset(term for term in node.terms if is_variable(term))
@@ -97,24 +99,27 @@ class Formula:
 
     @cached_property
     def predicates(self) -> frozenset[str]:
-        """The predicates of all atoms."""
+        """The predicates that occur in the formula."""
         return frozenset(node.name for node in self.nodes if node.kind == "atom")
 
     @cached_property
     def objects(self) -> frozenset[str]:
-        """The terms that are no variables, which are names of objects."""
+        """The names of objects that occur in the formula: all terms that are not variables."""
         return frozenset(t for node in self.nodes for t in node.terms if not is_variable(t))
 
 
 class FormulaBuilder:
-    """A builder of formulas that stores equal nodes once. Its methods return indices of nodes."""
+    """A builder of formulas that stores equal nodes once.
+
+    Methods that add a node return its index, which other methods take as an operand.
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.places: dict[Node, int] = {}
 
     def add(self, node: Node) -> int:
-        """Add a node unless an equal one exists, and return its index."""
+        """Add a node unless an equal node exists, and return its index."""
         place = self.places.get(node)
         if place is None:
             place = self.places[node] = len(self.nodes)
@@ -126,13 +131,18 @@ class FormulaBuilder:
         return self.add(Node("atom", predicate, tuple(terms)))
 
     def equal(self, one: str, other: str) -> int:
-        """Add an equality of two terms."""
+        """Add an equality of two terms, and return its index."""
         return self.add(Node("equal", "", (one, other)))
 
     def connect(self, kind: Kind, parts: Sequence[int]) -> int:
-        """Add a connective: `not` takes one part, a binary connective two.
+        """Add a connective, and return its index.
 
-        `and` and `or` take more than two parts and nest to the right, as in the published reader.
+        The connective `not` takes one operand, and binary connectives take two. `and` and `or` also
+        take more than two operands and then nest to the right, as in the published parser.
+
+        Args:
+            kind: The connective.
+            parts: Indices of the operands.
         """
         whole = parts[-1]
         if kind == "not":
@@ -142,18 +152,27 @@ class FormulaBuilder:
         return whole
 
     def bind(self, kind: Kind, variable: str, part: int) -> int:
-        """Add a quantifier over `variable`."""
+        """Add a quantifier over `variable`, and return its index.
+
+        Args:
+            kind: The quantifier, "forall" or "exists".
+            variable: The variable that the quantifier binds.
+            part: Index of the formula inside the quantifier.
+        """
         return self.add(Node(kind, variable, (), (part,)))
 
     def include(self, formula: Formula) -> int:
-        """Add the nodes of a formula and return the index of its root."""
+        """Add all nodes of `formula`, and return the index of its root."""
         places: list[int] = []
         for node in formula.nodes:
             places.append(self.add(node._replace(parts=tuple(places[p] for p in node.parts))))
         return places[-1]
 
     def formula(self, root: int) -> Formula:
-        """Return the formula with root `root`, without the nodes that it does not need."""
+        """Return the formula whose root is the node with index `root`.
+
+        The formula contains only the nodes that the root needs.
+        """
         wanted = {root}
         for place in range(root, -1, -1):
             if place in wanted:
@@ -169,7 +188,7 @@ class FormulaBuilder:
 
 
 def is_variable(term: str) -> bool:
-    """Return whether a term is a variable, which is one lower-case letter.
+    """Return whether a term is a variable, which is a single lower-case letter.
 
     Every other term is the name of an object.
     """
@@ -177,7 +196,10 @@ def is_variable(term: str) -> bool:
 
 
 def substitute(formula: Formula, term: str, variable: str = FREE) -> Formula:
-    """Substitute `term` for the free `variable` of a formula, without capture."""
+    """Return the formula with `term` in place of the free occurrences of `variable`.
+
+    Bound variables are renamed where a quantifier would otherwise capture `term`.
+    """
     if term == variable:
         return formula
     taken = {term, variable, *(t for node in formula.nodes for t in (*node.terms, node.name))}
@@ -220,12 +242,12 @@ _CLOSE = {"iff": 1, "implies": 2, "or": 3, "and": 4, "forall": 5, "exists": 5, "
 
 
 def format_sexpr(formula: Formula) -> str:
-    """Return the formula as an S-expression of binary connectives, with single blanks."""
+    """Return the formula as an S-expression with binary connectives and single spaces."""
     return _joined(formula, lambda place, around: _expression(formula.nodes[place]))
 
 
 def format_infix(formula: Formula) -> str:
-    """Return the formula in the usual notation of logic: `∃y (R(x, y) ∧ P(y))`, `y ≠ z`."""
+    """Return the formula in logical notation, such as `∃y (R(x, y) ∧ P(y))` or `y ≠ z`."""
 
     def pieces(place: int, around: int) -> list[str | tuple[int, int]]:
         return _notation(formula, place, around)

@@ -5,8 +5,8 @@
     v ::= one lower-case letter      t ::= v, or any other token: the name of an object
 
 The parser accepts the same texts as the published evaluator, so that recorded answers are judged in
-the same way. `rules.py` checks what a rule may contain. The parser is a loop over tokens, so it can
-read ten thousand nested parentheses.
+the same way. `rules.py` checks which of these formulas may be used as a rule. The parser is a loop
+over tokens, so it can read ten thousand nested parentheses.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _SHOWN = 60  # characters of the text that an error message quotes
 
 
 class FormulaError(Exception):
-    """A text that is not a formula.
+    """Raised for a text that is not a formula.
 
     Attributes:
-        kind: "end", "open", "close", "unknown", "few", "variable" or "trailing".
+        kind: The kind of error: "end", "open", "close", "unknown", "few", "variable" or "trailing".
         place: Offset of the error in the text, in characters from 0.
-        token: The token found there.
-        operator: The operator that it belongs to.
-        count: Number of arguments found.
+        token: The text found at this offset.
+        operator: The operator whose arguments are wrong; "" for other kinds of errors.
+        count: Number of arguments found, for the kind "few".
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class FormulaError(Exception):
 
     @property
     def sentence(self) -> str:
-        """The error in one sentence."""
+        """A sentence that describes the error and its position."""
         at = f"character {self.place + 1}"
         return {
             "end": f"the formula ends too early, at {at}",
@@ -58,7 +58,7 @@ class FormulaError(Exception):
 
 
 class RepairedFormula(NamedTuple):
-    """A formula, and the number of missing closing parentheses that were added at its end."""
+    """A formula, and the number of missing closing parentheses that were added to its text."""
 
     formula: Formula
     closed: int
@@ -84,7 +84,8 @@ def parse_formula(text: str, predicates: Collection[str]) -> Formula:
 
     Args:
         text: The text.
-        predicates: Names of predicates that it may hold, with any number of arguments.
+        predicates: Names of the predicates that the formula may use. The number of their arguments
+            is not checked.
 
     Raises:
         FormulaError: The text is not a formula.
@@ -104,8 +105,8 @@ def parse_repaired(text: str, predicates: Collection[str]) -> RepairedFormula:
     The text is repaired only if nothing else is missing (ABD, section 6 and appendix H.2).
 
     Raises:
-        FormulaError: The original error, or the error in the repaired text if that is no formula
-            either.
+        FormulaError: The text cannot be repaired. If only parentheses were missing but the repaired
+            text is still not a formula, the error describes the repaired text.
     """
     try:
         return RepairedFormula(parse_formula(text, predicates), 0)

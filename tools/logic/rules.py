@@ -1,8 +1,9 @@
-"""The checks that make a text a rule of a theory: its syntax, its vocabulary and its size.
+"""Checks that a text is a rule of a theory: its syntax, its vocabulary and its size.
 
-The order and outcomes of the checks are the published evaluator's (Ab, other forbidden predicates,
-unbound variables). One check is added: names of objects, which the paper and its prompts forbid but
-the evaluator accepts. `read_rule(..., objects=True)` accepts them too.
+The order and results of the checks are those of the published evaluator: the predicate Ab, other
+forbidden predicates, and unbound variables. One check is added. The paper and its prompts forbid
+names of objects in a rule, but the published evaluator accepts them. `read_rule` rejects them
+unless `objects` is True.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SCOPE = ("defines_itself", "forbidden_predicate", "unbound_variable", "object_na
 
 
 class Rule(NamedTuple):
-    """A rule, with the number of closing parentheses that were added at its end."""
+    """A rule, and the number of missing closing parentheses that were added to its text."""
 
     formula: Formula
     closed: int
@@ -32,10 +33,10 @@ class InvalidRule(NamedTuple):
     """The reason why a text is not a rule.
 
     Attributes:
-        reason: `SYNTAX`, one of `SCOPE`, "missing" or "too_large".
+        reason: `SYNTAX`, an element of `SCOPE`, "missing" or "too_large".
         detail: The reason in one sentence.
-        formula: The formula, if the text could be read.
-        closed: Closing parentheses that were added at its end.
+        formula: The parsed formula; None if the text could not be parsed or is too large.
+        closed: Number of missing closing parentheses that were added to the text.
     """
 
     reason: str
@@ -45,12 +46,15 @@ class InvalidRule(NamedTuple):
 
 
 def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | InvalidRule:
-    """Read a rule of a theory from its text.
+    """Parse the text of a rule, and check that the theory allows the rule.
 
     Args:
-        text: An S-expression.
-        theory: The theory.
+        text: The rule as an S-expression.
+        theory: The theory, which says which predicates a rule may use.
         objects: Whether a rule may name objects, as the published evaluator allows.
+
+    Returns:
+        The rule, or an `InvalidRule` with the reason why the text is not a rule.
     """
     if not text.strip():
         return InvalidRule("missing", "there is no formula")

@@ -1,8 +1,8 @@
-"""Random worlds as tables, thousands at once and the same on every machine.
+"""Generation of random worlds as tables, thousands at once and the same on every machine.
 
-NumPy guarantees the raw words of a bit generator for all versions, but not the distributions built
-on them. Uniform numbers are therefore computed here, and atoms are chosen by sorting uniform
-numbers.
+NumPy guarantees that the raw output of a bit generator is the same in all versions, but not the
+distributions built on this output. Therefore this module computes uniform numbers from the raw
+output, and chooses atoms by sorting uniform numbers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Integers = NDArray[np.int64]
 
 
 class RandomStream:
-    """A stream of uniform numbers determined by a text.
+    """A source of uniform random numbers that is determined by the seed `text`.
 
-    It uses NumPy's PCG64. A number consists of the upper 53 of 64 bits.
+    The source is NumPy's PCG64. Each number consists of the upper 53 of 64 bits.
     """
 
     def __init__(self, text: str) -> None:
@@ -29,27 +29,32 @@ class RandomStream:
         self._bits = np.random.PCG64(seed)
 
     def uniform(self, *shape: int) -> Floats:
-        """Return numbers in [0, 1) of this shape."""
+        """Return uniform random numbers in [0, 1), as an array of shape `shape`."""
         count = int(np.prod(shape, dtype=np.int64))
         words = self._bits.random_raw(count)
         found: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return found.reshape(shape)
 
     def integers(self, bound: int | Integers, *shape: int) -> Integers:
-        """Return whole numbers from 0 to bound - 1 of this shape; `bound` may be an array of it."""
+        """Return random integers from 0 to `bound` - 1, as an array of shape `shape`.
+
+        `bound` may be an array that broadcasts to `shape`.
+        """
         found: Integers = (self.uniform(*shape) * bound).astype(np.int64)
         return found
 
     def permutation(self, count: int) -> Integers:
-        """Return the numbers below `count` in random order."""
+        """Return the integers from 0 to `count` - 1 in random order."""
         found: Integers = np.argsort(self.uniform(count), kind="stable")
         return found
 
 
 def element_mask(sizes: Integers, most: int | None = None) -> Bools:
-    """Return which indices of a table are elements, for worlds with these numbers of elements.
+    """Return which indices are elements of each world, as a bool array of shape (worlds, size).
 
-    The result is a bool array of shape (worlds, size).
+    Args:
+        sizes: Number of elements in each world, of shape (worlds,).
+        most: The second dimension of the result; None for the largest number in `sizes`.
     """
     width = int(sizes.max()) if most is None else most
     found: Bools = np.arange(width)[None, :] < sizes[:, None]
@@ -57,16 +62,19 @@ def element_mask(sizes: Integers, most: int | None = None) -> Bools:
 
 
 def draw_atoms(stream: RandomStream, inside: Bools, counts: Integers, places: int) -> Bools:
-    """Draw which atoms of a predicate are true, uniformly among all possible atoms of each world.
+    """Draw which atoms of a predicate are true in each world.
+
+    In each world, all sets of `counts` atoms are equally likely.
 
     Args:
         stream: Source of random numbers.
-        inside: Which indices are elements of a world, bool of shape (worlds, size).
-        counts: Number of true atoms in each world.
+        inside: Which indices are elements of each world, bool of shape (worlds, size).
+        counts: Number of true atoms in each world, of shape (worlds,).
         places: Number of arguments of the predicate.
 
     Returns:
-        A bool table. After the axis of worlds, it has one axis of length `size` for each argument.
+        A bool table. The first axis is the worlds; one axis of length `size` follows for each
+        argument.
     """
     worlds, size = inside.shape
     possible = np.ones(worlds, bool)

@@ -1,9 +1,10 @@
-"""Default theories: closed axioms over a signature and Ab, the predicate that a rule defines.
+"""Default theories: axioms that may have exceptions, over a signature and the predicate Ab.
 
-A theory of *default form* has one or more axioms `forall x: ANTE and not Ab(x) implies CONS`, in
-which Ab occurs nowhere else. An element violates such a theory if ANTE holds for it and CONS does
-not. A rule repairs a world if it covers all violations, and the fast path relies on this. Any other
-theory is left to the solver.
+Ab ("abnormal") marks the exceptions. A rule defines to which elements Ab applies. A theory of
+*default form* has one or more axioms `forall x: ANTE and not Ab(x) implies CONS`, in which Ab
+occurs nowhere else. An element violates such an axiom if ANTE holds for the element and CONS does
+not. A rule repairs a world if it marks all elements that violate an axiom. The fast path
+(`fast_path.py`) relies on this form. Rules of any other theory are judged by Z3.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ class Theory:
     """A default theory: axioms that state the normal case, and the predicates that a rule may use.
 
     Attributes:
-        names: The name in the paper and that in the published files, or a name chosen by the user.
-        axioms: Closed formulas.
-        signature: Number of arguments of each predicate, without Ab.
-        allowed: Predicates that a rule may use; the others, and Ab, are forbidden.
+        names: For a published theory, the name in the paper and the name in the published files.
+            Otherwise a name chosen by the user.
+        axioms: Formulas without free variables.
+        signature: Number of arguments of each predicate except Ab.
+        allowed: Predicates that a rule may use. A rule must not use Ab or any other predicate.
     """
 
     names: tuple[str, ...]
@@ -54,21 +56,21 @@ class Theory:
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """All predicates that a formula of this theory may use, including Ab."""
+        """All predicates that the axioms may use, including Ab."""
         return (*self.signature, ABNORMAL)
 
     @property
     def forbidden(self) -> tuple[str, ...]:
-        """The predicates that a rule may not use."""
+        """The predicates that a rule must not use."""
         return tuple(name for name in self.predicates if name not in self.allowed)
 
     @property
     def title(self) -> str:
-        """The names of the theory, joined for display."""
+        """The names of the theory in one text for display."""
         return " / ".join(self.names)
 
     def as_json(self) -> dict[str, Json]:
-        """Return the JSON form of the theory."""
+        """Return this theory as a JSON object, which `theory_from_json` accepts."""
         return {
             "names": list(self.names),
             "axioms": [format_sexpr(axiom) for axiom in self.axioms],
@@ -78,17 +80,18 @@ class Theory:
 
     @cached_property
     def violation(self) -> Formula | None:
-        """The formula of `FREE` that holds where a default is broken unless Ab covers the element.
+        """The formula that holds for elements that violate an axiom unless Ab marks them.
 
-        None if the theory is not of default form.
+        The free variable is `FREE`. The value is None if the theory is not of default form.
         """
         return _either(None if one is None else one.violation for one in self._defaults)
 
     @cached_property
     def antecedent(self) -> Formula | None:
-        """The formula of `FREE` that holds where a default applies to the element.
+        """The formula that holds for elements to which an axiom applies.
 
-        As a rule, it is valid in all worlds. None if the theory is not of default form.
+        Used as a rule, this formula is valid in all worlds. The free variable is `FREE`. The value
+        is None if the theory is not of default form.
         """
         return _either(None if one is None else one.antecedent for one in self._defaults)
 
@@ -166,14 +169,14 @@ def parse_theory(
     allowed: Sequence[str],
     where: str,
 ) -> Theory:
-    """Parse a theory from texts and check it.
+    """Parse the texts of a theory, and check the theory.
 
     Args:
         names: Names of the theory.
-        axioms: S-expressions.
-        signature: Number of arguments of each predicate.
+        axioms: Axioms as S-expressions.
+        signature: Number of arguments of each predicate except Ab.
         allowed: Predicates that a rule may use.
-        where: Where the texts come from, for error messages.
+        where: Where the texts come from; error messages begin with this text.
 
     Raises:
         DataError: The signature or an axiom is invalid, an axiom has free variables or names an
@@ -218,7 +221,11 @@ def parse_theory(
 
 
 def theory_from_json(data: Mapping[str, Json]) -> Theory:
-    """Parse a theory from the JSON form in which problems store it. Raises `DataError`."""
+    """Return the theory that a JSON object describes, in the form of `Theory.as_json`.
+
+    Raises:
+        DataError: The object does not describe a valid theory.
+    """
     return _theory_from(canonical_json({key: data[key] for key in JSON_KEYS}))
 
 

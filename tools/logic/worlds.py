@@ -27,8 +27,10 @@ class World:
     Attributes:
         id: Name of the world.
         names: Names of the elements, in order.
-        true: True atoms of each predicate, as sorted tuples of indices into `names`.
-        unknown: Unknown atoms in the same form; no atom is in both.
+        true: For each predicate, the arguments of its true atoms, as sorted tuples of indices into
+            `names`.
+        unknown: For each predicate, the arguments of its unknown atoms in the same form. An atom is
+            never both true and unknown.
     """
 
     id: str
@@ -38,11 +40,11 @@ class World:
 
     @property
     def unknown_atoms(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """All unknown atoms in a fixed order."""
+        """All unknown atoms in a fixed order, as pairs of predicate and indices of arguments."""
         return tuple((name, at) for name in sorted(self.unknown) for at in self.unknown[name])
 
     def as_json(self) -> Json:
-        """Return the JSON form of the world."""
+        """Return this world as a JSON object, in the form that the module docstring shows."""
         said: dict[str, Json] = {"id": self.id, "domain": list(self.names)}
         for key, some in (("true", self.true), ("unknown", self.unknown)):
             named = {
@@ -56,19 +58,20 @@ class World:
 
 
 def parse_world(data: Any, signature: Mapping[str, int], where: str) -> World:
-    """Parse a world from its JSON form.
+    """Return the world that a JSON object describes, after checking it.
 
-    An atom is a list of names of elements. For a predicate of one argument the name alone is
-    enough, and an atom of several arguments may be written "(a0, a1)". `false` is optional; for the
-    predicates that it names, it has to list all remaining atoms.
+    An atom is written as a list of names of elements. An atom with one argument may be written as
+    the name alone, and an atom with several arguments as the text "(a0, a1)". The key "false" is
+    optional. If it lists atoms of a predicate, it must list every atom of this predicate that is
+    neither true nor unknown.
 
     Args:
-        data: The JSON form.
+        data: The JSON object.
         signature: Number of arguments of each predicate.
-        where: Where the data comes from, for error messages.
+        where: Where the data comes from; error messages begin with this text.
 
     Raises:
-        DataError: The data is not a world.
+        DataError: The data does not describe a valid world.
     """
     if not isinstance(data, dict):
         raise DataError(f"{where}: a world is an object with domain and true, not {_shorten(data)}")

@@ -1,10 +1,12 @@
-"""The worth of a rule by Z3: for cases beyond the fast path, and to test the fast path.
+"""Judging of rules by Z3, for questions beyond the fast path and for testing the fast path.
 
-In each world Ab is a predicate with an unknown atom for each element, and the axioms are grounded
-once. A rule adds, in a solver scope that is left again, that Ab holds exactly for the elements that
-it covers. Validity is one question. The least and largest covers tighten a bound on the number of
-abnormal elements until Z3 finds no better one. Each question has a limit in Z3's own resource
-count, which does not depend on a clock; `line_process.py` adds a wall clock from outside.
+Each world is translated to Z3 once. The truth of each unknown atom, and of the predicate Ab for
+each element, is an unknown of the solver, and the axioms are instantiated for all elements. To
+judge a rule, a temporary solver scope adds the constraint that Ab holds exactly for the elements
+that the rule marks. One query decides whether the rule is valid. Further queries find the smallest
+or largest number of marked elements by tightening a bound until Z3 finds no better number. Each
+query has a limit in Z3's internal resource count, which does not depend on a clock.
+`line_process.py` adds a limit on wall-clock time.
 """
 
 from __future__ import annotations
@@ -36,13 +38,13 @@ Circuit = NDArray[np.int64]
 
 
 class Gate(NamedTuple):
-    """One gate of a Boolean circuit, which stands for a truth value in a world.
+    """One gate of a Boolean circuit, which represents a truth value in a world.
 
     Attributes:
-        kind: "input", "not", "and" or "iff" ("false" and "true" for the two constants).
-        parts: Numbers of the gates that are its inputs. For the kind "input", the world and the
-            number of an atom of this world. The unknown atoms are numbered first, then the Ab atoms
-            of the elements.
+        kind: "input", "not", "and" or "iff"; "false" and "true" for the two constants.
+        parts: Numbers of the gates that are the inputs of this gate. For the kind "input", the
+            number of the world and the number of an atom in this world. The unknown atoms are
+            numbered first; the Ab atoms of the elements follow.
     """
 
     kind: str
@@ -54,10 +56,10 @@ class CircuitTooLarge(Exception):
 
 
 class Gates:
-    """All gates of a Boolean circuit, each stored once.
+    """The gates of a Boolean circuit, in which equal gates are stored once.
 
-    It folds constants, double negations, and operands that are equal or (for "and") opposite, no
-    more.
+    A gate is simplified if an operand is constant, if it negates a negation, if both operands are
+    equal, or, for "and", if one operand negates the other.
     """
 
     def __init__(self) -> None:
@@ -65,7 +67,11 @@ class Gates:
         self.numbers: dict[Gate, int] = {}
 
     def add(self, kind: str, *parts: int) -> int:
-        """Add a gate unless an equal one exists, and return its number. Raises `CircuitTooLarge`."""
+        """Add a gate unless an equal gate exists, and return its number.
+
+        Raises:
+            CircuitTooLarge: The circuit has `MAX_GATES` gates already.
+        """
         gate = Gate(kind, parts)
         number = self.numbers.get(gate)
         if number is None:
@@ -76,7 +82,7 @@ class Gates:
         return number
 
     def negation(self, one: int) -> int:
-        """Return the number of the gate that negates a gate."""
+        """Return the number of the gate that negates gate `one`."""
         if one <= TRUE:
             return 1 - one
         gate = self.gates[one]
@@ -103,7 +109,10 @@ class Gates:
 
 
 class CircuitAlgebra:
-    """The algebra of circuits. Values have the shape (worlds, one axis for each variable)."""
+    """Operations that evaluate formulas to gates of a Boolean circuit.
+
+    Values are arrays of gate numbers, of shape (worlds, one axis for each free variable).
+    """
 
     def __init__(self, structures: Structures, gates: Gates) -> None:
         self.structures = structures
@@ -117,7 +126,7 @@ class CircuitAlgebra:
 
     @property
     def cells(self) -> int:
-        """Number of worlds."""
+        """The number of worlds."""
         return len(self.structures)
 
     def _table(self, name: str) -> Circuit:
@@ -128,8 +137,9 @@ class CircuitAlgebra:
         return table
 
     def atom(self, name: str, terms: Sequence[str]) -> Circuit:
-        """Return the gates of an atom for all elements. Unknown atoms and Ab atoms are inputs of
-        the circuit.
+        """Return the gates of an atom for all elements.
+
+        Unknown atoms and Ab atoms are inputs of the circuit.
         """
         if name == ABNORMAL:
             found: Circuit = self.abnormal if is_variable(terms[0]) else self.abnormal[:, :0]
@@ -138,11 +148,11 @@ class CircuitAlgebra:
         return found
 
     def equal(self, terms: Sequence[str]) -> Circuit:
-        """Return the gates of an equality of two terms. They are the constants true and false."""
+        """Return the gates of an equality of two terms, which are constants."""
         return self.structures.equality(terms).astype(np.int64)
 
     def negation(self, value: Circuit) -> Circuit:
-        """Return the gates that negate the given gates."""
+        """Return the gates that negate the gates in `value`."""
         found = np.where(value <= TRUE, 1 - value, value)
         for at in zip(*np.nonzero(value > TRUE), strict=True):
             found[at] = self.gates.negation(int(value[at]))
@@ -170,7 +180,7 @@ class CircuitAlgebra:
         return found
 
     def for_all(self, value: Circuit, at: int) -> Circuit:
-        """Return the conjunction over the elements of each world."""
+        """Return the conjunction over the elements of each world, removing variable axis `at`."""
         axis = 1 + at
         shape = [1] * value.ndim
         shape[0], shape[axis] = self.structures.inside.shape
@@ -181,11 +191,14 @@ class CircuitAlgebra:
         return found
 
     def exists(self, value: Circuit, at: int) -> Circuit:
-        """Return the disjunction over the elements of each world."""
+        """Return the disjunction over the elements of each world, removing variable axis `at`."""
         return self.negation(self.for_all(self.negation(value), at))
 
     def insert_axes(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
-        """Insert axes of length 1 between the axes of the free variables."""
+        """Insert axes of length 1 between the axes of the free variables.
+
+        `index` has None for each new axis and a full slice for each existing axis.
+        """
         found: Circuit = value[(slice(None), *index)]
         return found
 
@@ -302,9 +315,9 @@ class GroundedWorlds:
     Args:
         theory: The theory.
         worlds: The worlds.
-        regime: The regime.
-        resources: Z3 resource units for one question. When it is reached, validity and cost are
-            None.
+        regime: How unknown atoms are treated: "full", "partial" or "skeptical".
+        resources: Limit for one query, in units of Z3's internal resource count. If the limit is
+            reached, the validity or cost is None.
     """
 
     def __init__(
@@ -327,8 +340,9 @@ class GroundedWorlds:
         self.world_solvers = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
 
     def without_gates(self) -> GroundedWorlds:
-        """Return a copy of these worlds without the circuit gates of rules that were judged
-        before.
+        """Return a new object for the same worlds, without the gates of rules judged so far.
+
+        This frees the memory of these gates.
         """
         return GroundedWorlds(self.theory, self.worlds, self.regime, self.resources)
 
@@ -339,7 +353,7 @@ class GroundedWorlds:
         return Structures(worlds, dict(self.theory.signature))
 
     def z3_term(self, number: int) -> z3.BoolRef:
-        """Return the Z3 term of a gate; the terms of its input gates are built first."""
+        """Return the Z3 term of the gate `number`, building the terms of its inputs first."""
         waiting = [] if number in self.terms else [number]
         while waiting:
             gate = self.gates.gates[waiting[-1]]
@@ -361,7 +375,11 @@ class GroundedWorlds:
 
     @cached_property
     def bounds(self) -> tuple[tuple[int | None, str], ...]:
-        """The lower bound of each world, or None with a reason (unrepairable, or a limit)."""
+        """The lower bound of the cost of any rule in each world, and a reason if it is missing.
+
+        The bound is None if no rule can repair the world, or if a limit was reached. The reason is
+        "" if the bound is known.
+        """
         return tuple(self._bound(world) for world in self.world_solvers)
 
     def _bound(self, world: _WorldSolvers) -> tuple[int | None, str]:
@@ -392,8 +410,9 @@ class GroundedWorlds:
         return None, "unrepairable"
 
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
-        """Return whether a rule is valid in each world, and what it costs there, one judgement per
-        world.
+        """Return whether a rule is valid in each world, and its cost there.
+
+        There is one judgement for each world, in the order of the worlds.
         """
         try:
             covered = self.covered_gates(rule)
@@ -410,20 +429,24 @@ class GroundedWorlds:
         return tuple(RuleJudgement(None, None, bound, reason) for bound, _ in self.bounds)
 
     def covered_gates(self, rule: Formula) -> NDArray[np.int64]:
-        """Return for each element the gate that says whether a rule marks it, of shape (worlds,
-        elements).
+        """Return for each element the gate that says whether a rule marks the element.
 
-        Raises `TableTooLarge` or `CircuitTooLarge`.
+        The result has the shape (worlds, elements).
+
+        Raises:
+            TableTooLarge: The rule has too many free variables or needs too large tables.
+            CircuitTooLarge: The circuit of the rule has too many gates.
         """
         value = evaluate(rule, self.folding)
         found: NDArray[np.int64] = broadcast_to_elements(value, rule, self.folding.structures.size)
         return found
 
     def explain(self, rule: Formula) -> tuple[Explanation, ...]:
-        """Return the explanation for each world, as far as a solver can give one.
+        """Return an explanation for each world, as far as Z3 can provide one.
 
-        In the skeptical regime this is a completion that the rule does not repair. Elements are not
-        named, and a world for which a limit is reached stays unexplained.
+        In the skeptical regime, an explanation is a completion (truth values of the unknown atoms)
+        in which the rule does not repair the world. Elements are not named. If a limit is reached,
+        the explanation is empty.
         """
         try:
             covered = self.covered_gates(rule)
@@ -445,7 +468,10 @@ class GroundedWorlds:
             return ()
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
-        """Return the extension of a rule as `PreparedWorlds` does, with `LIMITED` at a limit."""
+        """Return in which completions a rule marks each element, int8 of shape (worlds, elements).
+
+        The values are those of `PreparedWorlds.extension`, and `LIMITED` where a limit was reached.
+        """
         try:
             covered = self.covered_gates(rule)
         except (TableTooLarge, CircuitTooLarge):

@@ -1,7 +1,7 @@
-"""Z3 in a process of its own: `python -m peirce.tools.logic.z3_worker` (tools/line_process.py).
+"""Z3 in a separate process: `python -m peirce.tools.logic.z3_worker` (tools/line_process.py).
 
-Z3 counts its own resources, but nothing makes it obey a clock within one of its steps, so the
-parent may have to kill this program. Grounded worlds are kept for the next rule.
+Z3 counts its resources, but a single step of Z3 may exceed any time limit. Therefore the parent
+process may have to kill this process. Translated worlds are kept in memory for the next rule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _GATES = 200_000
 
 
 class Worker:
-    """Answers requests one after the other, and keeps the worlds that were used last in memory."""
+    """The object that answers requests of the parent process, one after another.
+
+    It keeps the most recently used worlds in memory.
+    """
 
     def __init__(self) -> None:
         self.solved: OrderedDict[str, GroundedWorlds] = OrderedDict()
@@ -29,12 +32,12 @@ class Worker:
         """Answer one request of the parent process.
 
         Args:
-            request: The keys are key (of theory and worlds), theory, worlds, regime, rule, wanted,
-                resources.
+            request: The keys are "key" (a digest of the theory and the worlds), "theory", "worlds",
+                "regime", "rule", "wanted" (what to return) and "resources" (the limit for Z3).
 
         Returns:
-            The validity and cost of the rule in each world, with explanations if wanted, or the
-            rows of an extension.
+            The validity and cost of the rule in each world, with explanations if requested. If
+            "wanted" is "extension", the rows of `GroundedWorlds.extension`.
         """
         solved = self._solved(request)
         rule = parse_formula(request["rule"], solved.theory.predicates)

@@ -1,4 +1,7 @@
-"""Exact rules: sentences about labelled text that are executed without a model (docs/reference/exact-sentences.md)."""
+"""Exact rules: sentences about labelled text that run without a model.
+
+The grammar of these sentences is described in docs/reference/exact-sentences.md.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Lookup of the column or value that some words of a sentence name.
+"""Finding the column or value that words of a sentence refer to.
 
-A column is named by its name, however its words are joined (`num_publications`, "publications"), or
-by words of its name and description together ("recommendation letters" for `num_letters`), provided
-that only one column fits. With any other word the noun means something else: "strong letters" are
-not `num_letters`.
+A sentence may refer to a column by its name, even if the words of the name are joined differently
+(`num_publications`, "publications"). It may also use words from the name and the description of the
+column together ("recommendation letters" for `num_letters`) if only one column matches. If the
+sentence adds a word that occurs in neither, nothing is found: "strong letters" does not refer to
+`num_letters`.
 """
 
 from __future__ import annotations
@@ -89,19 +90,19 @@ UNDESCRIBED = {
 
 
 def singular(word: str) -> str:
-    """Return a word without its plural ending: activities gives activity, letters gives letter."""
+    """Return a word without its plural ending, such as "activity" for "activities"."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def content_roots(words: Sequence[str]) -> frozenset[str]:
-    """Return the roots of the words that distinguish columns."""
+    """Return the singular forms of the words, without words that cannot distinguish columns."""
     return frozenset(singular(word) for word in words if word not in STOP_WORDS)
 
 
 class ColumnLookup:
-    """The columns of a problem, indexed by the words that may name them."""
+    """An index of a problem's columns by the words that may refer to them."""
 
     def __init__(self, columns: Mapping[str, Json]) -> None:
         self.columns = columns
@@ -120,32 +121,42 @@ class ColumnLookup:
         self.known: dict[tuple[str, ...], str | None] = {}
 
     def kind(self, column: str) -> str:
-        """Return the kind of a column, "choice" by default."""
+        """Return the kind of a column, such as "text" or "number"; "choice" by default."""
         return str(self.columns[column].get("kind", "choice"))
 
     def is_numeric(self, column: str) -> bool:
-        """Return whether a column holds numbers, or only values that are numbers."""
+        """Return whether a column holds numbers.
+
+        A column of choices also counts if all its choices are numbers.
+        """
         values = self.columns[column].get("values") or ()
         coded = all(isinstance(normalise_value(value), float) for value in values)
         kind = self.kind(column)
         return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
 
     def find_by_name(self, name: str) -> str | None:
-        """Return the column with exactly this name, else the only one that differs in case."""
+        """Return the name of the column called `name`, or None.
+
+        If no column has exactly this name, a column whose name differs only in upper and lower case
+        is returned, provided that there is only one.
+        """
         if name in self.columns:
             return name
         found = [column for column in self.columns if column.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
     def find_column(self, words: Sequence[str]) -> str | None:
-        """Return the column that lower-case words name. None for no or several columns."""
+        """Return the name of the column to which lower-case words refer.
+
+        The result is None if the words match no column or several columns.
+        """
         key = tuple(words)
         if key not in self.known:
             self.known[key] = self.look_up(key)
         return self.known[key]
 
     def look_up(self, words: tuple[str, ...]) -> str | None:
-        """Find the column of `find_column` without the cache."""
+        """Return the result of `find_column` without using its cache."""
         if len(words) == 1 and (column := self.find_by_name(words[0])):
             return column
         words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))
@@ -160,7 +171,7 @@ class ColumnLookup:
         return fits[0] if len(fits) == 1 else None
 
     def find_value(self, column: str, text: str) -> Json | None:
-        """Return the value of a column that an unquoted text means; None if there is none."""
+        """Return the value of a column that an unquoted text denotes, or None."""
         wanted = normalise_value(text)
         if self.kind(column) == "truth":
             return bool(wanted) if wanted in (0.0, 1.0) else None

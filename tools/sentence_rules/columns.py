@@ -1,4 +1,4 @@
-"""The names of columns and the sides of a pair, from the public description of a problem."""
+"""Functions that interpret column names and labels, such as "first" in pairs of texts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ SECOND = {"2", "second", "two"}
 
 
 def find_text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the columns of text.
+    """Return the names of the text columns of a problem.
 
-    For a pair, the column of the first text comes first: by the names of the columns (`tweet_1`,
-    `first_tweet`), else in the order of the file.
+    If rows are pairs of texts, the column of the first text comes first. The names of the columns
+    decide which text is first (`tweet_1`, `first_tweet`). If the names do not tell, the order of
+    the columns is kept.
+
+    Args:
+        public: The public description of the problem, with its columns and shape.
     """
     columns: Mapping[str, Json] = public["columns"]
     found = [name for name, about in columns.items() if about.get("kind") == "text"]
@@ -29,13 +33,16 @@ def find_text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def split_name(name: str) -> list[str]:
-    """Return the words of a column's name: `mathGrade_2` gives math, grade, 2."""
+    """Return the words of a column's name in lower case: `mathGrade_2` gives math, grade, 2."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", name)
     return re.findall(r"[^\W_]+", apart.lower())
 
 
 def find_side(name: str) -> int | None:
-    """Return the text, 0 or 1, that the first ordinal in a name denotes; None without one."""
+    """Return 0 if a name refers to the first text of a pair, 1 for the second, None otherwise.
+
+    Names refer to a text by an ordinal or a number, or by a final "a" or "b".
+    """
     words = split_name(name)
     for word in words:
         if word in FIRST or word in SECOND:
@@ -46,10 +53,10 @@ def find_side(name: str) -> int | None:
 
 
 def pair_labels(labels: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the labels that mean "the first text" and "the second text" of a pair.
+    """Return the label for "the first text" and the label for "the second text" of a pair.
 
-    The result is None unless there are two labels that name one text each ("first", "Headline 2 has
-    more clicks than Headline 1").
+    The result is None unless there are exactly two labels and each refers to a different text, such
+    as "first" and "second", or "Headline 2 has more clicks than Headline 1" and its counterpart.
     """
     if len(labels) != 2:
         return None

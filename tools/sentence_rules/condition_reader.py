@@ -1,7 +1,10 @@
-"""A recursive-descent parser for conditions with and, or, not and brackets.
+"""A recursive-descent parser for conditions with "and", "or", "not" and brackets.
 
-"and" binds more tightly than "or". Each place is read only once for each subject, so time grows
-linearly with the length of a sentence.
+"and" binds more tightly than "or". Each position of a sentence is parsed only once for each
+subject, so the time is proportional to the length of the sentence.
+
+Every reading function takes the position `at` in the sentence. It returns the parsed object and the
+position after it, or None if the words at `at` do not match.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"
 
 
 def read_column_condition(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
-    """Read a condition on a column, from its verb on."""
+    """Read a condition on `column` that begins with its verb, such as "is at least 3"."""
     if cursor.word(at) in words.IS and cursor.word(at) != "=":
         at += 1
     elif not cursor.match_phrase(at, words.BOUNDS):
@@ -37,7 +40,10 @@ def read_column_condition(cursor: Cursor, at: int, column: str) -> Parsed[Condit
 
 
 def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
-    """Read a value, a bound or another column to compare with, or that the value is missing."""
+    """Read what follows the verb in a condition on `column`.
+
+    This is a list of values, a bound, another column to compare with, or "missing".
+    """
     if cursor.word(at) in words.ABSENT:
         return Missing(column), at + 1
     if cursor.word(at) in words.PRESENT:
@@ -63,7 +69,7 @@ def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condi
 
 
 def read_values(cursor: Cursor, at: int, column: str) -> Parsed[tuple[Json, ...]]:
-    """Read values that are separated by commas and "or"."""
+    """Read values of `column` that are separated by commas and "or"."""
     found: list[Json] = []
     end = at
     while got := read_value(cursor, at, column):
@@ -78,7 +84,7 @@ def read_values(cursor: Cursor, at: int, column: str) -> Parsed[tuple[Json, ...]
 
 
 def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
-    """Read a quoted text, a number, or words that are a value of the column."""
+    """Read one value of `column`: a quoted text, a number, or unquoted words."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         return (text, at + 1) if text.strip() else None
@@ -101,10 +107,10 @@ def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
 
 
 def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a condition on a row.
+    """Read a condition on a row, after its subject.
 
-    For instance "have more than 2 publications", "have an A in math", "have no criminal record",
-    "are a legacy student", "applied to Science or Medicine".
+    Examples are "have more than 2 publications", "have an A in math", "have no criminal record",
+    "are a legacy student" and "applied to Science or Medicine".
     """
     verb = cursor.word(at)
     if verb in words.HAS or verb == "no":
@@ -130,7 +136,7 @@ def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read "at least 2 publications"."""
+    """Read a bound and a column of numbers, such as "at least 2 publications"."""
     bound = cursor.read_bound(at)
     column = bound and cursor.read_column(bound[1])
     if not bound or not column or cursor.naming.kind(column[0]) != "number":
@@ -139,7 +145,7 @@ def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read "no criminal record" or "no publications"."""
+    """Read "no" and a column, such as "no criminal record" or "no publications"."""
     if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
         return None
     column = cursor.read_column(at + (cursor.word(at) == "no"))
@@ -154,7 +160,7 @@ def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read "an A or B in math"."""
+    """Read values and a column, such as "an A or B in math"."""
     for place in range(at + 1, at + LONGEST_VALUES):
         if cursor.word(place) in ("in", "for", "on"):
             column = cursor.read_column(cursor.skip_determiner(place + 1))
@@ -166,10 +172,10 @@ def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a column with its value.
+    """Read a column followed by its value or by a bound.
 
-    For instance "a math grade of A", "applied to Science", "donated to the school", "a wealth index
-    greater than 8".
+    Examples are "a math grade of A", "applied to Science", "donated to the school" and "a wealth
+    index greater than 8".
     """
     article = cursor.word(at) in ("a", "an", "the", "any")
     column = cursor.read_column(at + article)
@@ -190,7 +196,7 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read "the number of words in the text is at least 3"."""
+    """Read a condition such as "the number of words in the text is at least 3"."""
     if cursor.match_words(at, "the", "number", "of") is None:
         return None
     left = read_quantity(cursor, at)
@@ -203,7 +209,7 @@ def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Parsed[Condition]:
-    """Read a comparison of a quantity with a number or another quantity."""
+    """Read a comparison of `quantity` with a number or another quantity."""
     bound = cursor.read_bound(at)
     if bound and cursor.is_percentage(at, bound[1]) and not isinstance(quantity, ColumnNumber):
         return None
@@ -220,7 +226,7 @@ def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Par
 
 
 def read_quantity(cursor: Cursor, at: int) -> Parsed[Quantity]:
-    """Read a quantity that is named by a noun phrase, or a column of numbers."""
+    """Read a quantity: "the number of …", or the name of a column of numbers."""
     after = cursor.match_words(at, "the", "number", "of")
     if after is None:
         column = cursor.read_numeric_column(cursor.skip_determiner(at))
@@ -264,11 +270,24 @@ class ConditionReader:
         self.denied: set[int] = set()  # the places at which a predicate with "does not" ends
 
     def read_condition(self, at: int, about: Subject | None = None) -> ReadCondition:
-        """Read a condition; `about` is the subject of a predicate without one."""
+        """Read a condition from position `at` on.
+
+        Args:
+            at: Position of the first word.
+            about: The subject that applies if the condition does not name one; None if there is
+                none.
+
+        Returns:
+            The condition, the position after it and its last subject. None if no condition begins
+            at `at`.
+        """
         return self.read_joined(at, about, "or")
 
     def read_joined(self, at: int, about: Subject | None, by: str) -> ReadCondition:
-        """Read parts that are joined by "or", or by "and"."""
+        """Read conditions that are joined by the word `by`, which is "or" or "and".
+
+        The arguments `at` and `about` and the result are those of `read_condition`.
+        """
         parts: list[Condition] = []
         end = at
         at = self.cursor.skip_words(at, "either", "both")
@@ -301,7 +320,10 @@ class ConditionReader:
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
 
     def read_part(self, at: int, about: Subject | None) -> ReadCondition:
-        """Read one part of a condition. The result for a position and a subject is cached."""
+        """Read one operand of "and", using a cache.
+
+        The arguments and the result are those of `read_condition`.
+        """
         key = (at, about)
         if key not in self.seen:
             self.seen[key] = None
@@ -314,7 +336,10 @@ class ConditionReader:
         return self.seen[key]
 
     def parse_part(self, at: int, about: Subject | None) -> ReadCondition:
-        """Read a negated part, a part in brackets, or an atom."""
+        """Read one operand of "and": a negated condition, a condition in brackets, or a simple one.
+
+        The arguments and the result are those of `read_condition`.
+        """
         for denial in (("it", "is", "not", "the", "case", "that"), ("not",)):
             after = self.cursor.match_words(at, *denial)
             if after is not None:
@@ -327,7 +352,11 @@ class ConditionReader:
         return self.read_atom(at, about)
 
     def read_atom(self, at: int, about: Subject | None) -> ReadCondition:
-        """Read a condition without connectives; record the reason if it is invalid."""
+        """Read a condition without "and", "or" and "not", or return None if there is none.
+
+        If the condition is invalid, the reason is recorded. The arguments and the result are those
+        of `read_condition`.
+        """
         try:
             return self.parse_atom(at, about)
         except UsageError as error:
@@ -335,7 +364,13 @@ class ConditionReader:
             return None
 
     def parse_atom(self, at: int, about: Subject | None) -> ReadCondition:
-        """Read a condition without connectives. Raises UsageError for an invalid one."""
+        """Read a condition without "and", "or" and "not".
+
+        The arguments and the result are those of `read_condition`.
+
+        Raises:
+            UsageError: The condition is invalid.
+        """
         number = read_quantity_condition(self.cursor, at)
         if number:
             return number[0], number[1], about
@@ -349,7 +384,10 @@ class ConditionReader:
         return None
 
     def find_subjects(self, at: int, about: Subject | None) -> list[tuple[Subject, int]]:
-        """Return the possible subjects of a condition, each with the place of its verb."""
+        """Return the possible subjects of a condition, each with the position of its verb.
+
+        `about` is the subject of the previous condition, to which a pronoun may refer.
+        """
         found: list[tuple[Subject, int]] = []
         if named := read_subject(self.cursor, at):
             found.append(named)
@@ -361,7 +399,7 @@ class ConditionReader:
         return found
 
     def read_predicate(self, at: int, who: Subject) -> Parsed[Condition]:
-        """Read a predicate, from its verb on."""
+        """Read a predicate about the subject `who`, beginning with its verb."""
         denied = self.cursor.match_phrase(at, words.DENIES)
         got = self.read_affirmative(denied[1] if denied else at, who)
         if got and denied:
@@ -369,7 +407,7 @@ class ConditionReader:
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
     def read_affirmative(self, at: int, who: Subject) -> Parsed[Condition]:
-        """Read a predicate that is not negated."""
+        """Read a predicate about the subject `who` that is not negated."""
         text = who.column
         if who.kind == "row":
             if got := read_row_condition(self.cursor, at):

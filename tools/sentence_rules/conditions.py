@@ -1,8 +1,10 @@
-"""Conditions on one row: what follows "if". They are frozen, so they can be compared and hashed.
+"""Conditions on one row: the part of a rule that follows "if".
 
-`holds(rows, text)` returns bool (n,), where `text` is the column that "the text" means, or "" if
-there is only one. `written(no)` returns the condition in words, negated if `no`. A missing value
-fulfils no comparison, so the negation of a comparison holds for it.
+Conditions are immutable, so they can be compared and hashed. Each condition has two methods.
+`holds(rows, text)` returns a bool array of shape (n,) for n rows. Its argument `text` is the text
+column to which "the text" refers, or "" if there is only one text column. `to_text(negated)`
+returns the condition in words. A missing value fulfils no comparison, so the negation of a
+comparison holds for a missing value.
 """
 
 from __future__ import annotations
@@ -32,18 +34,18 @@ RELATIONS: dict[Relation, np.ufunc] = {
 
 
 def check_finite(value: float) -> None:
-    """Raise UsageError unless a value is a finite number."""
+    """Raise UsageError unless `value` is a finite number."""
     if isinstance(value, bool) or not math.isfinite(value):
         raise UsageError(f"a comparison needs a number, not {value!r}")
 
 
 def quantity_text(quantity: Quantity, bound: str, negated: bool) -> str:
-    """Return "QUANTITY is BOUND" in the wording for each kind of quantity.
+    """Return the condition that a quantity meets a bound, in words.
 
     Args:
         quantity: The quantity.
-        bound: For instance "at least 2" or "between 2 and 5".
-        negated: Whether to negate the sentence.
+        bound: The bound in words, such as "at least 2" or "between 2 and 5".
+        negated: Whether to negate the condition.
     """
     match quantity:
         case ColumnNumber(column):
@@ -64,7 +66,11 @@ def quantity_text(quantity: Quantity, bound: str, negated: bool) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Compares a quantity with a number. Raises UsageError for an invalid number or relation."""
+    """The condition that a quantity is in a relation (such as "at least") to a number.
+
+    Raises:
+        UsageError: The number or the relation is invalid.
+    """
 
     quantity: Quantity
     relation: Relation
@@ -77,20 +83,21 @@ class Comparison:
         object.__setattr__(self, "value", float(self.value))
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether the comparison holds in each row, (n,)."""
+        """Return whether the comparison holds in each of n rows, as a bool array of shape (n,)."""
         found: Marks = RELATIONS[self.relation](self.quantity.values(rows, text), self.value)
         return found
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         return quantity_text(self.quantity, f"{self.relation} {format_number(self.value)}", negated)
 
 
 @dataclass(frozen=True)
 class Between:
-    """A quantity lies between two numbers, both included.
+    """The condition that a quantity lies between two numbers, both included.
 
-    Raises UsageError for an invalid number.
+    Raises:
+        UsageError: A number is invalid.
     """
 
     quantity: Quantity
@@ -104,29 +111,29 @@ class Between:
         object.__setattr__(self, "high", float(self.high))
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether the quantity is in the range in each row, (n,)."""
+        """Return whether the quantity is in the range in each of n rows, bool of shape (n,)."""
         values = self.quantity.values(rows, text)
         return (values >= self.low) & (values <= self.high)
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         low, high = format_number(self.low), format_number(self.high)
         return quantity_text(self.quantity, f"between {low} and {high}", negated)
 
 
 @dataclass(frozen=True)
 class MoreThan:
-    """One quantity is larger than another: "more of A than of B"."""
+    """The condition that one quantity is larger than another, as in "more of A than of B"."""
 
     left: Quantity
     right: Quantity
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether the left quantity is larger in each row, (n,)."""
+        """Return whether the left quantity is larger in each of n rows, bool of shape (n,)."""
         return self.left.values(rows, text) > self.right.values(rows, text)
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         match self.left, self.right:
             case MentionedEntries(left, one), MentionedEntries(right, other) if one == other:
                 verb = "does not mention" if negated else "mentions"
@@ -148,10 +155,13 @@ class MoreThan:
 
 @dataclass(frozen=True)
 class Begins:
-    """The text starts with an entry of a list, or with `last` ends with one.
+    """The condition that a text starts with one of several terms.
 
-    At the end, closing marks are skipped unless the entry is a mark. Raises UsageError for an
-    invalid list.
+    If `last` is True, the text must end with one of the terms instead. Punctuation marks at the end
+    of the text are then ignored, unless the term ends with a punctuation mark itself.
+
+    Raises:
+        UsageError: The list of terms is invalid.
     """
 
     terms: tuple[Term, ...]
@@ -164,7 +174,7 @@ class Begins:
             raise UsageError("a text starts or ends with a word, a phrase or a mark")
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether each text starts or ends with an entry, (n,)."""
+        """Return whether each of n texts starts or ends with a term, bool of shape (n,)."""
         index = rows.text(self.text or text)
         there = np.zeros(len(rows), np.bool_)
         for one in self.terms:
@@ -172,7 +182,7 @@ class Begins:
         return there
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         verb = "end" if self.last else "start"
         verb = f"does not {verb}" if negated else f"{verb}s"
         return f"{format_text(self.text)} {verb} with {format_terms(self.terms)}"
@@ -180,9 +190,12 @@ class Begins:
 
 @dataclass(frozen=True)
 class IsOneOf:
-    """The value of a column is one of several: numbers compare by value, texts ignore case.
+    """The condition that the value of a column is one of several values.
 
-    Raises UsageError without values, or for a missing one.
+    Numbers are compared by value. Texts are compared without regard to upper and lower case.
+
+    Raises:
+        UsageError: There are no values, or a value is missing.
     """
 
     column: str
@@ -193,13 +206,13 @@ class IsOneOf:
             raise UsageError(f"what should {self.column!r} be? Not one of {self.values!r}")
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether the column has one of the values in each row, (n,)."""
+        """Return whether the column has one of the values in each of n rows, bool of shape (n,)."""
         wanted = {normalise_value(value) for value in self.values}
         values = rows.values(self.column)
         return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         values = ", ".join(format_value(value) for value in self.values)
         several = "one of " if len(self.values) > 1 else ""
         return f"{format_column(self.column)} is {'not ' if negated else ''}{several}{values}"
@@ -207,31 +220,31 @@ class IsOneOf:
 
 @dataclass(frozen=True)
 class Missing:
-    """A condition that holds if the column has no value in the row."""
+    """The condition that a column has no value."""
 
     column: str
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether the value is missing in each row, (n,)."""
+        """Return whether the value is missing in each of n rows, bool of shape (n,)."""
         return rows.missing_mask(self.column)
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         return f"{format_column(self.column)} is {'not ' if negated else ''}missing"
 
 
 @dataclass(frozen=True)
 class Not:
-    """A condition that holds if another condition does not hold."""
+    """The condition that another condition does not hold."""
 
     part: Condition
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether the part does not hold in each row, (n,)."""
+        """Return whether the negated condition fails in each of n rows, bool of shape (n,)."""
         return ~self.part.holds(rows, text)
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         simple = not isinstance(self.part, Not | AllOf | AnyOf)
         inner = self.part.to_text(True) if simple else f"not ({self.part.to_text()})"
         return f"not ({inner})" if negated else inner
@@ -239,7 +252,11 @@ class Not:
 
 @dataclass(frozen=True)
 class AllOf:
-    """Every part holds. Raises UsageError for fewer than two parts."""
+    """The condition that all of several conditions hold.
+
+    Raises:
+        UsageError: There are fewer than two conditions.
+    """
 
     parts: tuple[Condition, ...]
 
@@ -248,14 +265,14 @@ class AllOf:
             raise UsageError(f"a conjunction needs two parts at least, not {len(self.parts)}")
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether every part holds in each row, (n,)."""
+        """Return whether all conditions hold in each of n rows, bool of shape (n,)."""
         marks = self.parts[0].holds(rows, text)
         for part in self.parts[1:]:
             marks = marks & part.holds(rows, text)
         return marks
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         text = " and ".join(
             f"({part.to_text()})" if isinstance(part, AllOf | AnyOf) else part.to_text()
             for part in self.parts
@@ -265,7 +282,11 @@ class AllOf:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """At least one part holds. Raises UsageError for fewer than two parts."""
+    """The condition that at least one of several conditions holds.
+
+    Raises:
+        UsageError: There are fewer than two conditions.
+    """
 
     parts: tuple[Condition, ...]
 
@@ -274,14 +295,14 @@ class AnyOf:
             raise UsageError(f"a disjunction needs two parts at least, not {len(self.parts)}")
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
-        """Return whether at least one part holds in each row, (n,)."""
+        """Return whether at least one condition holds in each of n rows, bool of shape (n,)."""
         marks = self.parts[0].holds(rows, text)
         for part in self.parts[1:]:
             marks = marks | part.holds(rows, text)
         return marks
 
     def to_text(self, negated: bool = False) -> str:
-        """Return the condition in words, negated if `negated`."""
+        """Return the condition, or its negation, in words."""
         text = " or ".join(
             f"({part.to_text()})" if isinstance(part, AnyOf) else part.to_text()
             for part in self.parts
@@ -295,7 +316,11 @@ Condition: TypeAlias = (
 
 
 def mentions(terms: tuple[Term, ...], least: int | None = 1, text: str = "") -> Comparison:
-    """Return the condition that the text mentions at least `least` entries; None means all."""
+    """Return the condition that a text mentions at least `least` different terms.
+
+    If `least` is None, the text must mention all terms. `text` is the text column, or "" for the
+    text to which "the text" refers.
+    """
     return Comparison(
         MentionedEntries(terms, text), "at least", len(terms) if least is None else least
     )

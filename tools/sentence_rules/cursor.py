@@ -1,7 +1,8 @@
-"""A cursor over a sentence, split into words, quoted texts, names in backticks, numbers and marks.
+"""Tokens of a sentence, and functions that read small phrases at a position of the sentence.
 
-Every reading function takes a place and returns what it read together with the place after it, or
-None.
+The tokens, called pieces, are words, quoted texts, names in backticks, numbers and marks. Every
+reading function takes the position `at`, an index into the pieces. It returns the parsed object and
+the position after it, or None if the pieces at `at` do not match.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ Parsed: TypeAlias = "tuple[T, int] | None"
 
 
 class Bound(NamedTuple):
-    """A bound on a quantity in a sentence, such as "at least 2".
+    """A bound on a quantity, such as "at least 2" or "between 2 and 5".
 
-    It is at least, at most, more than, less than or exactly `low`; with `high`, from `low` to
-    `high`.
+    Attributes:
+        relation: "at least", "at most", "more than", "less than" or "exactly".
+        low: The number of the bound.
+        high: The upper end of a range that starts at `low`; None if the bound is not a range.
     """
 
     relation: Relation
@@ -33,22 +36,22 @@ class Bound(NamedTuple):
     high: float | None = None
 
     def apply_to(self, quantity: Quantity) -> Condition:
-        """Return the condition that a quantity meets the bound."""
+        """Return the condition that `quantity` meets this bound."""
         if self.high is not None:
             return Between(quantity, self.low, self.high)
         return Comparison(quantity, self.relation, self.low)
 
 
 class Cursor:
-    """A sentence in pieces, with the names that it may use.
+    """A sentence split into pieces, with the columns and labels that it may refer to.
 
     Attributes:
-        pieces: The pieces.
-        naming: Names of columns and values.
-        texts: The text columns.
-        pair: Whether they are two texts to choose from.
-        labels: The labels, each as its words.
-        reasons: For each place, what could not be understood there.
+        pieces: The pieces (tokens) of the sentence.
+        naming: Finds columns and values by the words that refer to them.
+        texts: Names of the text columns.
+        pair: Whether each row is a pair of texts, of which one wins.
+        labels: The labels, each split into its words.
+        reasons: For each position at which parsing failed, the reason.
     """
 
     def __init__(
@@ -67,39 +70,48 @@ class Cursor:
         self.reasons: dict[int, str] = {}
 
     def record_failure(self, at: int, reason: str) -> None:
-        """Record why reading failed at a place; the first reason stays."""
+        """Record why parsing failed at position `at`.
+
+        If a reason is already recorded for this position, it is kept.
+        """
         self.reasons.setdefault(at, reason)
 
     def quote_from(self, at: int) -> str:
-        """Return the next pieces from a place on, quoted for a message."""
+        """Return the next pieces from position `at` on, quoted for an error message."""
         some = " ".join(piece.raw for piece in self.pieces[at : at + 6])
         return repr(some[:60]) if some else "the end"
 
     def word(self, at: int) -> str:
-        """Return the word or mark at a place; "" for any other piece, or at the end."""
+        """Return the word or mark at position `at`.
+
+        The result is "" if another kind of piece is at this position, or if the sentence has ended.
+        """
         if at < len(self.pieces) and self.pieces[at].kind in ("word", "mark"):
             return self.pieces[at].text
         return ""
 
     def kind(self, at: int) -> str:
-        """Return the kind of the piece at a place; "" at the end."""
+        """Return the kind of the piece at position `at`, or "" if the sentence has ended."""
         return self.pieces[at].kind if at < len(self.pieces) else ""
 
     def match_words(self, at: int, *these: str) -> int | None:
-        """Return the position after the given words, or None if other words stand at `at`."""
+        """Return the position after the words `these`, or None if other words are at `at`."""
         if all(self.word(at + n) == one for n, one in enumerate(these)):
             return at + len(these)
         return None
 
     def match_phrase(self, at: int, table: Phrases[T]) -> tuple[T, int] | None:
-        """Return the value of the phrase at `at` and the position after it, or None."""
+        """Return the value in `table` of the phrase at `at`, and the position after the phrase.
+
+        The result is None if no phrase of `table` is at this position.
+        """
         for way, value in table.get(self.word(at), ()):
             if (after := self.match_words(at, *way)) is not None:
                 return value, after
         return None
 
     def skip_words(self, at: int, *skipped: str) -> int:
-        """Return the place after any number of these words."""
+        """Return the first position from `at` on whose word is not in `skipped`."""
         while (word := self.word(at)) and word in skipped:
             at += 1
         return at
@@ -109,7 +121,7 @@ class Cursor:
         return at + (self.word(at) in words.DETERMINERS)
 
     def read_number(self, at: int) -> Parsed[float]:
-        """Read a number, in digits or as a word."""
+        """Read a number, written in digits or as a word."""
         if self.kind(at) == "number":
             return float(self.pieces[at].text), at + 1
         if (word := self.word(at)) in words.NUMBERS:
@@ -117,7 +129,10 @@ class Cursor:
         return None
 
     def read_bound(self, at: int) -> Parsed[Bound]:
-        """Read a bound: "at least 3", "between 2 and 5", "3 or more"; 3 alone is exactly 3."""
+        """Read a bound, such as "at least 3", "between 2 and 5" or "3 or more".
+
+        A number alone means "exactly".
+        """
         if self.word(at) == "between":
             low = self.read_number(at + 1)
             high = low and self.word(low[1]) == "and" and self.read_number(low[1] + 1)
@@ -137,11 +152,14 @@ class Cursor:
         )
 
     def is_percentage(self, start: int, end: int) -> bool:
-        """Return whether a number there is a percentage: "5%" of the words is not a count of 5."""
+        """Return whether a number between the positions `start` and `end` is written with "%".
+
+        "5%" of the words is not a count of 5.
+        """
         return any(self.pieces[at].raw.endswith("%") for at in range(start, end))
 
     def read_times(self, at: int) -> Parsed[Bound]:
-        """Read "at least 3 times", "twice", "more than once"."""
+        """Read how many times something occurs: "at least 3 times", "twice", "more than once"."""
         relation = self.match_phrase(at, words.BOUNDS)
         word = self.word(relation[1] if relation else at)
         if word in words.TIMES:
@@ -151,7 +169,7 @@ class Cursor:
         return (got[0], got[1] + 1) if got and self.word(got[1]) == "times" else None
 
     def skip_per_100_words(self, at: int) -> int | None:
-        """Return the place after "per 100 words", or None."""
+        """Return the position after "per 100 words", or None if other words are at `at`."""
         at += self.word(at) in ("in", "for", "out") and self.word(at + 1) in ("every", "each", "of")
         hundred = self.kind(at + 1) == "number" and self.pieces[at + 1].text == "100"
         if self.word(at) in ("per", "every", "each") and hundred and self.word(at + 2) == "words":
@@ -159,19 +177,19 @@ class Cursor:
         return None
 
     def read_numeric_column(self, at: int) -> Parsed[str]:
-        """Read a column that holds numbers."""
+        """Read the name of a column that holds numbers."""
         got = self.read_column(at)
         return got if got and self.check_numeric(at, got[0]) else None
 
     def check_numeric(self, at: int, column: str) -> bool:
-        """Return whether a column holds numbers; if not, record the reason."""
+        """Return whether `column` holds numbers. If it does not, record this reason for `at`."""
         if self.naming.is_numeric(column):
             return True
         self.record_failure(at, f"{column!r} holds no numbers that could be compared")
         return False
 
     def read_column(self, at: int) -> Parsed[str]:
-        """Read a column: its name in backticks, or the longest run of words that names one."""
+        """Read a column: its name in backticks, or the longest run of words that denotes it."""
         if self.kind(at) == "name":
             column = self.naming.find_by_name(self.pieces[at].text)
             if column is None:
@@ -213,12 +231,13 @@ PIECE = re.compile(
 
 
 class Piece(NamedTuple):
-    """A token of a sentence: a word, a number, a mark or a quoted text.
+    """A token of a sentence: a word, a number, a mark, a name in backticks or a quoted text.
 
     Attributes:
-        kind: Kind of the piece.
-        text: A word in lower case with straight apostrophes, a number, a mark, or the quoted text.
-        raw: The text as it was written.
+        kind: Kind of the token.
+        text: The normalised token: a word in lower case with straight apostrophes, a number, a
+            mark, or the text between the quote marks or backticks.
+        raw: The token as it was written.
     """
 
     kind: Kind
@@ -227,7 +246,7 @@ class Piece(NamedTuple):
 
 
 def split_pieces(sentence: str) -> list[Piece]:
-    """Split a sentence into pieces."""
+    """Split a sentence into pieces, its tokens."""
     found: list[Piece] = []
     for match in PIECE.finditer(sentence):
         group, text = match.lastgroup or "mark", match[match.lastgroup or 0]
@@ -246,5 +265,5 @@ def split_pieces(sentence: str) -> list[Piece]:
 
 
 def unescape(text: str) -> str:
-    """Remove the backslashes before quote marks and backslashes."""
+    """Return the text without the backslashes that escape quote marks and backslashes."""
     return re.sub(r"\\([\"'`\\])", r"\1", text)

@@ -1,10 +1,10 @@
-"""Degrees of exact rules that compare amounts: not only whether a text has more, but how much more.
+"""Degrees of exact rules: not only which label a rule gives, but how strongly it favours the label.
 
-    graded(rule, rows)      # (n,) floats, or None for a rule without degrees
+    rule_degrees(rule, rows)      # float64 of shape (n,), or None for a rule without degrees
 
-A rule has degrees if its first clause is a single comparison of amounts in texts, and any further
-clause is only its reverse. Numbers in columns have no degrees: a sentence names a bound because the
-label changes there.
+A rule has degrees if its first clause is a single comparison of amounts in texts, and if a second
+clause, if there is one, only states the opposite. A rule that compares numbers in columns has no
+degrees, because the sentence names the number at which the label changes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SIGNS = {"at least": 1.0, "more than": 1.0, "at most": -1.0, "less than": -1.0}
 
 
 def rule_degrees(rule: Rule, rows: PreparedRows) -> Grades | None:
-    """Return how strongly a rule favours a label in each row, float64 (n,).
+    """Return how strongly a rule favours a label in each of n rows, float64 of shape (n,).
 
-    Larger values favour the label of the first clause, or the first text of a pair if the rule
-    prefers one. None for a rule without degrees.
+    Larger values favour the label of the first clause. If the rule prefers one text of a pair,
+    larger values favour the first text. The result is None for a rule without degrees.
     """
     first = rule.clauses[0]
     if len(rule.clauses) > 2 or (len(rule.clauses) == 2 and not _turned(*rule.clauses)):
@@ -39,10 +39,18 @@ def rule_degrees(rule: Rule, rows: PreparedRows) -> Grades | None:
 
 
 def amount_degrees(measure: Measure, rows: PreparedRows, text: str = "") -> Grades:
-    """Return an amount as degrees.
+    """Return an amount in each of n texts, scaled so that differences are comparable.
 
-    Counts, shares and lengths have long tails, so their square root is taken; mentioned entries of
-    a list are counted as they are.
+    The square root is taken of counts, shares and lengths, because they have long-tailed
+    distributions. The number of mentioned terms is not changed.
+
+    Args:
+        measure: The amount to measure.
+        rows: The rows.
+        text: The text column; "" for the only text column.
+
+    Returns:
+        A float64 array of shape (n,).
     """
     values = measure.values(rows, text)
     return values if isinstance(measure, MentionedEntries) else np.sqrt(values)

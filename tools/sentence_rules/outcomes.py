@@ -1,4 +1,4 @@
-"""Recognition of the label that an outcome names."""
+"""Recognition of the label that a sentence states as the outcome of a condition."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MAX_WORDS = 20
 
 
 def trim_pieces(pieces: Sequence[Piece]) -> Sequence[Piece]:
-    """Return the pieces without trailing marks and connectives."""
+    """Return the pieces without punctuation and connectives at the end."""
     while (
         pieces
         and pieces[-1].kind in ("mark", "word")
@@ -62,19 +62,20 @@ def trim_pieces(pieces: Sequence[Piece]) -> Sequence[Piece]:
 
 
 def split_label_words(text: str) -> list[str]:
-    """Return the words and marks of a text, in lower case."""
+    """Return the words and marks of a text in lower case."""
     return re.findall(
         r"[^\W_]+(?:'[^\W_]+)*|[^\w\s]", text.lower().replace("’", "'").replace("_", " ")
     )
 
 
 class OutcomeReader:
-    """A reader of outcomes that finds the label they name.
+    """A parser that finds the label in the outcome of a clause, such as "the review is deceptive".
 
     Args:
-        labels: The labels.
-        pair: Whether rows are two texts, of which one wins.
-        description: The description of the data set. Its words may accompany a label.
+        labels: The possible labels.
+        pair: Whether each row is a pair of texts, of which one wins.
+        description: The description of the data set. The outcome may contain its words besides a
+            label.
     """
 
     def __init__(self, labels: tuple[str, ...], pair: bool, description: str = "") -> None:
@@ -92,10 +93,13 @@ class OutcomeReader:
             self.beside |= self.asked | WINS | COMPARATIVES | FILLER_WORDS | LOSES
 
     def find_label(self, pieces: Sequence[Piece]) -> str | None:
-        """Return the one label that an outcome names. Of two labels, a negated one means the other.
+        """Return the label that an outcome states.
+
+        If there are two labels, the negation of one label means the other label.
 
         Returns:
-            None if the outcome names no label or several, or states something that no rule states.
+            The label. None if the outcome states no label or several labels, or contains words that
+            a rule cannot express.
         """
         pieces = trim_pieces(pieces)
         if len(pieces) > 4 * MAX_WORDS:
@@ -127,7 +131,7 @@ class OutcomeReader:
         return next(other for other in self.labels if other != label) if lost else label
 
     def split_labels(self, words: list[str]) -> tuple[list[str], set[str]]:
-        """Return the words that belong to no label, and the labels that are named."""
+        """Return the words that are not part of a label, and the labels that `words` contain."""
         rest: list[str] = []
         found: set[str] = set()
         at = 0
@@ -143,7 +147,10 @@ class OutcomeReader:
         return rest, found
 
     def find_label_by_side(self, words: list[str]) -> str | None:
-        """Return the label of "headline 2 wins", which names none."""
+        """Return the label of an outcome that names a text of a pair, such as "headline 2 wins".
+
+        The result is None if the words do not say which text wins.
+        """
         sides = {place for word in words if (place := find_side(word)) is not None}
         if len(sides) != 1 or self.sides is None:
             return None
@@ -155,7 +162,10 @@ class OutcomeReader:
         return self.sides[place if not lost else 1 - place]
 
     def states_win(self, pieces: Sequence[Piece]) -> bool | None:
-        """Return whether the words say that the text wins; None if it neither wins nor loses."""
+        """Return True if an outcome says that the text wins, False if it says that it loses.
+
+        The result is None if the outcome says neither.
+        """
         pieces = trim_pieces(pieces)
         said = {word for piece in pieces for word in split_label_words(piece.text)} - {"."}
         if (

@@ -1,7 +1,7 @@
-"""Rows that are prepared once for the evaluation of many sentences.
+"""Rows of a data set, prepared once for the evaluation of many sentences.
 
-Texts are split into tokens, numbered alphabetically and indexed by token. A word then is a slice of
-the index, and so is a stem.
+Texts are split into tokens. The tokens are numbered in alphabetical order and indexed, so that all
+occurrences of a word, or of all words with the same stem, are a slice of the index.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Counts = NDArray[np.int64]
 
 
 def is_missing(value: Json) -> bool:
-    """Return whether a value is missing: None, a blank text, or NaN."""
+    """Return whether a value is missing: None, a text of only whitespace, or NaN."""
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 class TextIndex:
-    """An index of n texts by token.
+    """An index of the tokens of n texts.
 
-    A missing text has no tokens; other values are converted to text.
+    A missing text has no tokens. Values that are not texts are converted to text.
     """
 
     def __init__(self, values: Sequence[Json]) -> None:
@@ -61,7 +61,10 @@ class TextIndex:
         return len(self.texts)
 
     def token_range(self, pattern: str) -> tuple[int, int]:
-        """Return the range of token numbers, end excluded, that a pattern of a term matches."""
+        """Return the range of token numbers that a pattern matches, excluding the end.
+
+        A pattern is a token, or a stem that ends in `*`.
+        """
         if len(pattern) > 1 and pattern.endswith("*"):
             stem = pattern[:-1]
             first = bisect_left(self.vocabulary, stem)
@@ -71,7 +74,7 @@ class TextIndex:
         return first, first + there
 
     def find_positions(self, one: Term) -> Places:
-        """Return where a term begins, as positions among all tokens of all texts."""
+        """Return the positions at which a term begins, among the tokens of all texts joined."""
         start, stop = self.token_range(one.patterns[0])
         found = self.order[self.bounds[start] : self.bounds[stop]]
         for after, pattern in enumerate(one.patterns[1:], 1):
@@ -84,14 +87,14 @@ class TextIndex:
         return found
 
     def count_kind(self, kind: str) -> Counts:
-        """Return how many words of a kind (`KINDS`) each text has, (n,)."""
+        """Return the number of words of a kind (a key of `KINDS`) in each text, of shape (n,)."""
         if kind not in self.kinds:
             found = (len(KINDS[kind].findall(text)) for text in self.texts)
             self.kinds[kind] = np.fromiter(found, np.int64, len(self))
         return self.kinds[kind]
 
     def contains(self, one: Term) -> NDArray[np.bool_]:
-        """Return whether each text holds the term, (n,)."""
+        """Return whether each text contains a term, bool of shape (n,)."""
         if one.kind:
             return self.count_kind(one.kind) > 0
         there = np.zeros(len(self), np.bool_)
@@ -99,9 +102,10 @@ class TextIndex:
         return there
 
     def count_occurrences(self, terms: Sequence[Term]) -> Counts:
-        """Return how often each text holds any of the terms, (n,).
+        """Return how often any of the terms occurs in each text, of shape (n,).
 
-        A position at which two terms begin counts once. The counts of kinds of word are added.
+        A position at which several terms begin counts once. Counts of terms that denote a kind of
+        word are added separately.
         """
         total = np.zeros(len(self), np.int64)
         for one in terms:
@@ -112,9 +116,10 @@ class TextIndex:
         return total + sum(np.bincount(self.row_of[f], minlength=len(self)) for f in found)
 
     def matches_edge(self, one: Term, last: bool) -> NDArray[np.bool_]:
-        """Return whether each text begins (or with `last` ends) with the term, (n,).
+        """Return whether each text begins with a term, bool of shape (n,).
 
-        At the end of a text, closing marks are skipped unless the term is a mark.
+        If `last` is True, the text must end with the term instead. Punctuation marks at the end of
+        the text are then ignored, unless the term ends with a punctuation mark itself.
         """
         there = np.zeros(len(self), np.bool_)
         places = self.find_positions(one)
@@ -129,13 +134,14 @@ class TextIndex:
 
     @cached_property
     def is_word(self) -> NDArray[np.bool_]:
-        """Whether each token of the vocabulary is a word."""
+        """For each token of the vocabulary, whether it is a word."""
         return np.fromiter((bool(WORD.match(t)) for t in self.vocabulary), np.bool_)
 
     @cached_property
     def last_word(self) -> Places:
-        """The position of the last word of each text. Without a word, the position before its first
-        token.
+        """The position of the last word of each text, among the tokens of all texts joined.
+
+        For a text without words, this is the position before its first token.
         """
         last = self.begins - 1
         places = np.flatnonzero(self.is_word[self.ids])
@@ -149,7 +155,7 @@ class TextIndex:
 
     @cached_property
     def distinct_words(self) -> Counts:
-        """Number of different words in each text, (n,)."""
+        """Number of different words in each text, of shape (n,)."""
         ids, rows = self.ids[self.order], self.row_of[self.order]
         new = np.ones(ids.size, np.bool_)
         new[1:] = (ids[1:] != ids[:-1]) | (rows[1:] != rows[:-1])
@@ -157,7 +163,7 @@ class TextIndex:
 
     @cached_property
     def characters(self) -> Counts:
-        """Number of characters in each text without outer blanks, (n,)."""
+        """Number of characters in each text, of shape (n,), without surrounding whitespace."""
         return np.fromiter((len(text.strip()) for text in self.texts), np.int64, len(self))
 
     @cached_property
@@ -168,10 +174,14 @@ class TextIndex:
 
 
 class PreparedRows:
-    """The n rows {column: value} of a problem, prepared for any number of sentences.
+    """The n rows of a problem, prepared for the evaluation of any number of sentences.
 
-    A column is prepared when it is first needed and then kept. Raises UsageError for a column that
-    `public` does not name.
+    Each row maps names of columns to values. A column is prepared when it is first needed, and then
+    kept.
+
+    Args:
+        rows: The rows.
+        public: The public description of the problem, with its columns and labels.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Json]], public: Mapping[str, Json]) -> None:
@@ -185,7 +195,11 @@ class PreparedRows:
         self.kept: dict[tuple[str, str], Any] = {}
 
     def label_index(self, label: str) -> int:
-        """Return the index of a label. Raises UsageError for an unknown one."""
+        """Return the index of a label in `labels`.
+
+        Raises:
+            UsageError: The problem has no such label.
+        """
         if label not in self.labels:
             raise UsageError(f"no label {label!r}: choose one of {', '.join(self.labels)}")
         return self.labels.index(label)
@@ -194,12 +208,12 @@ class PreparedRows:
         return len(self.rows)
 
     def get_cached(self, kind: str, column: str, make: Callable[[list[Json]], Any]) -> Any:
-        """Return a prepared column from the cache, calling `make` on its values if it is not there.
+        """Return a prepared column, calling `make` only if the result is not in the cache.
 
         Args:
-            kind: Kind of preparation.
-            column: The column.
-            make: Prepares the values of all rows.
+            kind: Name of the preparation, which is part of the cache key.
+            column: Name of the column.
+            make: A function that prepares the list of the column's values in all rows.
 
         Raises:
             UsageError: The problem has no such column.
@@ -211,9 +225,11 @@ class PreparedRows:
         return self.kept[kind, column]
 
     def text(self, column: str) -> TextIndex:
-        """Return the index of a text column; "" means the only one.
+        """Return the token index of a text column; "" stands for the only text column.
 
-        Raises UsageError for an unknown column, or if "" is ambiguous.
+        Raises:
+            UsageError: The problem has no such column, or `column` is "" and there is not exactly
+                one text column.
         """
         if not column:
             if len(self.texts) != 1:
@@ -223,19 +239,19 @@ class PreparedRows:
         return index
 
     def numbers(self, column: str) -> NDArray[np.float64]:
-        """Return a column as float64 (n,), NaN where a value is no number."""
+        """Return a column as float64 of shape (n,), with NaN where the value is not a number."""
         found: NDArray[np.float64] = self.get_cached("numbers", column, as_numbers)
         return found
 
     def values(self, column: str) -> list[str | float | None]:
-        """Return the values of a column in the form of `normalise_value`."""
+        """Return the values of a column, each normalised by `normalise_value`."""
         found: list[str | float | None] = self.get_cached(
             "values", column, lambda values: [normalise_value(value) for value in values]
         )
         return found
 
     def missing_mask(self, column: str) -> NDArray[np.bool_]:
-        """Return where the value of a column is missing, (n,)."""
+        """Return where the value of a column is missing, as bool of shape (n,)."""
         found: NDArray[np.bool_] = self.get_cached(
             "missing", column, lambda values: np.array([is_missing(v) for v in values], np.bool_)
         )
@@ -243,7 +259,10 @@ class PreparedRows:
 
 
 def as_number(value: Json) -> float:
-    """Convert a value to a number; a text may end in "%". NaN if it is no number."""
+    """Return a value as a float, or NaN if it is not a finite number.
+
+    A text is converted to a number and may end in "%".
+    """
     if isinstance(value, str):
         try:
             value = float(value.strip().removesuffix("%"))
@@ -253,7 +272,7 @@ def as_number(value: Json) -> float:
 
 
 def as_numbers(values: Sequence[Json]) -> NDArray[np.float64]:
-    """Convert values to float64 (n,), NaN where a value is no number."""
+    """Return n values as float64 of shape (n,), with NaN where a value is not a finite number."""
     return np.array([as_number(value) for value in values], np.float64)
 
 
@@ -261,13 +280,13 @@ TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 def normalise_value(value: Json) -> str | float | None:
-    """Normalise a value for comparison with `is`.
+    """Return a value in a form in which equal values compare equal.
 
-    Numbers compare by value, truth values as 1 and 0 in any spelling, and other texts without case,
-    outer blanks and double blanks.
+    Numbers are compared by value, truth values in any spelling become 1 and 0, and other texts are
+    compared without regard to case and to extra whitespace.
 
     Returns:
-        The normalised value; None if it is missing.
+        A float or a normalised text; None if the value is missing.
     """
     if is_missing(value):
         return None

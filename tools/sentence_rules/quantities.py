@@ -1,7 +1,8 @@
 """Quantities that a sentence compares: counts, shares and lengths of texts, and numeric columns.
 
-`text` names the text column; "" means the current text (the only one, or each text of a pair in
-turn). Every quantity returns float64 (n,) for n rows, NaN where a column has no number.
+The attribute `text` of a quantity names a text column. If it is "", the argument `text` of the
+method `values` names the column instead. If both are "", the only text column is used. Every
+quantity returns float64 of shape (n,) for n rows, with NaN where a column has no number.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def check_terms(terms: tuple[Term, ...]) -> None:
 
 @dataclass(frozen=True)
 class MentionedEntries:
-    """The number of different list entries that the text mentions."""
+    """The number of different terms of a list that a text mentions."""
 
     terms: tuple[Term, ...]
     text: str = ""
@@ -42,7 +43,7 @@ class MentionedEntries:
         check_terms(self.terms)
 
     def values(self, rows: PreparedRows, text: str = "") -> Numbers:
-        """Return the number of mentioned entries in each row, float64 (n,)."""
+        """Return the number of mentioned terms in each of n rows, float64 of shape (n,)."""
         index = rows.text(self.text or text)
         total = np.zeros(len(rows), np.float64)
         for one in self.terms:
@@ -51,13 +52,16 @@ class MentionedEntries:
 
     @property
     def noun(self) -> str:
-        """The quantity in words, as a sentence names it."""
+        """The quantity in words, as used in a sentence."""
         return f"entries of {format_terms(self.terms)} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
 class Count:
-    """How often the text holds entries of a list; with `share`, per 100 words (0 without words)."""
+    """The number of times that terms of a list occur in a text.
+
+    If `share` is True, the number is given per 100 words; a text without words has 0.
+    """
 
     terms: tuple[Term, ...]
     share: bool = False
@@ -67,7 +71,7 @@ class Count:
         check_terms(self.terms)
 
     def values(self, rows: PreparedRows, text: str = "") -> Numbers:
-        """Return the count or share in each row, float64 (n,)."""
+        """Return the count or share in each of n rows, float64 of shape (n,)."""
         index = rows.text(self.text or text)
         counts = index.count_occurrences(self.terms).astype(np.float64)
         return (
@@ -76,16 +80,19 @@ class Count:
 
     @property
     def noun(self) -> str:
-        """The quantity in words, as a sentence names it."""
+        """The quantity in words, as used in a sentence."""
         per = " per 100 words" if self.share else ""
         return f"occurrences of {format_terms(self.terms)}{per} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
 class Length:
-    """The length of a text in one of `UNITS`; characters exclude outer blanks.
+    """The length of a text in a unit of `UNITS`.
 
-    Raises UsageError for an unknown unit.
+    Characters are counted without leading and trailing whitespace.
+
+    Raises:
+        UsageError: The unit is unknown.
     """
 
     unit: Unit = "words"
@@ -96,7 +103,7 @@ class Length:
             raise UsageError(f"no unit {self.unit!r}: choose one of {', '.join(UNITS)}")
 
     def values(self, rows: PreparedRows, text: str = "") -> Numbers:
-        """Return the length in each row, float64 (n,)."""
+        """Return the length in each of n rows, float64 of shape (n,)."""
         index = rows.text(self.text or text)
         counts = (
             index.distinct_words if self.unit == "different words" else getattr(index, self.unit)
@@ -105,23 +112,23 @@ class Length:
 
     @property
     def noun(self) -> str:
-        """The quantity in words, as a sentence names it."""
+        """The quantity in words, as used in a sentence."""
         return f"{self.unit} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
 class ColumnNumber:
-    """A quantity: the number in a column of the row."""
+    """The number in a column."""
 
     column: str
 
     def values(self, rows: PreparedRows, text: str = "") -> Numbers:
-        """Return the number in each row, float64 (n,), NaN if there is none."""
+        """Return the number in each of n rows, float64 of shape (n,); NaN if there is none."""
         return rows.numbers(self.column)
 
     @property
     def noun(self) -> str:
-        """The quantity in words, as a sentence names it."""
+        """The quantity in words, as used in a sentence."""
         return format_column(self.column)
 
 

@@ -1,12 +1,12 @@
-"""Rules: hypotheses about labelled text that can be executed.
+"""Rules: hypotheses about labelled text that can be executed without a model.
 
     rule = compile_sentence('If the text mentions "luxur*", the label is deceptive.', public)
-    rule.codes(Prepared(rows, public))     # label indices, -1 where the sentence does not apply
+    rule.codes(PreparedRows(rows, public))     # label indices, -1 where the rule does not apply
 
 `compile_sentence` is defined in sentence_rules/sentence_compiler.py. Rules may also be constructed
-directly; `written()` returns the sentence that compiles to the same rule. The grammar is described
-in docs/reference/exact-sentences.md. It does not cover meaning: a sentence about tone, topic or style compiles to
-`NotExact`, and a model has to judge it.
+directly; `to_text()` returns a sentence that compiles to the same rule. The grammar is described in
+docs/reference/exact-sentences.md and does not cover meaning. A sentence about tone, topic or style
+compiles to `NotExact`, and a model has to judge it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ NOT_APPLICABLE = -1
 
 @dataclass(frozen=True)
 class ConditionClause:
-    """A clause that gives a label if its condition holds."""
+    """A clause that gives a label to the rows for which its condition holds."""
 
     condition: Condition
     label: str
 
     def codes(self, rows: PreparedRows) -> Codes:
-        """Return the label index of each row, (n,), -1 where the condition does not hold."""
+        """Return the label index of each of n rows, of shape (n,); -1 where the condition fails."""
         label = np.int64(rows.label_index(self.label))
         return np.where(self.condition.holds(rows), label, np.int64(NOT_APPLICABLE))
 
@@ -46,11 +46,12 @@ class ConditionClause:
 
 @dataclass(frozen=True)
 class PreferenceClause:
-    """A clause by which one of two texts wins.
+    """A clause that says which text of a pair wins.
 
-    The text with more of a quantity wins (with `fewer`, the text with less), or the one that alone
-    fulfils a condition. The clause does not apply if both texts are equal in this. Swapping the
-    texts swaps the labels.
+    If `by` is a quantity, the text with more of it wins. With `fewer`, the text with less wins. If
+    `by` is a condition, the text wins that fulfils the condition when the other text does not. The
+    clause does not apply if both texts are equal in this respect. Swapping the texts swaps the
+    labels.
 
     Raises:
         UsageError: `fewer` is used with a condition, or the quantity names one of the texts.
@@ -67,9 +68,10 @@ class PreferenceClause:
             raise UsageError(f"each of the two texts is measured, not {self.by.text!r} alone")
 
     def codes(self, rows: PreparedRows) -> Codes:
-        """Return the label index of each row, (n,), -1 where neither text wins.
+        """Return the label index of each of n rows, of shape (n,); -1 where neither text wins.
 
-        Raises UsageError if the rows are not pairs of texts.
+        Raises:
+            UsageError: The rows are not pairs of texts.
         """
         if len(rows.texts) != 2 or rows.sides is None:
             raise UsageError("the text that wins is one of a pair: these rows are none")
@@ -108,10 +110,12 @@ Clause: TypeAlias = ConditionClause | PreferenceClause
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: a list of clauses, of which the first that applies gives the label.
+    """A list of clauses, of which the first clause that applies gives the label.
 
-    If no clause applies, the label is `otherwise`, if it is set. Raises UsageError without a
-    clause.
+    If no clause applies, the label is `otherwise`. If `otherwise` is None, the rule does not apply.
+
+    Raises:
+        UsageError: There is no clause.
     """
 
     clauses: tuple[Clause, ...]
@@ -122,9 +126,12 @@ class Rule:
             raise UsageError("a rule needs a clause")
 
     def codes(self, rows: PreparedRows) -> Codes:
-        """Return indices into `rows.labels`, int64 (n,), -1 where the rule does not apply.
+        """Return the label index of each of n rows, int64 of shape (n,).
 
-        Raises UsageError for a label or column that the rows do not have.
+        The indices refer to `rows.labels`. The value is -1 where the rule does not apply.
+
+        Raises:
+            UsageError: The rule names a label or column that the rows do not have.
         """
         rest = NOT_APPLICABLE if self.otherwise is None else rows.label_index(self.otherwise)
         codes = np.full(len(rows), NOT_APPLICABLE, np.int64)
@@ -133,7 +140,7 @@ class Rule:
         return np.where(codes == NOT_APPLICABLE, np.int64(rest), codes)
 
     def to_text(self) -> str:
-        """Return the rule as a canonical sentence, which compiles to an equal rule."""
+        """Return a canonical sentence that compiles to an equal rule."""
         parts = [clause.to_text() for clause in self.clauses]
         if self.otherwise is not None:
             parts.append(f"otherwise, the label is {quote(self.otherwise)}")
@@ -143,8 +150,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class NotExact:
-    """The result for a sentence outside the grammar: the reason why the sentence is not an exact
-    rule.
-    """
+    """The result of compiling a sentence that is not an exact rule, with the reason."""
 
     reason: str

@@ -1,7 +1,7 @@
 """A compiler from sentences to rules.
 
-A sentence consists of clauses in order, each a condition with a label, or a text that wins, and
-possibly a label for all other rows.
+A sentence consists of clauses in order. A clause is a condition with a label, or says which text of
+a pair wins. The sentence may end with a label for all other rows.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
 
 def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
-    """Compile a sentence to a rule; never raises, and takes time proportional to its length.
+    """Compile a sentence to a rule. No exception is raised if the sentence is not a rule.
+
+    The time is proportional to the length of the sentence.
 
     Args:
         sentence: The sentence.
-        public: The public description of a problem of labelled text (labels, columns, shape).
+        public: The public description of the problem, with its labels, columns and shape.
 
     Returns:
-        The rule, or a `NotExact` with the reason why there is none.
+        The rule, or a `NotExact` with the reason why the sentence is not an exact rule.
     """
     if len(sentence) > MAX_CHARACTERS:
         return NotExact(f"a sentence of more than {MAX_CHARACTERS} characters")
@@ -41,11 +43,14 @@ def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExa
 
 
 class SentenceParser:
-    """Parses one exact sentence to a rule.
+    """A parser of one sentence.
+
+    The methods whose names start with `read_` take the position `at` in the sentence. They return
+    the parsed object and the position after it, or None if the words at `at` do not match.
 
     Args:
         sentence: The sentence.
-        public: `View.public` of the data set.
+        public: The public description of the problem, with its labels, columns and shape.
     """
 
     def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
@@ -59,7 +64,7 @@ class SentenceParser:
         self.reader = ConditionReader(self.cursor)
 
     def read(self) -> Rule | NotExact:
-        """Read the sentence and return its rule."""
+        """Parse the sentence, and return its rule or the reason why it is not a rule."""
         clauses: list[Clause] = []
         otherwise: str | None = None
         at, length = self.cursor.skip_words(0, *SEPARATES), len(self.cursor.pieces)
@@ -86,7 +91,7 @@ class SentenceParser:
         )
 
     def explain_failure(self, at: int) -> NotExact:
-        """Return the reason why the sentence cannot be read from a place on."""
+        """Return the reason why the sentence cannot be parsed from position `at` on."""
         reasons = {place: why for place, why in self.cursor.reasons.items() if place >= at}
         told = (
             reasons[max(reasons)] if reasons else f"no rule begins at {self.cursor.quote_from(at)}"
@@ -94,7 +99,7 @@ class SentenceParser:
         return NotExact(told)
 
     def check_texts(self, rule: Rule) -> Rule | NotExact:
-        """Return the rule if every text that it refers to is unambiguous."""
+        """Return the rule, or a `NotExact` if it is unclear which text column the rule means."""
         for clause in rule.clauses:
             texts = len(self.cursor.texts)
             if (
@@ -121,7 +126,7 @@ class SentenceParser:
         return got or self.read_label(after)
 
     def read_negated_rest(self, at: int) -> Parsed[str | Clause]:
-        """Read a remainder of the form "those that do not are LABEL"."""
+        """Read a label for all other rows in the form "those that do not are LABEL"."""
         for place in (at + 1, at + 2):
             if self.cursor.word(place) in ("that", "which", "who"):
                 told = self.cursor.match_phrase(place + 1, words.DENIES)
@@ -131,7 +136,7 @@ class SentenceParser:
         return None
 
     def read_trailing_otherwise(self, at: int) -> Parsed[str | Clause]:
-        """Read a remainder of the form "LABEL otherwise"."""
+        """Read a label for all other rows in the form "LABEL otherwise"."""
         label = self.read_label(at)
         if label is None:
             return None
@@ -139,7 +144,7 @@ class SentenceParser:
         return told and (label[0], told[1])
 
     def read_label(self, at: int) -> Parsed[str]:
-        """Read the part of a clause that names one label."""
+        """Read an outcome that states exactly one label."""
         end = self.find_outcome_end(at)
         label = self.outcomes.find_label(self.cursor.pieces[at:end])
         if label is None:
@@ -149,7 +154,7 @@ class SentenceParser:
         return None if label is None else (label, end)
 
     def find_outcome_end(self, at: int) -> int:
-        """Return the position in the sentence at which an outcome (a label) ends."""
+        """Return the position at which an outcome that begins at `at` ends."""
         while at < len(self.cursor.pieces):
             word = self.cursor.word(at)
             if word in (";", ".", "while", "whereas") or word in words.IF:
@@ -162,7 +167,7 @@ class SentenceParser:
     # --- clauses ---------------------------------------------------------------
 
     def read_clause(self, at: int) -> Parsed[Clause]:
-        """Read one clause, that is a condition with its label, from token `at` on."""
+        """Read one clause: a condition with its label, or which text of a pair wins."""
         if self.cursor.word(at) in words.IF:
             return self.read_if_clause(at)
         end = self.find_outcome_end(at)
@@ -172,7 +177,7 @@ class SentenceParser:
         return got or self.read_noun_clause(at)
 
     def read_if_clause(self, at: int) -> Parsed[Clause]:
-        """Read "if CONDITION, then LABEL"."""
+        """Read a clause of the form "if CONDITION, then LABEL"."""
         got = self.reader.read_condition(at + 1)
         if got is None:
             return None
@@ -186,13 +191,13 @@ class SentenceParser:
         return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
     def read_label_first(self, at: int, end: int) -> Parsed[Clause]:
-        """Read a clause of the form "LABEL if CONDITION"."""
+        """Read a clause of the form "LABEL if CONDITION", whose label ends at position `end`."""
         label = self.read_label(at)
         got = label and self.reader.read_condition(end + 1)
         return (ConditionClause(got[0], label[0]), got[1]) if got and label else None
 
     def read_noun_clause(self, at: int) -> Parsed[Clause]:
-        """Read "texts that CONDITION are LABEL"."""
+        """Read a clause of the form "texts that CONDITION are LABEL"."""
         noun = self.cursor.skip_determiner(at)
         got = self.read_qualifier(noun + 1) if self.is_row_noun(noun) else None
         if got is None or not self.expect_outcome(self.cursor.skip_words(got[1], ",")):
@@ -201,7 +206,10 @@ class SentenceParser:
         return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
     def is_row_noun(self, at: int) -> bool:
-        """Return whether the noun means a text or a row: "reviews that", not "women with"."""
+        """Return whether the noun at `at` denotes the texts or rows of the data set.
+
+        If each row is a review, "reviews" is accepted in "reviews that …", and "women" is not.
+        """
         word, naming = self.cursor.word(at), self.cursor.naming
         spoken = [own for name, (own, _) in naming.about.items() if naming.kind(name) == "text"]
         if word in words.TEXTS | words.ENTITIES or any(singular(word) in own for own in spoken):
@@ -212,14 +220,14 @@ class SentenceParser:
         return False
 
     def expect_outcome(self, at: int) -> bool:
-        """Return whether the sentence continues with an outcome at `at` ("are", "will be")."""
+        """Return whether a verb that introduces an outcome ("are", "will be") is at `at`."""
         if self.cursor.word(at) in words.VERB_OF_OUTCOME:
             return True
         self.cursor.record_failure(at, f"a condition, and what then? {self.cursor.quote_from(at)}")
         return False
 
     def read_qualifier(self, at: int) -> Parsed[Condition]:
-        """Read a relative clause, or "with": "that mention A", "with an A in math"."""
+        """Read a relative clause or "with …": "that mention A", "with an A in math"."""
         about = TEXT if self.cursor.texts else ROW
         if len(self.cursor.texts) != len(self.cursor.naming.columns) and not self.pair:
             about = ROW
@@ -241,7 +249,7 @@ class SentenceParser:
     # --- pairs -----------------------------------------------------------------
 
     def read_winner(self, at: int, end: int) -> Parsed[Clause]:
-        """Read a clause that says which of two texts wins.
+        """Read a clause that says which of two texts wins, and that ends at position `end`.
 
         Examples are "the text with more words wins", "the longer text wins" and "the text that
         mentions A wins".
@@ -269,10 +277,10 @@ class SentenceParser:
         return PreferenceClause(by if wins else Not(by)), end
 
     def read_preference(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
-        """Read the measure or condition by which a text is preferred.
+        """Read the quantity or condition by which one text of a pair is preferred.
 
         Returns:
-            The measure or condition, whether less of it is better, and the place after it.
+            The quantity or condition, whether less of it is preferred, and the position after it.
         """
         cursor = self.cursor
         if (after := cursor.match_words(at, "for", "which")) is not None:
@@ -293,7 +301,7 @@ class SentenceParser:
 
 
 def refers_to_text(part: object) -> bool:
-    """Return whether a condition refers to "the text" without naming its column."""
+    """Return whether a condition refers to "the text" without naming a text column."""
     if isinstance(part, tuple):
         return any(refers_to_text(one) for one in part)
     if not is_dataclass(part):

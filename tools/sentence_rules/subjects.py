@@ -1,4 +1,4 @@
-"""The subjects of conditions: a text, a column, or the entire row ("the student")."""
+"""The subjects of conditions: a text, a column, or the row itself ("the student")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from .terms import tokenize
 
 
 class Subject(NamedTuple):
-    """A subject. For a text, an empty `column` means the current text."""
+    """The subject of a condition.
+
+    Attributes:
+        kind: "text", "column" or "row".
+        column: Name of the column. For a text, "" means the text that "the text" refers to.
+    """
 
     kind: Literal["text", "column", "row"]
     column: str = ""
@@ -24,12 +29,12 @@ ROW = Subject("row")
 
 
 def column_subject(cursor: Cursor, column: str) -> Subject:
-    """Return the subject that a column is."""
+    """Return `column` as a subject: a text if it is a text column, otherwise a column."""
     return Subject("text" if cursor.naming.kind(column) == "text" else "column", column)
 
 
 def read_subject(cursor: Cursor, at: int) -> Parsed[Subject]:
-    """Read the words up to a verb that name a text, a column or the row."""
+    """Read the words before a verb that denote a text, a column or the row."""
     if cursor.kind(at) == "name":
         column = cursor.read_column(at)
         return column and (column_subject(cursor, column[0]), column[1])
@@ -50,9 +55,13 @@ def read_subject(cursor: Cursor, at: int) -> Parsed[Subject]:
 
 
 def find_owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | None:
-    """Return the subject of "the student's math grade".
+    """Return the subject of a phrase such as "the student's math grade".
 
-    The owner has to be the row, or a noun from the description of the column.
+    Args:
+        cursor: The sentence.
+        owner: The word with the genitive ending, such as "student's". It must denote the row, or be
+            a word from the description of the column.
+        bare: The words after `owner`.
     """
     if not owner.endswith(("'s", "s'")):
         return None
@@ -62,7 +71,7 @@ def find_owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | Non
 
 
 def find_named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
-    """Return the subject that words without an article name."""
+    """Return the subject that words without an article denote, or None."""
     one = bare[0] if len(bare) == 1 else ""
     if one in words.TEXTS and len(cursor.texts) == 1:
         return TEXT
@@ -81,7 +90,7 @@ def find_named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
 
 
 def find_pair_text(cursor: Cursor, words_read: Sequence[str]) -> str | None:
-    """Return the column of "the first headline" or "text 2" if there are two texts."""
+    """Return the column of "the first headline" or "text 2" if each row is a pair of texts."""
     if not cursor.pair or not 1 <= len(words_read) <= 3:
         return None
     names = {word for text in cursor.texts for word in tokenize(text.replace("_", " "))}
@@ -94,14 +103,17 @@ def find_pair_text(cursor: Cursor, words_read: Sequence[str]) -> str | None:
 
 
 def read_in_text(cursor: Cursor, at: int) -> Parsed[str]:
-    """Read the column of "in the first text"; "" for the current text, or without the phrase."""
+    """Read "in" and a text, such as "in the first text", and return the name of the text column.
+
+    The column is "" for "the text", or if no such phrase is at this position.
+    """
     if cursor.word(at) not in ("in", "of"):
         return "", at
     return read_text(cursor, at + 1)
 
 
 def read_text(cursor: Cursor, at: int) -> Parsed[str]:
-    """Read the name of a text and return its column; "" for "the text"."""
+    """Read the name of a text, and return the name of its column; "" for "the text"."""
     if cursor.kind(at) == "name":
         return cursor.read_column(at)
     at = cursor.skip_determiner(at)

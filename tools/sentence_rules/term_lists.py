@@ -1,4 +1,4 @@
-"""Lists of terms in a sentence: quoted texts, named marks, and announced words."""
+"""Parsing of lists of terms in a sentence: quoted texts, named marks, and unquoted words."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ LONGEST_ENTRY = 4  # words of an unquoted entry after a colon
 def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[Term, ...]]:
     """Read terms that are separated by commas, "and" or "or".
 
-    Unquoted words are entries after a colon, after "the word", "the words" or "the phrase", and if
-    an announced list has at least two of them. Otherwise they denote a meaning rather than a word.
+    Unquoted words count as terms after a colon, and after "the word", "the words" or "the phrase".
+    They also count if "one of", "all of" or a similar phrase comes before a list of at least two
+    terms. Other unquoted words describe a meaning instead of a word to look for, and are not read.
 
     Args:
         cursor: The sentence.
-        at: Where the list begins.
-        announced: Whether "one of", "all of" or the like came before.
+        at: Position at which the list begins.
+        announced: Whether "one of", "all of" or a similar phrase came before.
     """
     start = at
     at = cursor.skip_words(at, *words.LIST_NOUNS)
@@ -56,7 +57,11 @@ def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[
 
 
 def unquoted_limits(cursor: Cursor, start: int, at: int, announced: bool) -> tuple[int, int]:
-    """Return the most words of an unquoted entry, and the least number of such entries."""
+    """Return two limits on the unquoted terms of a list.
+
+    The first limit is the largest number of words in an unquoted term. The second limit is the
+    smallest number of unquoted terms.
+    """
     if cursor.word(at) == ":":
         return LONGEST_ENTRY, 1
     said = [cursor.word(n) for n in range(start, at)]
@@ -69,7 +74,7 @@ def unquoted_limits(cursor: Cursor, start: int, at: int, announced: bool) -> tup
 
 
 def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
-    """Return whether an entry is an unquoted word."""
+    """Return whether the term `one` at position `at` is an unquoted word."""
     return (
         cursor.kind(at) == "word"
         and not one.kind
@@ -79,19 +84,19 @@ def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
 
 
 def skip_to_quoted(cursor: Cursor, at: int) -> int:
-    """Return the place of a quoted text after "the word", else the place itself."""
+    """Return the position of a quoted text after words such as "the word", or `at`."""
     after = cursor.skip_words(at, *words.LIST_NOUNS)
     return after if cursor.kind(after) == "quoted" else at
 
 
 def begins_condition(cursor: Cursor, at: int) -> bool:
-    """Return whether a condition, rather than an entry of a list, seems to begin at `at`."""
+    """Return whether a condition, instead of a term of a list, seems to begin at `at`."""
     word = cursor.word(at)
     return word in words.VERBS or word in ("(", "not", "no") or read_subject(cursor, at) is not None
 
 
 def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
-    """Read one entry of a word list. An entry without quotes may have at most `room` words."""
+    """Read one term of a list. An unquoted term may have at most `room` words."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         if INNER_STAR.search(text):
@@ -117,7 +122,7 @@ def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
 
 
 def read_mark(cursor: Cursor, at: int) -> Parsed[Term]:
-    """Read the name of a mark or kind of word: "exclamation marks", "a number"."""
+    """Read the name of a mark or of a kind of word, such as "exclamation marks" or "a number"."""
     start = at + (cursor.word(at) in ("a", "an", "any", "the"))
     got = cursor.match_phrase(start, words.MARKS)
     if got is None or cursor.word(got[1]) == "of":  # "a number of reasons" names no mark.

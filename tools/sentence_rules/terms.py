@@ -1,9 +1,10 @@
-"""Terms that a sentence may look for in a text: words, stems, phrases, marks and kinds of word.
+"""Terms that a sentence may look for in a text: words, stems, phrases, marks and kinds of words.
 
-Texts and listed terms are split into tokens in the same way: words (letters, digits, `_`, inner
-apostrophes), numbers with inner points or commas, `...`, and every other mark by itself. Case and
-the style of quote marks are ignored. A term is found where its tokens are adjacent, so `desk` is
-not found in `desktop`, nor `front desk` in `front, desk`.
+Texts and terms are split into tokens in the same way. A token is a word (letters, digits, `_`,
+inner apostrophes), a number with inner points or commas, `...`, or any other single mark. Case and
+the style of quote marks are ignored. A text contains a term if the tokens of the term are adjacent
+in the text. Therefore `desk` is not found in `desktop`, and `front desk` is not found in `front,
+desk`.
 """
 
 from __future__ import annotations
@@ -32,25 +33,25 @@ KINDS: dict[str, re.Pattern[str]] = {
 
 
 def straighten_quotes(text: str) -> str:
-    """Return the text with straight quote marks and `...`, case kept."""
+    """Return the text with straight quote marks and `...`; upper and lower case are kept."""
     return text.translate(STRAIGHT_QUOTES)
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the tokens of a text in order and in lower case; at most one for each character."""
+    """Return the tokens of a text in order and in lower case."""
     found: list[str] = TOKEN.findall(text.translate(STRAIGHT_QUOTES).lower())
     return found
 
 
 @dataclass(frozen=True)
 class Term:
-    """An entry of a list: a text, or a kind of word from `KINDS`.
+    """A term to look for in a text: words or marks, or a kind of word from `KINDS`.
 
     Raises UsageError if there is nothing to look for.
 
     Attributes:
-        text: Tokens separated by blanks. `luxur*` is a stem, which matches any token that begins
-            so.
+        text: Tokens separated by spaces. `luxur*` is a stem, which matches any token that starts
+            with `luxur`.
         kind: A kind of word; `text` is then empty.
     """
 
@@ -68,7 +69,7 @@ class Term:
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """The tokens that have to be adjacent; a stem ends in `*`."""
+        """The tokens that must be adjacent in a text; a stem ends in `*`."""
         found: list[str] = []
         for piece in STEM.split(self.text.translate(STRAIGHT_QUOTES).lower()):
             found += [piece] if STEM.fullmatch(piece) else tokenize(piece)

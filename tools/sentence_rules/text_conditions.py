@@ -1,4 +1,9 @@
-"""Readers of conditions on a text, from the verb on."""
+"""Functions that read a condition on a text, beginning with its verb.
+
+Every reading function takes the position `at` in the sentence. It returns the parsed object and the
+position after it, or None if the words at `at` do not match. `text` is the text column that the
+condition is about, or "" for "the text".
+"""
 
 from __future__ import annotations
 
@@ -12,14 +17,14 @@ from .terms import Term
 
 
 def read_edge(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
-    """Read "starts with" or "ends with" and a list."""
+    """Read "starts with" or "ends with" and a list of terms."""
     got = cursor.match_phrase(at, words.STARTS)
     terms = got and read_list(cursor, got[1])
     return got and terms and (Begins(terms[0], text, got[0]), terms[1])
 
 
 def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
-    """Read "mentions", "contains" or "has" with a list, a count or a comparison."""
+    """Read "mentions", "contains" or "has" with a list of terms, a count or a comparison."""
     if cursor.word(at) not in words.MENTION_VERBS and cursor.word(at) not in words.HAS:
         return None
     no = cursor.word(at) == "without" or cursor.word(at + 1) in ("no", "neither")
@@ -48,12 +53,12 @@ def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
 
 
 def is_joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
-    """Return whether "and" or "both" stands within a list."""
+    """Return whether "and" or "both" occurs between the positions `at` and `end`."""
     return any(cursor.word(n) in ("and", "both") for n in range(at, end))
 
 
 def read_bounded_amount(cursor: Cursor, at: int, bound: Bound, text: str) -> Parsed[Condition]:
-    """Read the amount after a bound, for example the part after "has at least 3"."""
+    """Read the amount to which `bound` applies, such as the words after "has at least 3"."""
     terms: Parsed[tuple[Term, ...]]
     named = read_mark(cursor, at)
     unit = cursor.match_phrase(at, words.UNITS)
@@ -84,8 +89,8 @@ def read_bounded_amount(cursor: Cursor, at: int, bound: Bound, text: str) -> Par
 def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     """Read a comparison of two amounts.
 
-    For instance "more of A than of B", "fewer exclamation marks than question marks", "more words
-    than the second text".
+    Examples are "more of A than of B", "fewer exclamation marks than question marks" and "more
+    words than the second text".
     """
     fewer = cursor.word(at) != "more"
     left = read_amount(cursor, at + 1, text)
@@ -107,7 +112,7 @@ def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Conditi
 
 
 def with_text(quantity: Measure, text: str) -> Measure:
-    """Return a copy of the quantity that measures the column `text`."""
+    """Return a copy of the quantity that is measured in the text column `text`."""
     match quantity:
         case MentionedEntries(terms):
             return MentionedEntries(terms, text)
@@ -120,13 +125,14 @@ def with_text(quantity: Measure, text: str) -> Measure:
 def read_amount(
     cursor: Cursor, at: int, text: str = "", like: Measure | None = None
 ) -> Parsed[Measure]:
-    """Read an amount that is compared: "words", "of A", "occurrences of A", "question marks".
+    """Read an amount to compare, such as "words", "of A", "occurrences of A" or "question marks".
 
     Args:
         cursor: The sentence.
-        at: Where the amount begins.
-        text: Column of the text.
-        like: The other side, which determines what a bare list counts.
+        at: Position at which the amount begins.
+        text: The text column, or "" for "the text".
+        like: The amount to compare with. If it is given, a list of terms is counted in the same
+            way.
     """
     named = read_mark(cursor, at)
     unit = cursor.match_phrase(at, words.UNITS)
@@ -155,7 +161,7 @@ def read_amount(
 
 
 def read_length(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
-    """Read "is longer than 20 words", "is at least 20 words long" and the like."""
+    """Read a condition such as "is longer than 20 words" or "is at least 20 words long"."""
     if cursor.word(at) not in words.IS:
         return None
     no = cursor.word(at + 1) == "not"
@@ -164,7 +170,7 @@ def read_length(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
 
 
 def read_length_bound(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
-    """Read "longer than 20 words" or "at least 20 words long"."""
+    """Read a bound on the length, such as "longer than 20 words" or "at least 20 words long"."""
     longer = cursor.match_phrase(at, words.LONGER)
     if longer and cursor.word(longer[1]) == "than":
         other = read_text(cursor, longer[1] + 1)

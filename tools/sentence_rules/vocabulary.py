@@ -1,4 +1,7 @@
-"""The vocabulary of the grammar, as sequences of pieces; earlier entries are tried first."""
+"""The words and phrases of the grammar for exact sentences.
+
+If several phrases match, the parser tries them in the order of their table.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ Phrases = dict[str, list[tuple[tuple[str, ...], T]]]
 
 
 def index_phrases(table: Mapping[str, T]) -> Phrases[T]:
-    """Index a table of phrases by first word, longest first.
+    """Return a table of phrases, indexed by their first word, with the longest phrases first.
 
     `{"at least|no fewer than": value}` becomes `{"at": [(("at", "least"), value)], …}`.
     """
@@ -27,7 +30,7 @@ def index_phrases(table: Mapping[str, T]) -> Phrases[T]:
 
 
 def word_set(table: Iterable[str] | str) -> frozenset[str]:
-    """Return a set of words, given as a text or an iterable."""
+    """Return a set of words from an iterable, or from a text with words separated by spaces."""
     return frozenset(table.split() if isinstance(table, str) else table)
 
 

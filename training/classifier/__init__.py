@@ -1,4 +1,4 @@
-"""Classifiers of labelled text, the fine-tuned row in HypoBench's tables."""
+"""Fine-tune classifiers of labelled text, which HypoBench's tables list as fine-tuned models."""
 
 from __future__ import annotations
 

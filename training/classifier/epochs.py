@@ -1,4 +1,4 @@
-"""Epochs of a classifier: their results, the choice of the best one, and batches of rows."""
+"""The results of a classifier's epochs, the choice of the best epoch, and batches of rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch over the training rows.
+    """The results of one pass over the training rows.
 
     Attributes:
-        number: Its number, from 1.
-        train_loss: The mean loss of the epoch.
-        loss: The loss on the validation rows.
+        number: The number of the epoch, counted from 1.
+        train_loss: The mean training loss during the epoch.
+        loss: The loss on the validation rows after the epoch.
         accuracy: The accuracy on the validation rows.
         f1: The macro F1 on the validation rows.
-        score: The value by which the best epoch is chosen (`epoch_score`).
+        score: The value that selects the best epoch (`epoch_score`).
     """
 
     number: int
@@ -34,12 +34,21 @@ EpochCallback = Callable[[Epoch | None, int, int], Any]
 
 
 def length_batches(sizes: Sequence[int], batch: int) -> Iterator[list[int]]:
-    """Yield batches of row positions, longest rows first, so that there is little padding."""
+    """Yield batches of row indices, longest rows first, so that batches need little padding.
+
+    Args:
+        sizes: The length of each row, in tokens.
+        batch: The number of rows per batch.
+    """
     order = sorted(range(len(sizes)), key=lambda place: (-sizes[place], place))
     for start in range(0, len(order), batch):
         yield order[start : start + batch]
 
 
 def epoch_score(f1: float, loss: float) -> float:
-    """Return the value that selects the best epoch: macro F1, with the lower loss deciding ties."""
+    """Return a score by which epochs are compared; the epoch with the highest score is the best.
+
+    The score is the macro F1. Among epochs with equal F1, a lower loss gives a slightly higher
+    score.
+    """
     return round(f1, 9) + 1e-6 / (1 + max(0.0, loss))

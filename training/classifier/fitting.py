@@ -1,18 +1,20 @@
-"""Fine-tune a local model to label the rows of a text set.
+"""Fine-tune a local model to predict the labels of a labelled text data set.
 
-HypoBench compares hypotheses with such models ("fine-tuned Llama-8B", tables 5 and 12). The model
-learns from all training rows, where a session is shown at most 200 of them. After each epoch the
-validation rows are labelled, and the epoch with the best macro F1 is kept (the lower loss decides
-ties). The test rows and those of another source are labelled once, at the end.
+HypoBench compares hypotheses with fine-tuned models ("fine-tuned Llama-8B", tables 5 and 12). The
+classifier learns from all training rows, whereas a session is shown at most 200 rows. After each
+epoch the classifier labels the validation rows. The epoch with the best macro F1 is kept, and a
+lower loss decides ties. The test rows, in distribution and out of distribution, are labelled once,
+at the end.
 
- - Weights: all of them below 100 million, and above that a LoRA adapter (on a GPU, over a 4-bit
-   base from a billion on).
- - A row that is too long for `max_length`, or for the model's context, loses the ends of its
-   longest columns, never a complete column. The result has the number of such rows.
- - A set without validation rows gives every tenth training row to validation, drawn by the seed.
+ - A model with fewer than 100 million weights is trained completely. A larger model gets a LoRA
+   adapter. On a GPU, a base model with a billion weights or more is loaded in 4 bits.
+ - If a row is longer than `max_length` or the model's context, its longest columns are cut at the
+   end. No column is removed completely. The result contains the number of shortened rows.
+ - If a data set has no validation rows, a tenth of the training rows, drawn with the seed, is used
+   for validation.
 
-The paper does not state learning rate, rank or epochs. The values here are ours, and not tuned on
-any set.
+The paper does not state the learning rate, the adapter's rank or the number of epochs. The values
+here are our own and were not tuned on any data set.
 """
 
 from __future__ import annotations
@@ -44,13 +46,12 @@ SPLITS = ("ind", "ood", "val")  # the names of splits in problems
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """The rows of one data set for a classifier: the split `train`, and any further split of
-    `SPLITS`.
+    """The rows of one labelled data set: the split `train`, and any other splits of `SPLITS`.
 
     Attributes:
         name: The name of the data set.
-        labels: The labels, in their order.
-        rows: The rows by split.
+        labels: The labels. A classifier numbers the labels in this order.
+        rows: The rows of each split, by the name of the split.
     """
 
     name: str
@@ -67,14 +68,14 @@ class FitResult:
     """The result of training a classifier.
 
     Attributes:
-        labels: The labels.
-        epochs: The epochs.
-        best: The number of the epoch that was kept.
-        predicted: One label per row, for each labelled split.
-        cut: The number of rows that were truncated.
+        labels: The labels of the data set.
+        epochs: The results of each epoch.
+        best: The number of the epoch whose weights were kept.
+        predicted: For each labelled split, the predicted label of each row.
+        cut: The number of rows that were shortened to the length limit.
         weights: The number of weights of the model.
         trained: The number of weights that were trained.
-        learning_rate: The learning rate that was used.
+        learning_rate: The peak learning rate of the training.
         held: The number of training rows that were used for validation.
     """
 
@@ -90,7 +91,13 @@ class FitResult:
 
 
 def check_packages(purpose: str) -> None:
-    """Raise UsageError, with the command that installs them, where packages are missing."""
+    """Raise UsageError if a package that classifiers need is not installed.
+
+    The message contains the command that installs the missing packages.
+
+    Args:
+        purpose: What needs the packages; the message begins with this text.
+    """
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"{purpose} needs {', '.join(missing)}: {INSTALL}")
@@ -105,22 +112,23 @@ def fit(
     resume: bool = False,
     progress: Callable[[Epoch | None, int, int], None] | None = None,
 ) -> FitResult:
-    """Train a classifier on one data set, and write it with its tokenizer to `out`/model.
+    """Train a classifier on one data set, and save the classifier and its tokenizer in `out`/model.
 
-    The classifier is either an adapter of the base model or a full model.
+    The saved model is an adapter of the base model or a complete model, as `settings.full` or the
+    size of the base model decides.
 
     Args:
         base: The base model.
-        data: The rows.
-        settings: The settings.
+        data: The rows of the data set, with their labels.
+        settings: The settings of the training.
         out: The folder of the training.
         resume: Continue from the last epoch in `out`/checkpoints.
-        progress: Called with each epoch (None between epochs), the updates so far and the most
-            updates that there may be.
+        progress: Called during training with an epoch's results (None while an epoch is running),
+            the number of updates so far, and the maximum number of updates.
 
     Raises:
-        DataError: The training rows have fewer than two labels, or there are too few rows.
-        UsageError: The base cannot become a classifier.
+        DataError: All training rows have the same label, or there are too few training rows.
+        UsageError: The base model cannot be used as a classifier.
     """
     if len(set(str(one.output) for one in data.rows["train"])) < 2:
         raise DataError(
@@ -172,7 +180,15 @@ def _fitted(
 def split_scores(
     gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]
 ) -> dict[str, float]:
-    """Return the accuracy, the macro F1 over the labels that occur in `gold`, and n."""
+    """Return the accuracy, the macro F1 and the number of rows as "accuracy", "f1" and "n".
+
+    The macro F1 is the mean over the labels that occur in `gold`.
+
+    Args:
+        gold: The true label of each row.
+        predicted: The predicted label of each row.
+        labels: All labels of the data set.
+    """
     place = {label: number for number, label in enumerate(labels)}
     said, true = [place[one] for one in predicted], [place[one] for one in gold]
     return {"accuracy": accuracy(said, true), "f1": macro_f1(said, true), "n": len(true)}

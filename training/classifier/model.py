@@ -1,6 +1,6 @@
-"""The classifier's model, its training and its predictions, with transformers' Trainer and peft.
+"""Train a classifier and predict labels with it, by transformers' Trainer and peft.
 
-Importing this module imports torch, so `fitting` imports it late.
+Importing this module imports torch. Therefore `fitting` imports it only when a training starts.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class ClassifierTrainer:
     """Trains one classifier on one data set of labelled rows.
 
     Attributes:
-        tokenizer: The tokenizer.
+        tokenizer: The tokenizer of the base model.
         weights: The number of weights of the model.
         trained: The number of weights that are trained.
-        learning_rate: The learning rate that is used.
-        max_length: The length limit that is used, in tokens.
+        learning_rate: The peak learning rate.
+        max_length: The maximum number of tokens per row.
     """
 
     def __init__(
@@ -110,7 +110,17 @@ class ClassifierTrainer:
     def train(
         self, train: LabelledRows, val: LabelledRows, resume: bool, progress: EpochCallback | None
     ) -> tuple[list[Epoch], int]:
-        """Train; return the epochs and the number of the best one, which the model then is."""
+        """Train the model, and load the weights of the best epoch.
+
+        Args:
+            train: The training rows with their label numbers.
+            val: The validation rows with their label numbers.
+            resume: Continue from the last complete checkpoint.
+            progress: Called during training; None for no calls.
+
+        Returns:
+            The results of all epochs, and the number of the best epoch.
+        """
         watch = _Watch(progress)
         folder = self._out / "checkpoints"
         make_folder(folder)
@@ -140,7 +150,7 @@ class ClassifierTrainer:
         return [watch.epochs[number] for number in sorted(watch.epochs)], best.number
 
     def predict(self, rows: TokenRows) -> list[int]:
-        """Return the index of the predicted label of each row."""
+        """Return, for each row, the index of the label that the model predicts."""
         self._model.eval()
         found = [0] * len(rows)
         device = next(self._model.parameters()).device
@@ -157,7 +167,7 @@ class ClassifierTrainer:
         return found
 
     def save(self, folder: Path) -> None:
-        """Save the model and its tokenizer."""
+        """Save the model and its tokenizer in `folder`, replacing an existing folder."""
 
         def write(place: Path) -> None:
             with report_write_errors(folder):

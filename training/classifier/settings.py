@@ -1,4 +1,4 @@
-"""Settings of a classifier: their names, defaults and bounds."""
+"""The settings of a classifier training, with their defaults and bounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..settings import READS_NUMBER, TrainingSettings
 
 
 class ClassifierSettings(TrainingSettings):
-    """Settings of a classifier; an invalid value raises UsageError."""
+    """The settings of a classifier training. An invalid value raises UsageError."""
 
     epochs: int = setting(10, "Maximum number of epochs.", ge=1)
     patience: int = setting(

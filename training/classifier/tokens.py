@@ -1,4 +1,6 @@
-"""Tokenize rows of labelled text as `column: value` lines, within a limit of tokens."""
+"""Convert rows of labelled text to `column: value` lines, and these lines to a limited number of
+tokens.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ from ...records import Json, Observation
 
 
 def column_lines(row_input: Json) -> list[str]:
-    """Return one line `column: value` per column. A missing value is empty.
+    """Return one line `column: value` for each column of a row.
 
-    An input that is a single text is returned as one line.
+    A missing value becomes an empty text. If `row_input` is a single text, the text is the only
+    line.
     """
     if not isinstance(row_input, Mapping):
         return [str(row_input)]
@@ -21,9 +24,9 @@ def column_lines(row_input: Json) -> list[str]:
 def encode_rows(
     tokenizer: Any, rows: Sequence[Observation], max_length: int
 ) -> tuple[list[list[int]], int]:
-    """Return the token ids of each row, and the number of rows that were truncated.
+    """Return the token ids of each row, and the number of rows that were shortened.
 
-    A row has between one and `max_length` tokens. It begins with the BOS token if the tokenizer
+    Each row has between one and `max_length` tokens. It begins with the BOS token if the tokenizer
     adds a BOS token.
     """
     first = list(tokenizer("")["input_ids"])[:1]
@@ -44,11 +47,11 @@ def encode_rows(
 
 
 def share_room(sizes: Sequence[int], room: int) -> list[int]:
-    """Return how much of each part stays when all parts share `room`.
+    """Return the size to which each part is shortened so that all parts fit into `room`.
 
-    The longest parts are truncated to a common length.
+    Only the longest parts are shortened, to a common size.
 
-    >>> fair([2, 9, 5], 12)
+    >>> share_room([2, 9, 5], 12)
     [2, 5, 5]
     """
     caps = list(sizes)

@@ -1,4 +1,4 @@
-"""DPO with a curriculum of stages: draws, probes, the trainer, and the files of a training."""
+"""Train a model by DPO with a curriculum that changes how often each stage of pairs is drawn."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The Trainer callback that controls a training: draws, probes, the log and checkpoints.
+"""The Trainer callback that runs the curriculum: it draws pairs, measures, logs and saves.
 
-Import it late, because it imports transformers. One epoch of the Trainer is one period. The draws
-of a period are fixed when it begins, from the weights after the probe before it. So no batch is
-fetched by weights that have changed since.
+Import this module only when a training starts, because it imports transformers. One epoch of the
+Trainer is one period, the examples between two probes (measurements on validation pairs). The pairs
+of a period are drawn when the period begins, with the stage weights from the probe before it.
+Therefore no batch depends on weights that changed later.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ if TYPE_CHECKING:
 
 
 class OveroptimizationGuard:
-    """Warns of over-optimisation, and stops the training if a warning is to end it.
+    """Warns of over-optimisation, and reports whether a warning ends the training.
 
     Attributes:
-        messages: Notes and warnings so far, one sentence each. Each stage is warned about once, and the
-            sampled answers once.
+        messages: Notes and warnings so far, one sentence each. There is at most one warning for
+            each stage, and one for the sampled answers.
         stop_reason: The warning that ends the training, or an empty string.
     """
 
@@ -65,15 +66,20 @@ class OveroptimizationGuard:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The notes and warnings so far, one sentence each."""
+        """The notes and warnings of the training so far, one sentence each."""
         return tuple(self._seen.values())
 
     def add_notes(self, notes: Sequence[str]) -> None:
-        """Add notes about the training that hold from its beginning."""
+        """Add sentences to `messages` that describe the training from its beginning."""
         self._seen |= {f"note/{text}": text for text in notes}
 
     def check_probes(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
-        """Warn if the mean log-ratio of a stage's chosen answers is too low at a probe."""
+        """Warn if the chosen answers of a stage have lost too much probability since the start.
+
+        Args:
+            examples: The number of examples before the probe.
+            probes: The values of `PROBE_METRICS` by stage, then by name.
+        """
         least = self._settings.log_ratio_warning
         for stage, measured in probes.items():
             ratio = measured["chosen_logratio"]
@@ -85,7 +91,14 @@ class OveroptimizationGuard:
                 )  # fmt: skip
 
     def check_samples(self, examples: int, values: Mapping[str, float]) -> None:
-        """Check the sampler's values; the first call sets the baseline."""
+        """Warn if too many fewer sampled answers can be parsed than before the training.
+
+        The first call stores the share that later calls are compared with.
+
+        Args:
+            examples: The number of examples before the sample was taken.
+            values: The measurements of the sampled answers, by name.
+        """
         share = values.get("instruction_following")
         if share is None:
             return
@@ -99,11 +112,11 @@ class OveroptimizationGuard:
             )  # fmt: skip
 
     def state_dict(self) -> Json:
-        """Return the state for a checkpoint."""
+        """Return the guard's state as JSON, to be saved in a checkpoint."""
         return {"first": self._first, "seen": dict(self._seen)}
 
     def load_state_dict(self, state: Any) -> None:
-        """Continue from the state of a checkpoint."""
+        """Restore the guard's state from a checkpoint."""
         self._first, self._seen = state["first"], dict(state["seen"])
 
     def _warn(self, kind: str, stage: str, text: str) -> None:
@@ -114,12 +127,13 @@ class OveroptimizationGuard:
 
 @contextlib.contextmanager
 def abort_passes(overdue: Callable[[], bool] | None) -> Iterator[None]:
-    """Raise TrainingInterrupted before the next layer of any pass, once `overdue` returns true.
+    """Raise TrainingInterrupted before the next layer of a model runs, once `overdue()` is true.
 
-    No layer runs while the optimizer changes the weights, so an update is finished or not begun.
+    No layer runs while the optimizer changes the weights. Therefore an update is either finished or
+    not begun.
 
     Args:
-        overdue: Whether to end the training now; None to install nothing.
+        overdue: Returns whether the training must end now. None disables the check.
     """
     if overdue is None:
         yield
@@ -137,7 +151,9 @@ def abort_passes(overdue: Callable[[], bool] | None) -> Iterator[None]:
 
 
 class PeriodSampler(Sampler):  # type: ignore[misc]
-    """The sampler over the pairs of the current period, in the order of their draws."""
+    """A sampler that yields the pairs of the current period, in the order in which they were
+    drawn.
+    """
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -151,10 +167,11 @@ class PeriodSampler(Sampler):  # type: ignore[misc]
 
 
 class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
-    """The Trainer callback that runs the curriculum; call `attach` before training.
+    """The Trainer callback that runs the curriculum. Call `attach` before the training starts.
 
     Attributes:
-        status: One of `store.trainings.STATUSES`; "done" unless something ended the training early.
+        status: One of `store.trainings.STATUSES`. It is "done" unless something ended the training
+            early.
     """
 
     def __init__(
@@ -191,27 +208,37 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer: Any = None
 
     def attach(self, trainer: Any, scorer: Scorer, probe: Probe, ask: SampleAnswers) -> None:
-        """Set the trainer, and the scorer, probe and sampler that use it."""
+        """Set the trainer, and the scorer, probe and answer sampler that work on the trainer's
+        model.
+
+        Args:
+            trainer: The trainer that calls this object.
+            scorer: Computes log-probabilities of answers.
+            probe: Measures the model on validation pairs.
+            ask: Samples answers of the model.
+        """
         self._trainer, self._scorer, self._probe, self._ask = trainer, scorer, probe, ask
         if self.settings.precompute:
             self._tokens.reference_logps = self.references.logps
 
     @property
     def seconds(self) -> float:
-        """The training time so far, including the processes before a resume."""
+        """The training time so far in seconds, including the time before a resume."""
         return self._before + time.monotonic() - self._began
 
     # --- Trainer callbacks -----------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Probe once before the first update, or finish the probe that a stop left unfinished."""
+        """Probe the model before the first update, or repeat a probe that an interrupt cut off."""
         self.examples = state.global_step * self.settings.batch
         if self.examples % self.settings.period == 0:
             self._measure()
         self._random_state = torch.get_rng_state()
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Draw the pairs of the period, and compute their reference log-probabilities."""
+        """Draw the pairs of the next period, and compute their missing reference
+        log-probabilities.
+        """
         length = self.settings.period
         number = state.global_step * self.settings.batch // length
         history = self.schedule.history
@@ -224,7 +251,10 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             self.references.compute_missing(keys, self._scorer)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Stop after this update if the caller asks to and only one process trains."""
+        """Stop the training after this update if the caller requests it.
+
+        With several processes, a training stops only at the end of a period.
+        """
         self.examples = state.global_step * self.settings.batch
         self._random_state = torch.get_rng_state()
         # Several processes must all stop at the same point, which is the end of a period.
@@ -233,7 +263,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             self._ask_to_stop(control)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        """Log the loss, learning rate and gradient norm of an update."""
+        """Log the loss, learning rate and gradient norm of the last update."""
         if "loss" not in (logs or {}):  # the summary at the end
             return
         self._loss = float(logs["loss"])
@@ -244,7 +274,9 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self._tell("train")
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Probe at the end of the period, and decide on stopping and saving."""
+        """Probe the model at the end of the period, and decide whether to stop and whether to
+        save.
+        """
         self.examples = state.global_step * self.settings.batch
         if self.examples % self.settings.period:  # interrupted within the period
             return
@@ -261,7 +293,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             self._tell("save")
 
     def save_interrupted(self) -> None:
-        """Write a checkpoint of the last finished update, if there is one without a checkpoint."""
+        """Save a checkpoint of the last finished update, unless this checkpoint exists already."""
         update = self._trainer.state.global_step
         folder = Path(self._trainer.args.output_dir) / f"{checkpoints.PREFIX}{update}"
         if update and not (folder / checkpoints.STATE_FILE).is_file():
@@ -270,11 +302,11 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             self._trainer._save_checkpoint(self._trainer.model, None)
 
     def complete_checkpoint(self, folder: Path, identity: Mapping[str, Json]) -> None:
-        """Complete a checkpoint that the trainer has just written.
+        """Add the curriculum's state to a checkpoint that the trainer has just written.
 
         Args:
             folder: The folder of the checkpoint.
-            identity: The training, settings, pairs and base that it belongs to.
+            identity: The training id, settings, pairs and base model of the checkpoint.
         """
         state = {**identity, "examples": self.examples, "seconds": self.seconds,
                  "schedule": self.schedule.state_dict(), "mixture": self.mixture.state_dict(),
@@ -283,11 +315,11 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
 
     def load_checkpoint(self, folder: Path) -> None:
-        """Continue the training from a checkpoint.
+        """Restore the state of a checkpoint, so that the training continues from there.
 
         Raises:
-            UsageError: It was written with other settings or pairs.
-            DataError: It cannot be read.
+            UsageError: The checkpoint was written with other settings or other pairs.
+            DataError: The checkpoint cannot be read.
         """
         state, arrays = checkpoints.read_checkpoint(folder)
         for name in ("mixture", "schedule", "guard", "examples", "seconds"):

@@ -1,9 +1,10 @@
-"""Checkpoints that survive a kill at any moment.
+"""Checkpoints that stay usable if the process is killed at any moment.
 
-The state file is written last, so a checkpoint is complete if it has one, and older checkpoints are
-removed only then. A checkpoint is the Trainer's own folder (weights, optimizer, learning rate,
-random generators) with `curriculum.json` (schedule, mixture, warnings, and the training that it
-belongs to) and `references.npz`.
+The state file is written last. A checkpoint is complete if it has a state file, and older
+checkpoints are removed only after a new one is complete. A checkpoint is the Trainer's own folder
+(weights, optimizer, learning rate, random generators) with two more files. `curriculum.json`
+contains the state of the schedule, the mixture and the warnings, and identifies the training.
+`references.npz` contains log-probabilities of the reference model.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ PREFIX = "checkpoint-"
 
 
 def find_last_complete(folder: Path) -> Path | None:
-    """Return the newest complete checkpoint, and remove incomplete checkpoints that a kill left."""
+    """Return the newest complete checkpoint in `folder`, or None.
+
+    Incomplete checkpoints, which a killed process leaves, are removed.
+    """
     for broken in [one for one in _all(folder) if not (one / STATE_FILE).is_file()]:
         shutil.rmtree(broken)
     return max(_all(folder), key=_update, default=None)
@@ -37,13 +41,13 @@ def find_last_complete(folder: Path) -> Path | None:
 def complete_checkpoint(
     folder: Path, state: Mapping[str, Json], keys: NDArray[np.int32], values: NDArray[np.float64]
 ) -> None:
-    """Complete a checkpoint: flush its files to the disk, then write the state.
+    """Complete a checkpoint: flush its files to the disk, then write the state file.
 
     Args:
         folder: The Trainer's checkpoint folder.
-        state: What `read_checkpoint` returns.
-        keys: int32 (n, 2), keys of the reference log-probabilities.
-        values: float64 (n,), the reference log-probabilities.
+        state: The state that `read_checkpoint` will return.
+        keys: The keys of the reference log-probabilities, int32 of shape (n, 2).
+        values: The reference log-probabilities, float64 of shape (n,).
     """
     with (folder / REFERENCES_FILE).open("wb") as file:
         np.savez(file, keys=keys, values=values)
@@ -61,7 +65,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any
     """Return the state and the arrays of a complete checkpoint.
 
     Raises:
-        DataError: They cannot be read, or a file does not have its recorded size.
+        DataError: The checkpoint cannot be read, or one of its files has the wrong size.
     """
     try:
         state = json.loads((folder / STATE_FILE).read_text("utf-8"))
@@ -84,7 +88,7 @@ def _check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
 
 
 def prune_checkpoints(folder: Path, keep: int) -> None:
-    """Remove all but the newest `keep` checkpoints."""
+    """Remove all checkpoints in `folder` except the newest `keep` checkpoints."""
     for old in sorted(_all(folder), key=_update)[:-keep]:
         # Remove the state first, so that a partly removed checkpoint does not look complete.
         (old / STATE_FILE).unlink(missing_ok=True)

@@ -1,24 +1,28 @@
-"""How often each stage of preferences is drawn in each period of a training.
+"""Decide how often pairs of each stage are drawn in each period of a training.
 
-Three schedules implement one Protocol: `momentum` (GEAR, section 6.2), `fixed` (1:1:1) and
-`single:STAGE`. A period is the run of examples between two probes. Its weights are fixed before its
-first example is drawn and never change afterwards. `mixture.py` decides which pair comes next.
+A stage is a class of preference pairs: parsing, consistency or GEAR. Three schedules implement one
+Protocol: `momentum` (GEAR, section 6.2), `fixed` (equal shares) and `single:STAGE`. A period is the
+run of examples between two probes (measurements on validation pairs). The weights of a period are
+fixed before its first example is drawn and never change afterwards. `mixture.py` decides which pair
+comes next.
 
-Momentum, for R stages (R = 3 unless one has no pairs), with the probe loss L of a stage:
+The momentum schedule computes weights for R stages (R = 3 unless a stage has no pairs) from the
+probe loss L of each stage:
 
     E(t) = (1 - alpha) E(t-1) + alpha L(t)          E(0) = L(0), probed before training
     m(t) = clip(E(t-1) - E(t), 0, m_max)
     w(t) = clip(R (epsilon + m(t)) / sum over stages of (epsilon + m(t)), w_min, w_max)
 
-The weights of a period have mean 1 before they are clipped, and the mixture divides by their sum.
-Choices that the paper leaves open, and differences from it:
+The weights of a period have mean 1 before they are clipped, and the mixture divides them by their
+sum. These choices are open in the paper or differ from it:
  - Period 0 uses weight 1 for every stage, because no progress is known yet.
- - Clipping comes after the normalisation, as in the released code, and no second one follows.
- - `lag=2` is the released code's difference E(t-2) - E(t). At its first update E(-1) is E(0), so
-   that difference spans a single step.
- - With the paper's settings the bounds never bind (`MomentumSchedule.weight_range` returns the possible range).
- - A stage that lacks training or validation pairs is left out of every schedule (`trainable_stages`). The
-   released code gives a stage without a probe most of the mix.
+ - The weights are normalised and then clipped, as in the released code, and not normalised again.
+ - `lag=2` uses the released code's difference E(t-2) - E(t). At its first update E(-1) is E(0), so
+   the first difference covers only one update.
+ - With the paper's settings the bounds never take effect (`MomentumSchedule.weight_range` returns
+   the possible range).
+ - A stage without training pairs or validation pairs is left out of every schedule
+   (`trainable_stages`). The released code gives a stage without a probe most of the draws.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not 
 
 
 class Schedule(Protocol):
-    """The weights by which a training draws pairs of each stage, in each period.
+    """The weights with which a training draws pairs of each stage, in each period.
 
     All schedules have the same probes, periods and numbers of examples.
     """
@@ -52,45 +56,51 @@ class Schedule(Protocol):
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages that have a weight, which may be 0."""
+        """The stages for which the schedule has a weight. The weight may be 0."""
 
     @property
     def history(self) -> Sequence[StageWeights]:
-        """The weights of every period so far, the current one last, as `Mixture` needs them."""
+        """The weights of every period so far, ending with the current period, as `Mixture` needs
+        them.
+        """
 
     def weights(self) -> StageWeights:
-        """Return the weights of the current period, `history[-1]`."""
+        """Return the weights of the current period, which are `history[-1]`."""
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """Compute the weights of the stages in the next period from their probe losses.
+        """Compute and return the weights of the next period from the probe loss of each stage.
 
-        The first call, before the training, sets the losses to compare with. Each later call begins
-        a new period.
+        The first call, before the training, only stores the losses with which later losses are
+        compared. Each later call begins a new period.
         """
 
     def state_dict(self) -> Json:
-        """Return everything that later weights depend on; floats survive JSON exactly."""
+        """Return the state that determines all later weights, as JSON.
+
+        Floats keep their exact values in JSON.
+        """
 
     def load_state_dict(self, state: Json) -> None:
         """Restore a state that `state_dict` returned.
 
         Raises:
-            UsageError: The state is of another schedule, other stages or other settings.
+            UsageError: The state belongs to a schedule with another name, other stages or other
+                settings.
         """
 
 
 class DpoSettings(TrainingSettings):
-    """Base class of settings whose error messages state the fault of a value after a semicolon."""
+    """Base class of settings whose error messages state the valid values after a semicolon."""
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that fails validation."""
+        """Return one sentence that explains why a value is invalid."""
         said = super().describe_error(error, data)
         return said.replace(": it must be one of", "; valid:").replace(": it must", "; it must")
 
 
 class MomentumSettings(DpoSettings):
-    """Settings of the momentum schedule, with the defaults of GEAR, section 6.2."""
+    """The settings of the momentum schedule. The defaults come from GEAR, section 6.2."""
 
     alpha: Real = setting(0.1, "Weight of the latest probe loss in its moving average.", gt=0, le=1)
     epsilon: Real = setting(
@@ -116,7 +126,9 @@ class MomentumSettings(DpoSettings):
 
 
 class ConstantSchedule:
-    """The schedules `fixed` and `single:STAGE`, with constant weights that ignore the losses."""
+    """The schedules `fixed` and `single:STAGE`: constant weights that do not depend on the
+    losses.
+    """
 
     def __init__(self, name: str, weights: StageWeights) -> None:
         self._name = name
@@ -143,7 +155,7 @@ class ConstantSchedule:
         return dict(self._weights)
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """Return the constant weights; the losses are ignored."""
+        """Begin the next period, and return the constant weights. The losses are ignored."""
         self._updates += 1
         return self.weights()
 
@@ -161,11 +173,15 @@ class ConstantSchedule:
 
 
 class MomentumSchedule:
-    """Weights that favour the stages that improve fastest (GEAR, section 6.2; module docstring).
+    """A schedule that gives more weight to the stages that improve fastest (GEAR, section 6.2).
+
+    The module docstring has the formula.
 
     Attributes:
-        averages: E of the last update by stage, for the log; empty before the baseline.
-        improvements: m of the last update by stage, for the log; empty until the second update.
+        averages: The averaged loss E of each stage at the last update; empty before the first
+            update.
+        improvements: The improvement m of each stage at the last update; empty until the second
+            update.
     """
 
     def __init__(self, stages: Iterable[str], settings: MomentumSettings | None = None) -> None:
@@ -196,10 +212,10 @@ class MomentumSchedule:
         return dict(self._history[-1])
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
-        """Compute the weights of the next period from the probe losses; see `Schedule.update`.
+        """Compute and return the weights of the next period; see `Schedule.update`.
 
         Raises:
-            PeirceError: A loss is missing or not finite; nothing changes then.
+            PeirceError: A loss is missing or not finite. The schedule is then unchanged.
         """
         newest = {stage: _loss_of(stage, losses) for stage in self._stages}
         if not self.averages:
@@ -214,10 +230,10 @@ class MomentumSchedule:
         return self.weights()
 
     def weight_range(self) -> tuple[float, float]:
-        """Return the least and the greatest weight that losses can lead to.
+        """Return the smallest and the largest weight that any losses can produce.
 
-        A bound outside this range never binds. With the defaults the range is 3 x .10 / .36 = .833
-        to 3 x .13 / .33 = 1.182.
+        A bound outside this range has no effect. With the defaults the range is 3 x .10 / .36 =
+        .833 to 3 x .13 / .33 = 1.182.
         """
         count, one = len(self._stages), self.settings
         least = count * one.epsilon / (count * one.epsilon + (count - 1) * one.m_max)
@@ -261,12 +277,12 @@ class MomentumSchedule:
 def make_schedule(
     name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
 ) -> Schedule:
-    """Return a schedule: the rule that decides how often pairs of each stage are drawn.
+    """Return the schedule `name`, which decides how often pairs of each stage are drawn.
 
     Args:
         name: One of `SCHEDULES`.
         stages: The stages of `STAGES` that have pairs (`trainable_stages`).
-        momentum: Settings of the momentum schedule; the other schedules have none.
+        momentum: The settings of the momentum schedule; the other schedules ignore this argument.
 
     Raises:
         UsageError: The name is unknown, or the stage of `single:STAGE` has no pairs.
@@ -288,14 +304,14 @@ def make_schedule(
 def trainable_stages(
     training: Mapping[str, int], validation: Mapping[str, int]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the stages that can be trained and probed, and a sentence about each excluded stage.
+    """Return the stages that can be trained and probed, and one sentence for each excluded stage.
 
-    The result does not depend on the schedule, so that all schedules are compared over equal
-    stages.
+    A stage is excluded if it has no training pairs or no validation pairs. The result does not
+    depend on the schedule, so different schedules can be compared on the same stages.
 
     Args:
-        training: The number of training pairs by stage.
-        validation: The number of validation pairs by stage.
+        training: The number of training pairs of each stage.
+        validation: The number of validation pairs of each stage.
 
     Raises:
         UsageError: No stage is left.

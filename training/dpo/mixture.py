@@ -1,21 +1,22 @@
-"""Which preference pair comes next: draws from the pools of the stages by the weights of a period.
+"""Draw the preference pairs of a training, with the stage weights of each period.
 
-Draw number i is a pure function of the pools, the seed, the length of a period and the weights of
-the periods up to its own. There is no random generator with state between draws. So a resumed
-training continues with the same pairs, and only the weights have to be saved.
+The pair with number i depends only on the pools of pairs, the seed, the length of a period, and the
+weights of the periods up to the period of i. No random generator keeps state between draws.
+Therefore a resumed training continues with the same pairs, and only the weights have to be saved.
 
- - The stages of a period follow its weights as closely as integers can. Of n draws, a stage with
-   probability p gets n p rounded down or up, with n p as expectation (systematic sampling: one
-   random offset, equal steps), in random order. Independent draws would vary by about 4% of a
-   stage's share at 1,280 per period and 20% at 48, as much as the curriculum changes it.
+ - The numbers of draws per stage follow the weights as closely as integers can. If a period has n
+   draws and a stage has probability p, the stage gets n p draws, rounded up or down, and n p on
+   average (systematic sampling: one random offset, equal steps). The stages come in random order.
+   With independent draws, the share of a stage would vary by about 4% at 1,280 draws per period and
+   by 20% at 48 draws. That is as much as the curriculum changes the share.
  - Within a stage, pairs are drawn without replacement, in an order shuffled by (seed, stage, pass).
-   When the pool is exhausted, a new pass begins with a new shuffle. Schedules with the same seed
-   share these orders.
- - The released code of GEAR begins every period with full pools; here a pass continues across
+   When all pairs of the pool were drawn, a new pass begins with a new shuffle. Schedules with the
+   same seed use the same orders.
+ - The released code of GEAR begins every period with full pools. Here a pass continues across
    periods.
 
-Shuffles sort raw 64-bit words of Philox keyed by a hash, so they do not depend on how a version of
-numpy turns words into permutations.
+A shuffle sorts raw 64-bit words of a Philox generator whose key is a hash. Therefore the orders do
+not change with the version of numpy.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ PairId = TypeVar("PairId", int, str)
 
 
 class Draw(NamedTuple, Generic[PairId]):
-    """One draw: a stage, a pair of it, and the pass over the stage's pool."""
+    """One drawn pair: the stage, the id of the pair, and the number of the pass over the stage's
+    pool.
+    """
 
     stage: str
     pair: PairId
@@ -43,7 +46,7 @@ class Draw(NamedTuple, Generic[PairId]):
 
 
 class PoolUsage(NamedTuple):
-    """The number of draws from the pool of a stage, and the size of the pool."""
+    """The number of draws from the pool of one stage, and the number of pairs in this pool."""
 
     draws: int
     pairs: int  # in the pool
@@ -51,14 +54,14 @@ class PoolUsage(NamedTuple):
 
 @dataclass(frozen=True)
 class Mixture(Generic[PairId]):
-    """Draws of pairs from the pools of the stages.
+    """Draws preference pairs from one pool per stage.
 
-    The order of a pool does not matter, because pools are sorted.
+    The order of the ids in a pool has no effect, because pools are sorted.
 
     Attributes:
-        pools: Ids of pairs by stage.
-        seed: The seed of all orders.
-        period: Draws per period.
+        pools: The ids of the pairs of each stage.
+        seed: The seed of all shuffles.
+        period: The number of draws per period.
 
     Raises:
         UsageError: A pool is empty, an id occurs twice, the seed is below 0 or the period below 1.
@@ -89,16 +92,15 @@ class Mixture(Generic[PairId]):
         object.__setattr__(self, "pools", pools)
 
     def draws(self, history: Sequence[StageWeights], start: int, stop: int) -> list[Draw[PairId]]:
-        """Return the draws number `start` to `stop` - 1 of a training.
+        """Return the draws with the numbers `start` to `stop` - 1.
 
         Args:
-            history: Weights by period; weights after the last draw's period are ignored.
-            start: The number of the first draw.
+            history: The weights of each period. Weights of periods after the last draw are ignored.
+            start: The number of the first draw, counted from 0 over the training.
             stop: The number after the last draw.
 
         Raises:
-            ValueError: The period of a draw has no weights yet, or weights for stages without
-                pairs.
+            ValueError: A period has no weights yet, or a stage with a weight has no pairs.
         """
         names, pools = list(self.pools), list(self.pools.values())
         stages = self._stages(history, stop)
@@ -116,19 +118,24 @@ class Mixture(Generic[PairId]):
         return drawn
 
     def usage(self, history: Sequence[StageWeights], drawn: int) -> dict[str, PoolUsage]:
-        """Return, by stage, how many of the first `drawn` draws used its pool, and the size of the
-        pool.
+        """Return, for each stage, how many of the first `drawn` draws used its pool, and the pool's
+        size.
+
+        Args:
+            history: The weights of each period.
+            drawn: The number of draws to count, from the beginning of the training.
 
         Raises:
-            ValueError: As in `draws`.
+            ValueError: A period has no weights yet, or a stage with a weight has no pairs.
         """
         counts = np.bincount(self._stages(history, drawn), minlength=len(self.pools))
         pools = self.pools.items()
         return {s: PoolUsage(int(n), len(pool)) for n, (s, pool) in zip(counts, pools, strict=True)}
 
     def state_dict(self) -> Json:
-        """Return the state that a resumed training must share, apart from the weights, to draw
-        equal pairs.
+        """Return the seed, the period and a digest of the pools, to be saved in a checkpoint.
+
+        A resumed training draws the same pairs only if these values and the weights are the same.
         """
         digest = digest_of(
             {stage: [str(pair) for pair in pool] for stage, pool in self.pools.items()}
@@ -136,9 +143,7 @@ class Mixture(Generic[PairId]):
         return {"seed": self.seed, "period": self.period, "pools": digest}
 
     def check_state_dict(self, state: Json) -> None:
-        """Raise UsageError if a saved state belongs to other pairs, another seed or another
-        period.
-        """
+        """Raise UsageError if a saved state has other pairs, another seed or another period."""
         for key, value in self.state_dict().items():
             saved = state.get(key) if isinstance(state, dict) else None
             if saved != value:

@@ -1,7 +1,8 @@
-"""Load, save and merge the model of a training: base, tokenizer, chat template and adapter.
+"""Load, save and merge the model of a training, with its tokenizer, chat template and adapter.
 
-Import it late, because it imports torch, transformers and peft. `agents.local` reads the tokenizer
-and the weights, so a training and an `hf:` model never differ in what they read from a folder.
+Import this module only when a training starts, because it imports torch, transformers and peft. The
+code in `agents.local` reads the tokenizer and the weights, so a training and an `hf:` model read
+the same things from a folder.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ GRADIENT_CHECKPOINTING_WEIGHTS = (
 
 @dataclass
 class LoadedBase:
-    """A loaded base model that is ready for training.
+    """A base model that is loaded and ready for training.
 
     Attributes:
-        base: The base.
+        base: The files of the base model.
         model: The loaded model.
         tokenizer: The loaded tokenizer.
-        wording: The chat template.
-        end: The token that ends an answer.
-        context: The context length in tokens; None where the model does not specify it.
+        wording: The chat template, with the tokenizer that applies it.
+        end: The id of the token that ends an answer.
+        context: The context length in tokens; None if the model does not specify one.
     """
 
     base: Base
@@ -60,16 +61,16 @@ def load_base(
     """Load a base model for training.
 
     Args:
-        base: The base model.
-        settings: The settings.
-        device: The device.
-        variables: Variables of the chat template in the sessions of the pairs. Variables that this
-            template does not have are left out.
+        base: The files of the base model.
+        settings: The settings of the training.
+        device: The device on which to load the model, for example cuda.
+        variables: The variables of the chat template in the sessions from which the pairs come.
+            Variables that this model's template does not use are ignored.
 
     Raises:
-        UsageError: The settings do not fit the base, or neither the tokenizer nor the settings have
-            a chat template.
-        DataError: The base cannot be read.
+        UsageError: The settings do not fit the base model, or neither the tokenizer nor the
+            settings contain a chat template.
+        DataError: The base model cannot be read.
     """
     quantized = loads_in_4bit(settings, device)
     if quantized:
@@ -99,28 +100,34 @@ def load_base(
 
 
 def loads_in_4bit(settings: TrainConfig, device: str) -> bool:
-    """Return whether the base is loaded in 4 bits: by default, on a GPU with an adapter."""
+    """Return whether the base model is loaded in 4 bits.
+
+    By default it is loaded in 4 bits on a GPU if an adapter is trained.
+    """
     if settings.four_bit is None:
         return device.startswith("cuda") and not settings.full
     return settings.four_bit
 
 
 def compute_dtype(settings: TrainConfig, device: str) -> str:
-    """Return the dtype of computation, float32 or bfloat16."""
+    """Return the name of the data type for computation: float32 or bfloat16."""
     if settings.compute != "auto":
         return settings.compute
     return "bfloat16" if device.startswith("cuda") else "float32"
 
 
 def uses_gradient_checkpointing(settings: TrainConfig, model: Any) -> bool:
-    """Return whether activations are recomputed in the backward pass."""
+    """Return whether the backward pass recomputes activations, which saves memory.
+
+    By default it recomputes activations for models above a size limit.
+    """
     if settings.recompute is None:
         return bool(model.num_parameters() > GRADIENT_CHECKPOINTING_WEIGHTS)
     return settings.recompute
 
 
 def make_peft_config(settings: TrainConfig) -> LoraConfig:
-    """Return the LoRA configuration for the package peft."""
+    """Return the LoRA configuration for the package peft, as `settings` describes it."""
     names = [one.strip() for one in settings.lora_targets.split(",") if one.strip()]
     return LoraConfig(
         r=settings.lora_rank,
@@ -133,12 +140,12 @@ def make_peft_config(settings: TrainConfig) -> LoraConfig:
 
 
 def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
-    """Save the trained weights and the tokenizer of the base.
+    """Save the trained weights, and the tokenizer of the base model, in a new folder.
 
     Args:
-        model: The trained model. If it is an adapter, only the weights of the adapter are saved.
-        opened: The base.
-        folder: A new folder.
+        model: The trained model. For an adapter, only the adapter's weights are saved.
+        opened: The base model of the training.
+        folder: The folder to write to.
     """
     source = opened.base.files.folder
     model.save_pretrained(folder, safe_serialization=True)
@@ -155,14 +162,17 @@ def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
 
 
 def copy_tokenizer(source: Path, folder: Path) -> None:
-    """Copy the tokenizer's files, including its chat template."""
+    """Copy the tokenizer's files, including its chat template, from `source` to `folder`."""
     for pattern in TOKENIZER_FILES:
         for path in source.glob(pattern):
             shutil.copyfile(path, folder / path.name)
 
 
 def copy_generation_config(source: Path, folder: Path) -> None:
-    """Copy the sampling configuration of the source; a model in training has another one."""
+    """Replace the generation configuration in `folder` with the one in `source`.
+
+    Training changes the generation configuration, so the saved file is not the base model's.
+    """
     (folder / "generation_config.json").unlink(missing_ok=True)
     if (source / "generation_config.json").is_file():
         shutil.copyfile(source / "generation_config.json", folder / "generation_config.json")
@@ -183,21 +193,21 @@ def _keep_trainable(model: Any) -> None:
 
 
 def merge_adapter(adapter: Path, base: str | None, out: Path) -> Path:
-    """Merge an adapter into its base, and write one model folder that any server loads.
+    """Merge an adapter into its base model, and write a complete model folder.
 
-    The weights keep the precision of the base's files.
+    The merged weights keep the precision of the base model's files.
 
     Args:
         adapter: The folder of the adapter.
-        base: A folder or an id on the hub; None uses the base that the adapter names.
-        out: The folder to write, which must not exist.
+        base: A folder or an id on the Hugging Face hub; None uses the base that the adapter names.
+        out: The folder to write. It must not exist.
 
     Returns:
-        `out`.
+        The path `out`.
 
     Raises:
-        UsageError: `out` exists, the adapter is missing, or it was trained on another base.
-        DataError: The adapter does not fit the base.
+        UsageError: `out` exists, the adapter is missing, or it was trained on another base model.
+        DataError: The adapter does not fit the base model.
     """
     check_packages()
     if out.exists():

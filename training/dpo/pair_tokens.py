@@ -1,10 +1,12 @@
-"""Preference pairs as token ids of one model.
+"""Convert preference pairs to the token ids of one model.
 
-A prompt is tokenized with its chat template, as `hf:` models receive it. An answer is tokenized as
-its continuation, followed by the token that ends it.
+A prompt is converted to text with the model's chat template, exactly as `hf:` models receive it,
+and then tokenized. An answer is tokenized as the continuation of the prompt, followed by the token
+that ends an answer.
 
-A pair with more than `max_length` tokens (prompt plus its longer answer) is left out and counted;
-nothing is ever truncated. Each prompt and answer is tokenized once, however many pairs use it.
+A pair is left out and counted if its prompt and its longer answer together have more than
+`max_length` tokens. No text is ever truncated. Each prompt and answer is tokenized once, however
+many pairs use it.
 """
 
 from __future__ import annotations
@@ -27,20 +29,21 @@ _BLOCK = 4_096  # pairs that are tokenized at once
 
 
 class PairTokens:
-    """The pairs of `table` as tokens: a data set of examples for TRL's collator, by pair id.
+    """The pairs of a table as tokens. Indexing with a pair's id returns an example for TRL's
+    collator.
 
     Only pairs that `select_fitting` returned have examples.
 
     Args:
-        table: The pairs.
-        wording: The chat template and tokenizer.
-        end: The token that ends an answer (`answer_end_token`).
-        max_length: The most tokens of a prompt and an answer.
+        table: The preference pairs.
+        wording: The chat template and the tokenizer.
+        end: The id of the token that ends an answer (`answer_end_token`).
+        max_length: The maximum number of tokens of a prompt and an answer together.
 
     Attributes:
-        too_long: The ids of pairs that were tokenized and are too long.
-        reference_logps: Known log-probabilities under the reference model by (prompt, answer); if not
-            empty, examples include them.
+        too_long: The ids of pairs that exceed `max_length`.
+        reference_logps: Log-probabilities under the reference model, by (prompt, answer). If the
+            mapping is not empty, examples include these values.
     """
 
     def __init__(self, table: PairTable, wording: ChatFormat, end: int, max_length: int) -> None:
@@ -73,16 +76,22 @@ class PairTokens:
         return example
 
     def positions(self, pair: int) -> tuple[int, int, int]:
-        """Return the positions of the prompt, the chosen and the rejected answer of a pair."""
+        """Return the positions of a pair's prompt, chosen answer and rejected answer in the
+        table.
+        """
         table = self._table
         return int(table.prompt[pair]), int(table.chosen[pair]), int(table.rejected[pair])
 
     def sequence(self, key: tuple[int, int]) -> tuple[Tokens, Tokens]:
-        """Return the tokens of the prompt and of the answer at these positions."""
+        """Return the tokens of a prompt and of an answer.
+
+        Args:
+            key: The position of the prompt and the position of the answer in the table.
+        """
         return self._prompts[key[0]], self._answers[key[1]]
 
     def select_fitting(self, pairs: Sequence[int] | NDArray[np.int64], limit: int) -> list[int]:
-        """Return the first `limit` of these pairs that are not too long for the model, in their
+        """Return the first `limit` ids of `pairs` that do not exceed the length limit, in their
         order.
         """
         found: list[int] = []
@@ -131,10 +140,13 @@ class PairTokens:
 
 
 def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:
-    """Return the token that the chat template writes after an answer.
+    """Return the id of the token that the chat template writes after an answer.
 
-    The token is among `ends`, the end tokens in the model's generation_config. If the template
-    writes none of them or rejects an answer, the first of `ends` is returned.
+    Args:
+        wording: The chat template and the tokenizer.
+        ends: The end tokens in the model's generation configuration. The result is one of them. If
+            the template writes none of them, or rejects a conversation with an answer, the result
+            is the first.
     """
     from ...agents.local.chat import PLAIN
 
@@ -152,6 +164,9 @@ def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:
 
 
 def shuffle_pairs(pairs: NDArray[np.int64], seed: int, purpose: str) -> NDArray[np.int64]:
-    """Return the pairs in an order that depends only on their number, the seed and the purpose."""
+    """Return `pairs` in a shuffled order.
+
+    The permutation depends only on the number of pairs, the seed and the text `purpose`.
+    """
     words = np.random.Philox(key=hash_key("order of pairs", seed, purpose)).random_raw(len(pairs))
     return pairs[np.argsort(words, kind="stable")]

@@ -1,6 +1,6 @@
-"""The processes of a training: their device, their communication and their memory errors.
+"""Find the device of a training process, share values between processes, and report memory errors.
 
-Import it late, because it imports torch.
+Import this module only when a training starts, because it imports torch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,14 @@ def find_device(settings: TrainConfig) -> tuple[str, int]:
 
 
 def run_on_main_process(work: Callable[[], Any], processes: int) -> Any:
-    """Run `work` in the first process; return its result or raise its error in all processes."""
+    """Run `work` in the first process only, and return its result in all processes.
+
+    If `work` raises a PeirceError, all processes raise the same error.
+
+    Args:
+        work: The function to run.
+        processes: The number of processes.
+    """
     told: tuple[Any, PeirceError | None] = (None, None)
     if PartialState().is_main_process:
         try:
@@ -53,7 +60,7 @@ def run_on_main_process(work: Callable[[], Any], processes: int) -> Any:
 
 
 def broadcast(value: Any, processes: int) -> Any:
-    """Return the value of the first process in all processes."""
+    """Return, in every process, the `value` of the first process."""
     told = [value]
     if processes > 1:
         broadcast_object_list(told, from_process=0)
@@ -62,7 +69,7 @@ def broadcast(value: Any, processes: int) -> Any:
 
 @contextlib.contextmanager
 def report_out_of_memory(settings: TrainConfig) -> Iterator[None]:
-    """Convert an out-of-memory error into a PeirceError with one sentence."""
+    """Convert an out-of-memory error in the `with` block into a PeirceError with advice."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:

@@ -1,4 +1,4 @@
-"""What a training reports to its caller while it runs, and what it lets the caller measure."""
+"""The progress and the measurements that a training reports to its caller while it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ training and every `sample_every` periods."""
 
 
 class TrainingInterrupted(Exception):
-    """Raised inside a pass through the model to end the training at its last finished update."""
+    """Raised while the model computes, to end the training at its last finished update."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,16 @@ class Progress:
     """The state of a training after an update or a probe.
 
     Attributes:
-        examples: Examples seen so far.
-        total: Examples of the complete training.
-        seconds: Training time so far, including the time before a resume.
-        train_loss: The loss of the last update.
-        probes: By stage, then by name of `PROBE_METRICS`.
-        weights: Weights of the current period, by stage.
-        samples: The last measurements of the sampler.
-        messages: Warnings so far, one sentence each.
-        phase: "train", or a long step in between: "tokens", "reference", "probe", "sample", "save".
+        examples: The number of examples seen so far.
+        total: The number of examples of the complete training.
+        seconds: The training time so far in seconds, including the time before a resume.
+        train_loss: The loss of the last update; None before the first update.
+        probes: The last probe's values, by stage and then by name of `PROBE_METRICS`.
+        weights: The weight of each stage in the current period.
+        samples: The last measurements on sampled answers, by name.
+        messages: The notes and warnings so far, one sentence each.
+        phase: What the training is doing: "train", "tokens", "reference", "probe", "sample" or
+            "save".
     """
 
     examples: int
@@ -82,38 +83,39 @@ METRICS = (*PROBE_METRICS, *CURRICULUM_METRICS, *UPDATE_METRICS, *SAMPLE_METRICS
 
 
 class TrainingLog(Protocol):
-    """The log that a training writes its points to."""
+    """An object that records the measurements of a training."""
 
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
-        """Begin a training, or resume the one of that name.
+        """Begin the log of a training, or continue the log if the training exists.
 
         Args:
             training: The id of the training.
-            settings: The `TrainConfig` record under "settings", its digest, the digest of the pairs
-                ("pairs"), the base ("base": name and digest of the weights), "stages" and "pools".
+            settings: A record with the keys "settings" (the `TrainConfig`), "digest" (the digest of
+                the settings), "pairs" (the digest of the pairs), "base" (name and weights digest of
+                the base model), "stages" and "pools".
         """
 
     def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
-        """Write a point; writing it again replaces the value.
+        """Record one value. A later value with equal `examples`, `stage` and `name` replaces it.
 
         Args:
-            examples: The number of examples seen before it.
-            stage: One of `stages.STAGES`, or an empty string.
+            examples: The number of examples seen before the measurement.
+            stage: One of `stages.STAGES`; an empty string if the value belongs to no stage.
             name: One of `METRICS`.
-            value: The value.
+            value: The measured value.
         """
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
-        """End the training; a resume may open it again.
+        """Record the end of the training. A resumed training may open the log again.
 
         Args:
             status: One of `store.trainings.STATUSES`.
-            fields: The final record.
+            fields: The final measurements.
         """
 
 
 class ListLog:
-    """A log in memory; `points` maps (examples, stage, name) to the value."""
+    """A training log in memory. Its `points` map (examples, stage, name) to the measured value."""
 
     def __init__(self) -> None:
         self.training = ""
@@ -123,18 +125,18 @@ class ListLog:
         self.fields: dict[str, Json] = {}
 
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
-        """Begin or resume a training."""
+        """Store the id and the settings of the training, and set the status to "running"."""
         self.training, self.settings, self.status = training, dict(settings), "running"
 
     def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
-        """Append a point to the list."""
+        """Store one measured value in `points`."""
         self.points[examples, stage, name] = value
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
-        """Store the final status and record."""
+        """Store the final status and the final measurements."""
         self.status, self.fields = status, dict(fields)
 
     def curve(self, stage: str, name: str) -> list[tuple[int, float]]:
-        """Return (examples, value) of a name in a stage, sorted by examples."""
+        """Return the values with one stage and name as (examples, value), sorted by examples."""
         found = [(at, v) for (at, s, n), v in self.points.items() if (s, n) == (stage, name)]
         return sorted(found)

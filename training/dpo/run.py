@@ -1,4 +1,4 @@
-"""Train a proposer by DPO on pairs drawn by a schedule of stages (GEAR, section 6.2): `train`.
+"""Train a proposer by DPO on preference pairs that a schedule draws (GEAR, section 6.2).
 
     log = ListLog()
     train("models/base", table, TrainConfig(schedule="momentum"), Path("runs/first"), log)
@@ -9,9 +9,10 @@ The folder of a training contains:
     checkpoints/         checkpoint-N after update N, with the curriculum's state, for `resume`
     adapter/ or model/   the trained weights (model/ with `full`) and the tokenizer, once it ended
 
-Differences from the released scripts: prompts and answers are never truncated; all three stages are
-probed whatever the schedule; single stages train on as many examples as mixtures. As there, every
-probe uses the same pairs, dropout is off and the first period is 1:1:1.
+There are three differences from GEAR's released scripts. Prompts and answers are never truncated.
+All three stages are probed with every schedule. A training on a single stage sees as many examples
+as a training on a mixture. As in the released scripts, every probe uses the same pairs, dropout is
+off, and the first period draws all stages equally.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ class TrainingResult:
 
     Attributes:
         training: The id of the training.
-        out: Its folder.
-        status: done, stopped (by a warning, at a probe) or interrupted (by `interrupt`; continue
-            with `resume=True`).
-        examples: Examples seen.
-        model: The folder of the adapter or model; None where interrupted.
+        out: The folder of the training.
+        status: "done"; "stopped" if a warning ended the training at a probe; or "interrupted" if
+            `interrupt` or `overdue` ended it. `resume=True` continues an interrupted training.
+        examples: The number of examples seen.
+        model: The folder of the trained adapter or model; None after an interrupt.
         fields: The final measurements, as in training.json.
     """
 
@@ -82,30 +83,31 @@ def train(
     overdue: Callable[[], bool] | None = None,
     resume: bool = False,
 ) -> TrainingResult:
-    """Fine-tune a base model on preference pairs with DPO, and measure it on validation pairs.
+    """Fine-tune a base model on preference pairs by DPO, and measure it on validation pairs.
 
     Args:
         base: A model folder, or an id on the Hugging Face hub.
-        table: The preference pairs of the training and validation splits.
-        settings: The settings.
+        table: The preference pairs for training and validation.
+        settings: The settings of the training.
         out: The folder of the training.
-        log: The log that receives the measurements.
-        measure_samples: Measures answers of the model in training.
-        progress: Called after each update and probe.
-        interrupt: Called after each update; if it returns true, the training ends with a
-            checkpoint. With several processes it is called only at the end of a period.
-        overdue: Called before each layer of the model runs; if it returns true, the training ends
-            at once, with a checkpoint of its last finished update. It is not called with several
+        log: The log that records the measurements.
+        measure_samples: Measures answers that the model gives during training; None samples no
+            answers.
+        progress: Called after each update and after each probe.
+        interrupt: Called after each update. If it returns true, the training saves a checkpoint and
+            ends. With several processes it is called only at the end of a period.
+        overdue: Called before each layer of the model runs. If it returns true, the training ends
+            at once, with a checkpoint of the last finished update. It is not called with several
             processes.
-        resume: Continue from the last complete checkpoint in `out`, or from the start where there
-            is none. For a finished training, the stored result is returned; if its weights were
-            removed, they are trained again.
+        resume: Continue from the last complete checkpoint in `out`, or from the start if there is
+            no checkpoint. For a finished training, the stored result is returned. If its weights
+            were removed, they are trained again.
 
     Raises:
-        UsageError: `out` holds another training (or any, without `resume`), or base, pairs and
-            settings do not fit each other.
-        DataError: Files cannot be read.
-        PeirceError: The loss is not finite, or the memory does not hold a batch.
+        UsageError: `out` contains another training; or `out` contains a training and `resume` is
+            False; or the base model, the pairs and the settings do not fit each other.
+        DataError: A file cannot be read.
+        PeirceError: The loss is not finite, or a batch does not fit into memory.
         KeyboardInterrupt: `overdue` returned true before there was anything to save.
     """
     check_packages()
@@ -369,8 +371,10 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
 
 
 def read_record(out: Path) -> dict[str, Any]:
-    """Return the contents of training.json in a training's folder. Raises DataError if it is
-    invalid.
+    """Return the contents of training.json in the folder of a training.
+
+    Raises:
+        DataError: The file is missing or invalid.
     """
     try:
         held: dict[str, Any] = json.loads((out / RECORD_FILE).read_text("utf-8"))

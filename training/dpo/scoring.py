@@ -1,7 +1,8 @@
-"""Log-probabilities of answers under the trained policy and under its reference model.
+"""Log-probabilities of answers under the model in training and under its reference model.
 
-Import it late, because it imports torch. Both models score the same batches with the same code, so
-before the first update their values are equal to the last digit.
+The reference model is the model before the training. Import this module only when a training
+starts, because it imports torch. The same code scores the same batches with both models, so before
+the first update their values are exactly equal.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ SequenceKey = tuple[int, int]  # positions of a prompt and an answer
 
 
 class Scorer:
-    """Computes log-probabilities of answers under the model in training and under its base.
+    """Computes log-probabilities of answers under the model in training and its reference model.
 
     Args:
-        trainer: The DPOTrainer whose model, reference and precision are used.
-        sequence: Returns the tokens of prompt and answer for a key.
-        rows: Sequences per batch.
+        trainer: The DPOTrainer whose model, reference model and precision are used.
+        sequence: Returns the tokens of the prompt and of the answer for a key.
+        rows: The number of sequences per batch.
     """
 
     def __init__(
@@ -42,11 +43,25 @@ class Scorer:
         self._rows = rows
 
     def policy_logps(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
-        """Return the log-probability of each key's answer (nats), shape (len(keys),)."""
+        """Return the log-probability of each answer under the model in training.
+
+        Args:
+            keys: The position of the prompt and the position of the answer, for each answer.
+
+        Returns:
+            Log-probabilities in nats, of shape (len(keys),).
+        """
         return self._scored(keys, self._own())
 
     def reference_logps(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
-        """Return the log-probabilities of sequences under the model as it was before training."""
+        """Return the log-probability of each answer under the model as it was before training.
+
+        Args:
+            keys: The position of the prompt and the position of the answer, for each answer.
+
+        Returns:
+            Log-probabilities in nats, of shape (len(keys),).
+        """
         trainer = self._trainer
         if trainer.ref_model is not None:
             return self._scored(keys, trainer.ref_model)
@@ -121,17 +136,18 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 class ReferenceLogps:
-    """Cached log-probabilities under the reference, one per prompt and answer.
+    """A cache of log-probabilities under the reference model, by prompt and answer.
 
-    They are saved with the checkpoints, so a resumed training continues with identical values.
+    The values are saved with the checkpoints, so a resumed training continues with identical
+    values.
     """
 
     def __init__(self) -> None:
         self.logps: dict[SequenceKey, float] = {}
 
     def compute_missing(self, keys: Sequence[SequenceKey], scorer: Scorer) -> int:
-        """Compute the log-probabilities that are still missing, and return how many were
-        missing.
+        """Compute the log-probabilities that the cache does not contain, and return their
+        number.
         """
         missing = sorted(set(keys) - self.logps.keys())
         if missing:
@@ -140,12 +156,14 @@ class ReferenceLogps:
         return len(missing)
 
     def to_arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return keys, int32 (n, 2), and values, float64 (n,)."""
+        """Return the keys, int32 of shape (n, 2), and the log-probabilities, float64 of shape
+        (n,).
+        """
         keys = np.array(list(self.logps), np.int32).reshape(-1, 2)
         return keys, np.array(list(self.logps.values()), np.float64)
 
     def load_arrays(self, keys: NDArray[np.int32], values: NDArray[np.float64]) -> None:
-        """Replace the cache by the arrays of a checkpoint."""
+        """Replace the contents of the cache with the arrays of a checkpoint."""
         pairs = ((int(prompt), int(answer)) for prompt, answer in keys)
         self.logps = dict(zip(pairs, values.tolist(), strict=True))
 
@@ -159,10 +177,16 @@ class ReferenceLogps:
 def draw_pools(
     table: PairTable, tokens: PairTokens, split: str, limit: int, seed: int
 ) -> dict[str, list[int]]:
-    """Return ids of validation or training pairs by stage, at most `limit` per stage.
+    """Return the ids of up to `limit` pairs of each stage that fit the length limit.
 
-    The pairs belong to the split `split` and fit the length limit. They are drawn with the seed. No
-    stage is drawn more than `limit` times, so a larger pool is not needed.
+    A training draws at most `limit` pairs of a stage, so a larger pool is not needed.
+
+    Args:
+        table: The preference pairs.
+        tokens: The tokens of the pairs, which know the length limit.
+        split: The split to draw from: train or validation.
+        limit: The maximum number of pairs per stage.
+        seed: The seed of the order in which pairs are drawn.
     """
     found = {}
     for stage in STAGES:
@@ -172,15 +196,15 @@ def draw_pools(
 
 
 class Probe:
-    """Measures loss and accuracy on validation pairs (GEAR, section 6.2).
+    """Measures the loss and the accuracy of a model on validation pairs (GEAR, section 6.2).
 
-    The log-probabilities under the base model are computed on construction.
+    The log-probabilities under the reference model are computed when the object is created.
 
     Args:
-        pairs: Ids of validation pairs, by stage.
+        pairs: The ids of the validation pairs of each stage.
         tokens: The tokens of the pairs.
-        scorer: Scores the answers.
-        beta: The beta of DPO.
+        scorer: Computes the log-probabilities of the answers.
+        beta: The parameter beta of the DPO loss.
     """
 
     def __init__(
@@ -204,7 +228,7 @@ class Probe:
         self._reference = scorer.reference_logps(self._keys)
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Return the values of `progress.PROBE_METRICS` by stage, then by name."""
+        """Return the values of `progress.PROBE_METRICS`, by stage and then by name."""
         ratios = self._scorer.policy_logps(self._keys) - self._reference
         return {stage: self._summary(ratios[rows]) for stage, rows in self._rows.items()}
 

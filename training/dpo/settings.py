@@ -1,11 +1,11 @@
-"""Settings of a DPO training: their names, meanings and defaults.
+"""The settings of a DPO training, with their meanings and defaults.
 
-The defaults are those of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5,
-learning rate 1e-5 with cosine and a warmup of .1, 32 pairs per batch, 51,200 examples, a probe of
-300 validation pairs per stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03
-and bounds .8 and 1.2. Where both are silent, the defaults are our own.
+The defaults come from GEAR, section 6, and from its released scripts: LoRA with rank 128, alpha 256
+and dropout .05; beta .5; learning rate 1e-5 with a cosine schedule and a warmup of .1; 32 pairs per
+batch; 51,200 examples; a probe of 300 validation pairs per stage every 1,280 examples; and momentum
+with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2. All other defaults are our own.
 
-A YAML file has the same names at its top level. An unknown name is an error.
+A YAML file has the names of the settings at its top level. An unknown name is an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop
 
 
 class TrainConfig(DpoSettings):
-    """Settings of a DPO training; invalid values and combinations raise UsageError."""
+    """The settings of a DPO training. Invalid values and combinations raise UsageError."""
 
     # draws
     schedule: str = setting(
@@ -143,21 +143,32 @@ class TrainConfig(DpoSettings):
 
     @property
     def digest(self) -> Digest:
-        """The digest of the settings that determine the weights."""
+        """The digest of the settings that determine the trained weights (`decisive_settings`)."""
         return digest_of(self.decisive_settings())
 
     def decisive_settings(self) -> dict[str, Json]:
-        """Return the settings that determine the weights. A resume may change other settings."""
+        """Return the settings that determine the trained weights.
+
+        A resumed training may change only the other settings.
+        """
         return {key: value for key, value in self.to_record().items() if key not in _BESIDE}
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Json]) -> Self:
-        """Return settings from a mapping; raises UsageError for an unknown name."""
+        """Return the settings that a mapping of names to values describes.
+
+        Raises:
+            UsageError: A name is unknown, or a value is invalid.
+        """
         return cls.model_validate(values)
 
     @staticmethod
     def read_yaml(path: Path) -> dict[str, Json]:
-        """Return the unchecked settings in a YAML file. Raises DataError if it contains none."""
+        """Return the settings in a YAML file as a mapping, without checking names and values.
+
+        Raises:
+            DataError: The file cannot be read, or does not contain a mapping.
+        """
         try:
             told = read_yaml(path, path.read_bytes()).value
         except OSError as error:

@@ -1,13 +1,15 @@
-"""TRL's DPOTrainer on pairs that are drawn period by period, and samples of the model in training.
+"""TRL's DPOTrainer on pairs that are drawn period by period, and a sampler of the model's answers.
 
-Import it late, because it imports torch, transformers and TRL. These parts of TRL are not used:
- - its data set preparation: pairs are tokenized already (`tokens.py`), many share an answer, and a
-   pair that is too long is refused, where TRL truncates it;
- - its precomputed reference, which needs all pairs of a set before the first step: most pairs of a
-   large set are never drawn (`scoring.ReferenceLogps` scores the pairs of a period when it begins);
- - its bfloat16 adapters on a 4-bit base: at a learning rate of 1e-5 most updates are less than half
-   of the last digit there and are rounded away, so all trained weights are float32;
- - its model card and its telemetry.
+Import this module only when a training starts, because it imports torch, transformers and TRL. Four
+features of TRL are not used:
+ - the preparation of data sets. Pairs are tokenized already (`pair_tokens.py`), many pairs share an
+   answer, and a pair that is too long is left out, whereas TRL truncates it;
+ - the precomputed reference log-probabilities, which need all pairs before the first step. Most
+   pairs of a large set are never drawn, so `scoring.ReferenceLogps` scores the pairs of a period
+   when the period begins;
+ - bfloat16 adapters on a 4-bit base model. At a learning rate of 1e-5 most updates would be lost by
+   rounding, so all trained weights are float32;
+ - the model card and the telemetry.
 """
 
 from __future__ import annotations
@@ -34,15 +36,15 @@ from .settings import TrainConfig
 
 
 class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
-    """TRL's DPOTrainer with the draws and checkpoints of a `CurriculumCallback`.
+    """TRL's DPOTrainer, with the draws and checkpoints of a `CurriculumCallback`.
 
     Args:
         course: The callback that controls the training.
         tokens: The pairs as tokens.
-        identity: What a checkpoint records about the training, in addition to the state of
+        identity: What each checkpoint records about the training, in addition to the state of
             `course`.
-        precompute: Whether `tokens` has the reference's log-probabilities.
-        kwargs: Arguments of DPOTrainer.
+        precompute: Whether `tokens` contains the reference log-probabilities.
+        kwargs: The arguments of DPOTrainer.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         self.accelerator.wait_for_everyone()
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
-        """Write no model card; `cards.dpo_card` writes the card of a training."""
+        """Write no model card; `model_cards.dpo_card` writes the card of a training."""
         return None
 
     def _send_telemetry(self) -> None:
@@ -88,10 +90,16 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
 
 
 def make_dpo_config(settings: TrainConfig, opened: LoadedBase, folder: Path, processes: int) -> Any:
-    """Return the DPOConfig of a training with its checkpoints in `folder`.
+    """Return TRL's DPOConfig for a training.
+
+    Args:
+        settings: The settings of the training.
+        opened: The loaded base model.
+        folder: The folder for checkpoints.
+        processes: The number of processes that train together.
 
     Raises:
-        UsageError: The batch cannot be divided among the processes.
+        UsageError: A batch cannot be divided equally among the processes.
     """
     each = min(settings.device_batch, settings.batch // processes)
     if not each or settings.batch % (each * processes):
@@ -141,8 +149,16 @@ def make_trainer(
 ) -> CurriculumTrainer:
     """Create the trainer of a DPO training.
 
+    Args:
+        args: The DPOConfig from `make_dpo_config`.
+        opened: The loaded base model.
+        settings: The settings of the training.
+        course: The callback that controls the training.
+        tokens: The pairs as tokens.
+        identity: What each checkpoint records about the training.
+
     Raises:
-        UsageError: The model has no modules with the adapter's names.
+        UsageError: The model has no layers with the names in `settings.lora_targets`.
     """
     reference = copy.deepcopy(opened.model).requires_grad_(False) if settings.full else None
     try:
@@ -161,15 +177,17 @@ def make_trainer(
 
 
 class AnswerSampler:
-    """Samples answers of the model in training (`progress.SampleAnswers`), keeping the global random state.
+    """Samples answers of the model in training (`progress.SampleAnswers`).
+
+    A call does not change the global random state.
 
     Args:
-        trainer: The trainer.
-        wording: The chat template and tokenizer.
-        max_new_tokens: Maximum number of tokens of an answer.
-        rows: Answers per batch.
-        context: The context length in tokens, None where unknown. An answer ends there, and a
-            prompt that leaves no room has an empty answer.
+        trainer: The trainer of the model.
+        wording: The chat template and the tokenizer.
+        max_new_tokens: The maximum number of tokens of an answer.
+        rows: The number of answers per batch.
+        context: The context length in tokens; None if it is unknown. An answer ends where the
+            context is full. If a prompt fills the context, its answer is empty.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Preference pairs from stored sessions: pool answers, compare, select, count and export."""
+"""Build preference pairs from stored sessions: pool, compare, select, count and export."""
 
 from __future__ import annotations
 

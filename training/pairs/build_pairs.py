@@ -1,16 +1,19 @@
 """Build preference pairs from the sessions of a store, as one table (GEAR, section 6.1).
 
-Everything is read from what the sessions recorded. No hypothesis is executed again, and no model is
-called. The table is a function of the sessions' contents and of `PairChoices`.
+The pairs are built only from what the sessions recorded. No hypothesis is executed again, and no
+model is called. The resulting table depends only on the contents of the sessions and on
+`PairChoices`.
 
-After the caps of each context (`preferences.Caps`), a set is reduced in this order:
+First, the number of contexts and the number of pairs per context are limited (`preferences.Caps`).
+Then the set is reduced in this order:
 
- 1. Problems of several splits with the same O_n are one problem to a model. Such an O_n counts only
-    in the strictest split: held out before validation, and validation before training.
+ 1. Several problems may have the same observations O_n, so that a model cannot distinguish them. If
+    these problems are in different splits, their pairs count only in the strictest split: held out
+    before validation, and validation before training.
  2. A pair that exceeds the length limit is left out, never truncated (`lengths.py`).
- 3. At most `limit` pairs of each stage in each split are drawn, balanced over tasks. A task with
-    fewer pairs gives all of its own (as the released code balances its data sets).
- 4. With `ratio`, the largest set whose stages are in that ratio is kept, in each split separately.
+ 3. At most `limit` pairs of each stage in each split are drawn, balanced over the tasks. A task
+    with few pairs contributes all its pairs, as in the released code.
+ 4. With `ratio`, the largest set whose stages have this ratio is kept, separately in each split.
 """
 
 from __future__ import annotations
@@ -74,8 +77,8 @@ _END = object()
 def read_ahead(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
     """Yield items in order, while a thread computes up to `depth` items in advance.
 
-    An error in computing an item is raised at that item's position. The thread ends with this
-    generator, so close the generator (`contextlib.closing`) if you may stop early.
+    If computing an item fails, the error is raised at the position of the item. The thread ends
+    with this generator. Therefore close the generator (`contextlib.closing`) if you may stop early.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
         waiting = deque(thread.submit(next, items, _END) for _ in range(depth))
@@ -98,8 +101,8 @@ STRICTNESS_ORDER = (Split.HELD_OUT, Split.VALIDATION, Split.TRAIN)
 
 
 class LengthLimit(Protocol):
-    """Counts the tokens of prompts and answers, so that pairs that are too long for a model are
-    left out.
+    """Counts the tokens of prompts and answers, so that pairs too long for a model can be left
+    out.
     """
 
     max_tokens: int
@@ -113,26 +116,26 @@ class LengthLimit(Protocol):
         ...
 
     def settings(self) -> Mapping[str, Json]:
-        """Return the settings of the tokenizer and the limit."""
+        """Return the settings of the tokenizer and the limit, which are stored with the pairs."""
         ...
 
     def with_variables(self, variables: Mapping[str, Json]) -> LengthLimit:
-        """Return a copy for prompts that are written with variables of the chat template."""
+        """Return a copy that renders prompts with these variables of the chat template."""
         ...
 
 
 @dataclass(frozen=True)
 class PairChoices:
-    """Limits, ratio, splits and template of the pairs to build from sessions.
+    """Choices that determine which preference pairs are built from sessions.
 
     Attributes:
-        caps: The maximum numbers of contexts and of pairs per context.
-        limit: The maximum number of pairs of each stage in each split (see the module docstring).
-        ratio: The parts of the three stages (see the module docstring).
-        seed: The seed of the draws. The splits have their own seed in `splits`, so other draws do
-            not move problems to another split.
-        splits: The split of each problem.
-        template: The template of the prompts; None uses that of the sessions.
+        caps: The maximum number of contexts, and of pairs per context.
+        limit: The maximum number of pairs of each stage in each split; None for no limit.
+        ratio: The ratio of the three stages, for example (1, 1, 1); None keeps all pairs.
+        seed: The seed of the draws. It does not affect the split of a problem, because `splits` has
+            its own seed.
+        splits: The rule that assigns each problem to a split.
+        template: The template of the prompts; None uses the template of the sessions.
 
     Raises:
         UsageError: A number is out of its range.
@@ -159,7 +162,7 @@ class PairChoices:
 
 @dataclass(frozen=True)
 class PairsResult:
-    """The table with its digest, and its counts as JSON (`report.py`)."""
+    """The preference pairs of `build_pairs`, and a report of their counts (see `PairCounter`)."""
 
     table: PairTable
     report: Mapping[str, Json]
@@ -271,20 +274,21 @@ def build_pairs(
     length_limit: LengthLimit | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> PairsResult:
-    """Build preference pairs (a better and a worse answer to one prompt) from stored sessions.
+    """Build preference pairs (a better and a worse answer to the same prompt) from stored sessions.
 
     Args:
-        store: The store.
+        store: The open store.
         sessions: The ids of the sessions.
-        choices: Limits, ratio, splits and template of the pairs.
-        length_limit: Leave out pairs that are longer than its limit.
+        choices: The limits, ratio, splits and template of the pairs; None uses the defaults.
+        length_limit: Leave out pairs that exceed this limit; None for no limit.
         progress: Called with the number of problems read, the number of all problems, and the
             number of pairs so far.
 
     Raises:
-        StoreError: There is no pair.
-        UsageError: The sessions' templates differ and `choices` names none, their variables of the
-            chat template differ, or a family has no words for the template.
+        StoreError: The sessions give no pair.
+        UsageError: The sessions used different templates and `choices` has no template; the
+            sessions used different variables of the chat template; or a family has no texts for the
+            template.
     """
     choices = choices or PairChoices()
     sources = read_sources(store, sessions)

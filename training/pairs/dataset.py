@@ -1,15 +1,17 @@
-"""Export a set of pairs to files in TRL's preference format: Parquet, or a Hugging Face data set.
+"""Export preference pairs to files in TRL's preference format, as Parquet or a Hugging Face data
+set.
 
-The columns are pair (its position), prompt, chosen, rejected, stage, task, problem, split, context
-(earlier hypotheses in the prompt), chosen_model and rejected_model. Prompt, chosen and rejected
-have one of two forms:
+The columns are pair (the position of the pair in the table), prompt, chosen, rejected, stage, task,
+problem, split, context (the number of earlier hypotheses in the prompt), chosen_model and
+rejected_model. The columns prompt, chosen and rejected have one of two forms:
 
  - conversational: lists of messages {role, content}, to which a training applies a chat template;
- - plain (TRL: standard): texts, with the prompt in the chat template of a base model, up to where
-   the answer begins. Answers have no end-of-text token, because TRL appends it.
+ - plain (TRL: standard): texts. The prompt is rendered with the chat template of a base model and
+   ends where the answer begins. Answers have no end-of-text token, because TRL appends this token.
 
-Parquet is one file, `pairs.parquet`. A data set folder has one file per split under `data/`, with
-the split names of data sets (`held_out`), and a README.md that `datasets.load_dataset` reads.
+The Parquet export is one file, `pairs.parquet`. A data set folder has one file per split under
+`data/` (the split held-out is named `held_out`), and a README.md that `datasets.load_dataset`
+reads.
 """
 
 from __future__ import annotations
@@ -39,16 +41,17 @@ def export(
     format: str,
     render_prompt: Callable[[Sequence[Message]], str] | None = None,
 ) -> dict[str, Json]:
-    """Write the set to the folder `out`, completely or not at all.
+    """Write a set of pairs to the new folder `out`. If writing fails, no folder is left.
 
     Args:
-        table: The pairs.
+        table: The preference pairs.
         out: The folder to create. It must not exist.
         format: One of `FORMATS`.
-        render_prompt: Turns a prompt into text (`ModelText.render_prompt`); None writes the conversational form.
+        render_prompt: Converts a prompt to text (`ModelText.render_prompt`); None writes the
+            conversational form.
 
     Returns:
-        A dict with out, format, form, files, and the number of rows by split.
+        A dict with the keys out, format, form, files, and rows (the number of rows by split).
 
     Raises:
         UsageError: `out` exists, or the format is unknown.

@@ -1,10 +1,10 @@
-"""The text and the length in tokens of prompts and answers, for one model's tokenizer.
+"""Render prompts with a model's chat template, and count the tokens of prompts and answers.
 
-A training turns a pair into the prompt in the chat template, up to the start of the assistant's
-turn, then the answer and the token that ends it. The length is the sum of the lengths of these
-parts, each tokenized separately, as a training concatenates them (`dpo/pair_tokens.py`), so no
-merge crosses a boundary. All tokens that the template writes after an answer count here; a training
-uses only the first of them.
+A training concatenates three parts: the prompt in the chat template, up to the start of the
+assistant's turn; the answer; and the token that ends the answer. Each part is tokenized separately,
+as a training does (`dpo/pair_tokens.py`), and the length of a pair is the sum of the parts'
+lengths. All tokens that the template writes after an answer are counted, although a training uses
+only the first of them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ _TOGETHER = 1_000
 
 
 class ModelText:
-    """The tokenizer and chat template of a base model.
+    """The tokenizer and the chat template of a base model.
 
     Args:
-        base: The model's folder, with or without `hf:`, or its id in the hub's cache.
-        variables: Variables of the chat template; those that it does not have are left out.
+        base: The model's folder, with or without `hf:`, or its id in the cache of the Hugging Face
+            hub.
+        variables: Variables of the chat template. Variables that the template does not use are
+            ignored.
 
     Raises:
         UsageError: The model does not exist, has no tokenizer or no chat template, or transformers
@@ -55,16 +57,16 @@ class ModelText:
             )
 
     def with_variables(self, variables: Mapping[str, Json]) -> Self:
-        """Return a copy with other variables of the chat template."""
+        """Return a copy that renders prompts with these variables of the chat template."""
         changed = copy.copy(self)
         changed._wording = self._worded(variables)
         return changed
 
     def render_prompt(self, messages: Sequence[Message]) -> str:
-        """Return the text of a prompt, up to where the answer begins.
+        """Return the text of a prompt, up to the position where the answer begins.
 
         Raises:
-            DataError: The template refuses the messages.
+            DataError: The chat template rejects the messages.
         """
         with _convert_errors():
             return self._wording.render_prompt(messages)
@@ -74,12 +76,14 @@ class ModelText:
         return self._counted([self.render_prompt(messages) for messages in prompts])
 
     def count_answer_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each answer, including the end of an answer."""
+        """Return the number of tokens of each answer, including the tokens that end an answer."""
         closing = self._closing()
         return [count + closing for count in self._counted(texts)]
 
     def settings(self) -> dict[str, Json]:
-        """Return the base and the digest of its tokenizer, for the settings of a set of pairs."""
+        """Return the name of the base model and the digest of its tokenizer, to be stored with
+        pairs.
+        """
         told = self._tokenizer.backend_tokenizer.to_str() + str(self._tokenizer.chat_template)
         return {"base": self.name, "tokenizer": digest_of_text(told)}
 
@@ -100,7 +104,11 @@ class ModelText:
 
 
 class TokenLimit:
-    """A limit of `max_tokens` tokens for prompt and answer together (`harvest.LengthLimit`).
+    """A limit for the tokens of a prompt and an answer together (`build_pairs.LengthLimit`).
+
+    Args:
+        text: The tokenizer and the chat template that count the tokens.
+        max_tokens: The maximum number of tokens.
 
     Raises:
         UsageError: `max_tokens` is below 2.
@@ -123,11 +131,11 @@ class TokenLimit:
         return self._text.count_answer_tokens(texts)
 
     def settings(self) -> Mapping[str, Json]:
-        """Return the settings of the tokenizer and the limit."""
+        """Return the settings of the tokenizer and the limit, which are stored with the pairs."""
         return {**self._text.settings(), "max_length": self.max_tokens}
 
     def with_variables(self, variables: Mapping[str, Json]) -> TokenLimit:
-        """Return a copy with other variables of the chat template."""
+        """Return a copy that renders prompts with these variables of the chat template."""
         return TokenLimit(self._text.with_variables(variables), self.max_tokens)
 
 

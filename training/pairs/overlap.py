@@ -1,13 +1,14 @@
-"""How much of a sample space two or three hypotheses agree on, computed on bits.
+"""Compute on how much of the sample space S two or three hypotheses agree, with bit operations.
 
-The inputs of S on which two hypotheses make the same prediction are a row of bits. The size of an
-intersection is a bit count, and what three hypotheses share is the bit count of two rows. Sizes are
-integers, so that equal sizes compare as equal. With weights (GEAR's M1) they are integers as well,
-in one of two units:
+S is the set of inputs on which hypotheses are compared. For two hypotheses, a row of bits marks the
+inputs on which they make the same prediction. The number of set bits is the size of their
+agreement, and two rows combined give the agreement of three hypotheses. Sizes are integers, so that
+equal sizes are exactly equal. If inputs have weights (GEAR's M1), the weights are converted to
+integers in one of two units:
 
- - weights that are fractions with small denominators (0.1, 2.5, 1/3 as a float) are converted to
-   these fractions, in units of their common denominator, while |S| stays below 2**53 units;
- - any other weights are rounded to units of |S| / 2**40.
+ - weights that are fractions with small denominators (0.1, 2.5, or 1/3 as a float) are converted to
+   these exact fractions, in units of their common denominator, if |S| is then below 2**53 units;
+ - all other weights are rounded to units of |S| / 2**40.
 """
 
 from __future__ import annotations
@@ -31,9 +32,14 @@ _KEPT = 1 << 22  # the most words of bits of all cached rows: 32 MiB
 
 
 def integer_sizes(weights: ArrayLike | None, inputs: int) -> Integers:
-    """Return the sizes (n,) of the inputs as integers; they are 1 without weights.
+    """Return the sizes of the inputs as integers, of shape (inputs,).
 
-    It raises as `tools.gear.novelty.input_sizes` does.
+    Args:
+        weights: The weight of each input; None gives every input the size 1.
+        inputs: The number of inputs.
+
+    Raises:
+        UsageError: The weights are invalid (see `tools.gear.novelty.input_sizes`).
     """
     if weights is None:
         return np.ones(inputs, np.int64)
@@ -66,18 +72,18 @@ def _as_fractions(different: NDArray[np.float64], times: Integers) -> Integers |
 
 
 class PredictionOverlap:
-    """How many predictions every two of m hypotheses share.
+    """The number of predictions that any two or three of m hypotheses share.
 
-    An undefined prediction is shared with no hypothesis.
+    An undefined prediction is never shared.
 
     Args:
-        codes: Codes of the predictions over n inputs, int64 of shape (m, n).
-        defined: Where the predictions are defined, bool of shape (m, n).
+        codes: Codes of the predictions on n inputs, int64 of shape (m, n).
+        defined: Whether each prediction is defined, bool of shape (m, n).
         sizes: The size of each input as an integer, of shape (n,), from `integer_sizes`.
 
     Attributes:
-        space: The size of S.
-        sizes: The size of each prediction set, of shape (m,).
+        space: The size of the sample space S, which is the sum of all input sizes.
+        sizes: For each hypothesis, the size of the inputs with a defined prediction, of shape (m,).
     """
 
     def __init__(self, codes: ArrayLike, defined: ArrayLike, sizes: Integers) -> None:
@@ -97,16 +103,24 @@ class PredictionOverlap:
         self.sizes = self._counted(self._known)  # (m,), sizes of the prediction sets
 
     def shared_sizes(self, member: int) -> Integers:
-        """Return the sizes (m,) of the intersections with `member`, cached at 8 m bytes each."""
+        """Return the size of the agreement of hypothesis `member` with each hypothesis, of shape
+        (m,).
+
+        The result is cached.
+        """
         if member not in self._shared:
             self._shared[member] = self._counted(self._same(member))
         return self._shared[member]
 
     def triple_shared_sizes(self, member: int, others: Integers) -> Integers:
-        """Return the sizes of intersections of three prediction sets, of shape (k, m).
+        """Return the sizes of the agreement of three hypotheses, of shape (k, m).
 
         Element [i, j] is the size of the set of inputs on which hypothesis j, hypothesis `member`
         and hypothesis `others[i]` make the same prediction.
+
+        Args:
+            member: The index of one hypothesis.
+            others: The indices of k hypotheses.
         """
         same = self._same(member)
         self._shared[member] = self._counted(same)

@@ -1,20 +1,22 @@
-"""Pool the answers about one problem and O_n from sessions of any models.
+"""Pool the answers to the same question from several sessions, of any models.
 
-Two sessions asked the same question where task, problem, shown pairs (as a set), the other public
-parts, the sample space S, the rule of equality, the answer format, the strictness of its contract,
-and what decides consistency are equal (for labelled text, the threshold and the judge). Otherwise
-sessions are never mixed, whatever their problems are called. Sessions are ordered by digest and
-answers by text, so the order in which sessions are named has no effect.
+A question is a problem with its shown observations O_n. Two sessions asked the same question if the
+task, the problem, the shown pairs (as a set), the other public data of the problem, the sample
+space S, the rule of equality, the answer format, the strictness of the answer contract, and the
+settings that decide consistency (for labelled text, the threshold and the judge) are all equal.
+Otherwise their answers are never pooled. Sessions are sorted by digest and answers by text, so the
+order in which sessions are named has no effect.
 
-An answer is one completion, with its first hypothesis or none; an imported answer counts as well. A
-text that occurs already is not taken again (`repeated`). These answers are left out and counted:
+An answer is one completion of a model, with its first hypothesis if it has one. Imported answers
+are included. An answer whose text is already in the pool is not added again (`repeated`). These
+answers are left out and counted:
 
- - `cut`: a token limit ended it, and a training would append the end that it lacks;
- - `unanswered`: tool calls up to the limit of a step, which are no answer;
- - `not_text`: the answer, or its hypothesis (which prompts show), is not valid Unicode text but has
-   lone surrogates, which no tokenizer accepts; an escape in the answer may have produced one;
- - `not_judged`: a consistent hypothesis without predictions over S, or without a known cost where
-   hypotheses have costs, so its score cannot be computed.
+ - `cut`: a token limit cut the answer off. A training would append an end that the answer lacks;
+ - `unanswered`: the model made only tool calls, up to the limit of a step;
+ - `not_text`: the answer, or its hypothesis, contains lone surrogates and is therefore not valid
+   Unicode text, which no tokenizer accepts. An escape sequence in the answer can produce them;
+ - `not_judged`: the score of a consistent hypothesis cannot be computed, because the hypothesis has
+   no predictions on S, or has no known cost in a family in which hypotheses have costs.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "not_judged")
 
 @dataclass(frozen=True)
 class Source:
-    """A stored session from which answers for preference pairs are taken."""
+    """A stored session from which answers for preference pairs are taken, with its digest and
+    settings.
+    """
 
     session: str
     digest: Digest
@@ -63,21 +67,22 @@ class Source:
 
     @property
     def model(self) -> str:
-        """The name of the model in tables."""
+        """The name of the session's model, as tables show it."""
         named = self.settings.get("operational", {}).get("model_name")
         return str(named or self.settings.get("model"))
 
     @property
     def template(self) -> str:
-        """The prompt template of the session."""
+        """The name of the session's prompt template."""
         return str(self.settings.get("template") or "full")
 
     @property
     def variables(self) -> Mapping[str, Json] | None:
-        """The variables of the chat template that the session's prompts were written with.
+        """The variables of the chat template with which the session's prompts were rendered.
 
-        A server passes on two fields of a request to its template: all in `chat_template_kwargs`,
-        and `reasoning_effort`. None for a model that has no chat template, such as the search.
+        For a model on a server, these are the contents of the request field `chat_template_kwargs`,
+        and the field `reasoning_effort`. The value is None if the model has no chat template, for
+        example for the search.
         """
         settings = self.settings.get("model_settings") or {}
         fields = settings.get("model_args")
@@ -94,14 +99,14 @@ class Source:
 
 @dataclass
 class Question:
-    """One problem with one set of shown pairs O_n, and the sessions that worked on it.
+    """A problem with its shown observations O_n, and the sessions that worked on it.
 
     Attributes:
-        key: The digest of everything that makes two questions the same.
+        key: A digest. Two sessions ask the same question if their keys are equal.
         problem: The problem.
-        space: The digest of its sample space.
-        answer_format: The answer format.
-        tau: The threshold of consistency for labelled text, else None.
+        space: The digest of the problem's sample space.
+        answer_format: The answer format of the sessions.
+        tau: For labelled text, the threshold of consistency; otherwise None.
         sources: The sessions.
     """
 
@@ -114,13 +119,17 @@ class Question:
 
     @property
     def words(self) -> FamilyWords:
-        """The prompt words of the problem's family."""
+        """The prompt texts of the problem's family."""
         return tasks.problem_family(self.problem, tau=self.tau).words
 
 
 @dataclass(frozen=True)
 class PooledAnswer:
-    """An answer of a pool; cost is that of its hypothesis, in a family that has costs."""
+    """One answer in a pool, with its hypothesis and the results that the session recorded.
+
+    `cost` is the cost of the hypothesis, or None if the family has no costs. `codes` and `reasons`
+    are digests of the stored predictions.
+    """
 
     text: str
     model: str
@@ -133,16 +142,16 @@ class PooledAnswer:
 
 @dataclass(frozen=True)
 class PooledAnswers:
-    """The answers to one question (problem and shown pairs), pooled from all sessions.
+    """The answers to one question (problem and shown observations), pooled from all sessions.
 
     Attributes:
         question: The question.
         answers: The answers, sorted by text.
-        pool: What `preference_pairs` needs of them.
-        excluded: The number of left-out answers by reason (`EXCLUSION_REASONS`).
+        pool: The answers as arrays, from which `preference_pairs` builds pairs.
+        excluded: The number of answers that were left out, by reason (`EXCLUSION_REASONS`).
         multiple: The number of answers with more than one hypothesis.
-        by_model: Per model, the numbers of answers, malformed, inconsistent and consistent,
-            including repeated answers.
+        by_model: For each model, the number of answers, and of malformed, inconsistent and
+            consistent answers. Repeated answers are counted.
     """
 
     question: Question
@@ -154,7 +163,12 @@ class PooledAnswers:
 
 
 def read_sources(store: Store, sessions: Sequence[str]) -> list[Source]:
-    """Return the named sessions as sources of answers, each once, sorted by digest."""
+    """Return the sessions as sources of answers, sorted by digest. A repeated id is read once.
+
+    Args:
+        store: The open store.
+        sessions: The ids of the sessions.
+    """
     names = list(dict.fromkeys(sessions))
     with ThreadPoolExecutor(READERS) as readers:
         digests = list(readers.map(store.digest, names))
@@ -166,7 +180,10 @@ def read_sources(store: Store, sessions: Sequence[str]) -> list[Source]:
 
 
 def read_questions(store: Store, sources: Sequence[Source]) -> list[Question]:
-    """Return the questions of the sessions, including unfinished ones, by task, problem and key."""
+    """Return the questions that the sessions asked, sorted by task, problem and key.
+
+    Problems that a session did not finish are included.
+    """
     found: dict[Digest, Question] = {}
     for source in sources:
         settings = source.settings
@@ -194,10 +211,10 @@ def _judge(settings: Mapping[str, Json]) -> Json:
 
 
 def choose_template(sources: Sequence[Source], template: str | None) -> str:
-    """Return the template of the prompts: `template`, or that of the sessions.
+    """Return the template for the prompts of pairs: `template`, or the template of the sessions.
 
     Raises:
-        UsageError: The templates of the sessions differ and `template` is None.
+        UsageError: `template` is None, and the sessions used different templates.
     """
     if template is not None:
         return template
@@ -211,7 +228,7 @@ def choose_template(sources: Sequence[Source], template: str | None) -> str:
 
 
 def variables_of(sources: Sequence[Source]) -> Mapping[str, Json]:
-    """Return the variables of the chat template that all sessions used.
+    """Return the variables of the chat template, which must be the same in all sessions.
 
     Raises:
         UsageError: The sessions used different variables.
@@ -238,7 +255,10 @@ def _shown(variables: Mapping[str, Json] | None) -> str:
 
 
 def read_pools(store: Store, questions: Sequence[Question]) -> Iterator[PooledAnswers]:
-    """Yield the pools of answers in order. Only one pool's predictions are in memory at a time."""
+    """Yield the pooled answers to each question, in the order of `questions`.
+
+    Only the predictions of one pool are in memory at a time.
+    """
     sizes = _Spaces(store)
     for start in range(0, len(questions), PROBLEMS_PER_QUERY):
         part = questions[start : start + PROBLEMS_PER_QUERY]

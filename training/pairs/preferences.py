@@ -1,23 +1,25 @@
-"""Preference pairs of one problem and its shown observations O_n (GEAR, section 6.1).
+"""Compute the preference pairs of one problem and its shown observations O_n (GEAR, section 6.1).
 
-Let h be the number of answers. For each context of 0, 1 or 2 consistent hypotheses, each unordered
-pair of the other answers is decided in three stages.
+A context is a set of 0, 1 or 2 consistent hypotheses that were proposed earlier. For each context,
+each unordered pair of the other answers is compared in three stages.
 
- 1. parsing: one is well-formed and the other is not; the well-formed one is chosen.
- 2. consistency: both are well-formed and one is consistent with O_n; the consistent one is chosen.
- 3. gear: both are consistent; the one with the higher score over the context is chosen (`scores`,
-    and the comment above it, which has the formula and explains why ties are exact).
+ 1. parsing: one answer is well-formed and the other is not. The well-formed answer is chosen.
+ 2. consistency: both answers are well-formed, and only one is consistent with O_n. The consistent
+    answer is chosen.
+ 3. gear: both answers are consistent. The answer with the higher score over the context is chosen
+    (`scores`; the comment above that function has the formula and explains why ties are exact).
 
-Two malformed answers, two inconsistent ones and two with equal scores make no pair. The pairs hold
-positions of answers, not texts. Nothing is executed: the scores are computed from counts of
-agreement between the recorded predictions.
+Two malformed answers, two inconsistent answers, and two answers with equal scores make no pair. A
+pair contains the positions of two answers, not their texts. Nothing is executed: the scores are
+computed from the number of inputs on which recorded predictions agree.
 
-Two choices are our own, because the paper only says "sampled". Contexts and pairs are capped
-(`Caps`), and pairs are capped for each context and stage separately, so that no stage displaces
-another. A capped draw is made among the existing pairs, with ties left out beforehand. Everything
-is a pure function of pool, caps and seed, and the draws of a context do not depend on the other
-contexts. The work grows with the number of contexts times the number of consistent answers, and
-with the number of returned pairs, but not with the number of all pairs.
+The paper only says that pairs are "sampled", so two choices are our own. The numbers of contexts
+and of pairs are limited (`Caps`). Pairs are limited separately for each context and stage, so that
+no stage displaces another stage. If there are more pairs than the limit, pairs are drawn at random
+after ties were removed. The result depends only on the pool, the caps and the seed, and the draws
+for a context do not depend on the other contexts. The running time grows with the number of
+contexts times the number of consistent answers, and with the number of returned pairs, but not with
+the number of all pairs.
 """
 
 from __future__ import annotations
@@ -61,14 +63,18 @@ _WIDEST = 2**62
 
 
 class Costs(NamedTuple):
-    """The costs of m hypotheses, as integers (m,), each out of `elements`."""
+    """The costs of m hypotheses, as integers of shape (m,). A cost is at most `elements`."""
 
     cost: Integers
     elements: int
 
 
 class Scores(NamedTuple):
-    """Scores of m hypotheses over k contexts; values at a member of the context have no meaning."""
+    """The scores of m hypotheses over k contexts, as exact fractions and as floats, of shape (k,
+    m).
+
+    A value for a hypothesis that is itself in the context has no meaning.
+    """
 
     numerator: Numbers  # (k, m); numerator / denominator is the score times its
     denominator: Numbers  # (k, m); number of terms, up to a constant per context
@@ -76,15 +82,17 @@ class Scores(NamedTuple):
 
 
 def context_sizes(agreement: PredictionOverlap, contexts: Integers) -> tuple[Integers, Integers]:
-    """Return the sizes that hypotheses share with the members of contexts.
+    """Return how much each hypothesis agrees with the members of each context.
 
     Args:
         agreement: The agreement of m hypotheses.
-        contexts: (k, c), c at most 2.
+        contexts: The indices of the c members of k contexts, of shape (k, c); c is 0, 1 or 2.
 
     Returns:
-        Sizes (k, c, m) shared with each member, and sizes (k, m) shared with both members at once,
-        which are zero for c below 2.
+        The sizes that each hypothesis shares with each member, of shape (k, c, m), and the sizes
+            that
+        it shares with both members at once, of shape (k, m). The second array is zero if c is below
+            2.
     """
     k, c = contexts.shape
     m = len(agreement.sizes)
@@ -102,12 +110,12 @@ def context_sizes(agreement: PredictionOverlap, contexts: Integers) -> tuple[Int
 
 
 def scores(agreement: PredictionOverlap, contexts: Integers, costs: Costs | None = None) -> Scores:
-    """Return the score of each hypothesis of `agreement` over each context.
+    """Return the score of each of m hypotheses over each of k contexts.
 
     Args:
-        agreement: The agreement of m hypotheses.
-        contexts: (k, c), positions of c (0, 1 or 2) hypotheses.
-        costs: The costs of the hypotheses, in families that have them.
+        agreement: The agreement of the m hypotheses.
+        contexts: The indices of the c members of each context, of shape (k, c); c is 0, 1 or 2.
+        costs: The costs of the hypotheses; None for families without costs.
     """
     k, c = contexts.shape
     shared, by_three = context_sizes(agreement, contexts)
@@ -154,14 +162,23 @@ def _summed(
 
 
 class Ranking(NamedTuple):
-    """The candidates of each of k contexts, sorted by score, lowest first."""
+    """The candidates of each of k contexts, sorted by score from lowest to highest.
+
+    `order` has the sorted positions of the candidates. For each of them, `lower` has the number of
+    candidates with a strictly lower score. Both have shape (k, r).
+    """
 
     order: Integers  # (k, r), positions of candidates
     lower: Integers  # (k, r), for each position in that order, how many score strictly lower
 
 
 def ranking(numerator: Numbers, denominator: Numbers) -> Ranking:
-    """Return the exact ranking of fractions (k, r) with denominators above 0."""
+    """Return the exact ranking of the fractions numerator / denominator in each row.
+
+    Args:
+        numerator: Integers of shape (k, r).
+        denominator: Positive integers of shape (k, r).
+    """
     value = (numerator / denominator).astype(np.float64)
     order = np.argsort(value, axis=1, kind="stable")
     value = np.take_along_axis(value, order, 1)
@@ -197,22 +214,23 @@ _BLOCK = 1 << 18  # scores that are computed at once
 
 @dataclass(frozen=True)
 class Pool:
-    """The answers to one problem and O_n, from any sessions, with one hypothesis or none each.
+    """The h answers to one question as arrays. Each answer has one hypothesis or none.
 
     Attributes:
-        parsed: bool (h,), whether the answer has a hypothesis.
-        consistent: bool (h,), whether that hypothesis is consistent.
-        codes: int64 (h, n), predictions over the sample space. Only rows of consistent answers are
-            read here and in `defined`, so other rows may hold anything.
-        defined: bool (h, n).
-        weights: (n,), the sizes of the inputs; None for equal ones.
-        cost: Integers (h,), for logic: the abnormal elements in all prompt worlds. Only values of
+        parsed: Whether the answer has a hypothesis, bool of shape (h,).
+        consistent: Whether the hypothesis is consistent with O_n, bool of shape (h,).
+        codes: Codes of the predictions on the n inputs of the sample space, int64 of shape (h, n).
+            Only the rows of consistent answers are read.
+        defined: Whether each prediction is defined, bool of shape (h, n). Only the rows of
             consistent answers are read.
-        elements: For logic: the elements in all prompt worlds.
+        weights: The sizes of the inputs, of shape (n,); None for equal sizes.
+        cost: For logic, the number of abnormal elements in all prompt worlds, integers of shape
+            (h,). Only values of consistent answers are read. None for families without costs.
+        elements: For logic, the number of elements in all prompt worlds.
 
     Raises:
-        ValueError: Shapes do not fit, a consistent answer is not parsed, or a cost is not within
-            [0, elements].
+        ValueError: Shapes do not fit each other, a consistent answer is not parsed, or a cost is
+            not within [0, elements].
     """
 
     parsed: NDArray[np.bool_]
@@ -244,15 +262,14 @@ class Pool:
 
 @dataclass(frozen=True)
 class Caps:
-    """Maximum numbers of contexts, and of pairs per stage in a context, for contexts of size 0, 1
-    and 2.
+    """The maximum number of contexts, and of pairs per stage in a context.
 
-    None means no limit. The released code of the paper takes 1, 20 and 190 contexts (all those of
-    20 drawn hypotheses). It takes all pairs without a context, and 15 pairs of all stages together
-    in a context.
+    Each tuple has one value for contexts of 0, 1 and 2 hypotheses. None means no limit. The
+    released code of the paper takes 1, 20 and 190 contexts (all contexts of 20 drawn hypotheses).
+    It takes all pairs without a context, and 15 pairs of all stages together in each other context.
 
     Raises:
-        UsageError: There are not three numbers of at least 0 each, or the caps leave no pair.
+        UsageError: A tuple does not have three values of at least 0, or the caps leave no pair.
     """
 
     contexts: tuple[int | None, int | None, int | None] = (1, 20, 190)
@@ -273,8 +290,7 @@ class Caps:
 
 @dataclass(frozen=True)
 class PairArrays:
-    """Arrays of p preference pairs over k contexts, which refer to answers by their index in the
-    pool.
+    """Arrays of p preference pairs over k contexts. An answer is given by its index in the pool.
 
     The pairs are sorted by context, stage, chosen and rejected, and take 29 bytes per pair.
     """
@@ -297,16 +313,16 @@ class PairArrays:
 
 
 def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> PairArrays:
-    """Return the preference pairs of a pool, as the module defines them.
+    """Return the preference pairs of a pool of answers (see the module docstring).
 
     Args:
         pool: The answers.
-        caps: Caps on contexts and pairs; None uses the defaults.
-        seed: The seed of the draws. A caller with several pools uses a seed for each
+        caps: The limits for contexts and pairs; None uses the defaults.
+        seed: The seed of the draws. For several pools, use a different seed for each pool
             (`draws.hash_key`).
 
     Raises:
-        UsageError: The weights are no valid sizes.
+        UsageError: The weights in `pool` are not valid sizes.
     """
     caps = caps or Caps()
     consistent = np.flatnonzero(pool.consistent)

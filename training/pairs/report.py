@@ -1,4 +1,4 @@
-"""The report of a set of pairs in counts: JSON for the store, `--json` and the screen."""
+"""Count a set of preference pairs, and report the counts as JSON for the store and the screen."""
 
 from __future__ import annotations
 
@@ -19,18 +19,27 @@ Integers = NDArray[np.int64]
 
 
 class PairCounter:
-    """Counts while pools are read; `report` combines them.
+    """Counts answers and pairs while pools are read. The method `report` combines the counts.
 
-    The report is {pairs, prompts, answers, digest; sessions: [{session, digest, task, method,
-    model}]; problems: the number of problems, counted once per O_n; without_pairs: how many of them
-    have no pair; by_split: {split: {stage}}; by_task: {task: {split: {stage}}}; by_context: {size:
-    {stage}}; by_model: {model: {answers, malformed, inconsistent, consistent, and chosen: {stage},
-    rejected: {stage} for texts that it gave first}}; contexts: {size: [kept, all]}; found: {stage},
-    pairs of the kept contexts before the cap on pairs; ties: pairs of equal scores in these
-    contexts; left_out: {reason: answers}, also repeated_pairs, too_long, over_limit and
-    out_of_ratio for pairs and in_another_split for problems; several: answers with more than one
-    hypothesis, of which only the first counts; groups: {split: groups}; missing: splits without a
-    group though their fraction is above 0}.
+    The report is a JSON object with these keys. {stage} stands for the number of pairs by stage.
+
+     - pairs, prompts, answers, digest: the size and the digest of the table
+     - sessions: [{session, digest, task, method, model}]
+     - problems: the number of problems, where each set of observations O_n counts once
+     - without_pairs: the number of problems that have no pair
+     - by_split: {split: {stage}}
+     - by_task: {task: {split: {stage}}}
+     - by_context: {size of the context: {stage}}
+     - by_model: {model: {answers, malformed, inconsistent, consistent, chosen: {stage}, rejected:
+       {stage}}}. The pairs of an answer text count for the model that gave the text first.
+     - contexts: {size: [number of used contexts, number of all contexts]}
+     - found: {stage}, the pairs of the used contexts before the cap on pairs
+     - ties: the number of pairs with equal scores in the used contexts
+     - left_out: {reason: answers}. The reasons repeated_pairs, too_long, over_limit and
+       out_of_ratio count pairs, and in_another_split counts problems.
+     - several: the number of answers with more than one hypothesis, of which only the first counts
+     - groups: {split: number of groups}
+     - missing: splits that have no group although their fraction is above 0
     """
 
     def __init__(
@@ -52,7 +61,7 @@ class PairCounter:
         self.most_answers = 0
 
     def add_pool(self, pooled: PooledAnswers) -> None:
-        """Count the answers of a pool, whether or not they give pairs."""
+        """Count the answers of a pool, whether or not the pool gives pairs."""
         self.left_out.update(pooled.excluded)
         self._several += pooled.multiple
         self.most_answers = max(self.most_answers, len(pooled.answers))
@@ -61,7 +70,7 @@ class PairCounter:
             self.answers += counts["answers"]
 
     def add_pairs(self, pairs: PairArrays) -> None:
-        """Count the pairs of a pool that is used."""
+        """Count the pairs that were built from one pool."""
         self._found += pairs.counts_before_cap
         self._ties += int(pairs.ties.sum())
         members = (pairs.contexts >= 0).sum(axis=1)
@@ -70,7 +79,7 @@ class PairCounter:
         self._without += not len(pairs)
 
     def report(self, table: PairTable) -> dict[str, Json]:
-        """Return the counts of a table of pairs as a report."""
+        """Return the report of the table that was built, including all counts so far."""
         stage = table.stage.astype(np.int64)
         return {
             **count_table(table),
@@ -105,7 +114,7 @@ class PairCounter:
 
 
 def count_table(table: PairTable) -> dict[str, Json]:
-    """Return the part of a report that follows from the table alone."""
+    """Return the keys of a report that can be computed from the table alone."""
     stage = table.stage.astype(np.int64)
     splits = np.array([list(Split).index(one) for one in table.prompt_split], np.int64)
     tasks = sorted(set(table.prompt_task))

@@ -1,6 +1,6 @@
-"""Select which pairs of a set to keep under a limit or a ratio, as pure functions of a key.
+"""Select which preference pairs to keep under a limit or a ratio, reproducibly from a seed.
 
-A cell is the unit that shares a limit: the pairs of one stage in one split.
+The limit applies separately to the pairs of each stage in each split.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ Integers = NDArray[np.int64]
 
 
 def quotas(counts: Sequence[int], total: int) -> list[int]:
-    """Return how many items of each group go into `total` items.
+    """Return how many items to take from each group so that `total` items are taken.
 
-    All groups have equal shares, except that a group with fewer items gives all its items. The
-    remainder of the division goes to the first groups.
+    All groups give equally many items, except that a small group gives all its items. If the
+    division leaves a remainder, the first groups give one more item.
+
+    Args:
+        counts: The number of items in each group.
+        total: The number of items to take, or more than there are to take all items.
     """
     wanted = [0] * len(counts)
     left = min(total, sum(counts))
@@ -37,13 +41,15 @@ def quotas(counts: Sequence[int], total: int) -> list[int]:
 def select_within_limit(
     split: Integers, stage: Integers, task: Integers, limit: int | None, seed: int
 ) -> Integers:
-    """Return the positions of at most `limit` pairs per cell, ascending, balanced over tasks.
+    """Return the positions of at most `limit` pairs per split and stage, balanced over the tasks.
+
+    The positions are in ascending order.
 
     Args:
-        split: (m,), small integers.
-        stage: (m,), small integers.
-        task: (m,), small integers.
-        limit: The most pairs of a cell; None keeps all pairs.
+        split: The number of each pair's split, of shape (m,).
+        stage: The number of each pair's stage, of shape (m,).
+        task: The number of each pair's task, of shape (m,).
+        limit: The maximum number of pairs per split and stage; None keeps all pairs.
         seed: The seed of the draws.
     """
     if limit is None:
@@ -63,14 +69,15 @@ def select_within_limit(
 def select_in_ratio(
     split: Integers, stage: Integers, ratio: Sequence[int] | None, seed: int
 ) -> Integers:
-    """Select as many pairs as possible in each split so that the stages have a given ratio.
+    """Return the positions of as many pairs as possible whose stages have the ratio `ratio`.
 
-    The result holds the positions of the selected pairs, ascending.
+    The ratio holds in each split separately. The positions are in ascending order.
 
     Args:
-        split: (m,), small integers.
-        stage: (m,), small integers.
-        ratio: The part of each stage, by the number of the stage; None keeps all pairs.
+        split: The number of each pair's split, of shape (m,).
+        stage: The number of each pair's stage, of shape (m,).
+        ratio: The relative number of pairs of each stage, by the number of the stage; None keeps
+            all pairs.
         seed: The seed of the draws.
     """
     if ratio is None:

@@ -1,4 +1,4 @@
-"""Settings of a set of preference pairs (GEAR, section 6.1)."""
+"""The settings of a set of preference pairs (GEAR, section 6.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ...records.settings import Number, Settings, setting
 
 
 class PairsConfig(Settings):
-    """Which pairs are built from the answers of sessions, and how they are split."""
+    """Settings that determine which pairs are built from the answers of sessions, and their
+    splits.
+    """
 
     panel = "Pairs"
     max_length: int | None = setting(
@@ -84,7 +86,7 @@ class PairsConfig(Settings):
         return value
 
     def non_default_names(self) -> list[str]:
-        """Return the names of the settings that differ from their defaults."""
+        """Return the names of the settings whose values differ from the defaults."""
         fields = type(self).model_fields
         return [name for name, field in fields.items()
                 if _plain(getattr(self, name)) != _plain(field.default)]  # fmt: skip

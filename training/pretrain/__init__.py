@@ -1,7 +1,8 @@
 """Pretrain a small proposer from random weights.
 
-It is a decoder of a standard architecture, trained on problems from the project's own generators,
-with answers from the embedded search.
+A proposer is a model that proposes hypotheses. It has a standard decoder architecture and is
+trained on problems from Peirce's own generators, with answers from Peirce's built-in program
+search.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Examples that a small proposer is trained on: observations, and answers of the search.
+"""Training examples for a small proposer: observations, with answers of the built-in search.
 
-A `Lesson` holds the observations of one problem and several answers, in contexts of zero, one and
-two earlier hypotheses. The earlier hypotheses are other programs of the library that are right on
-the same observations and predict otherwise elsewhere. The answers share their observations, so a
-model reads these once.
+A `Lesson` has the observations of one problem and several answers, to prompts with zero, one or two
+earlier hypotheses. The earlier hypotheses are other programs of the library that are correct on the
+shown observations and make different predictions on other inputs. All answers of a lesson share the
+observations, so a model processes the observations once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,13 @@ _NOUNS = {"list_functions": "lists", "acre": "scenes"}
 
 
 def make_malformed(description: str, source: str, rng: random.Random) -> str:
-    """Return an answer that the tolerant parser of `tuple` cannot read."""
+    """Return a faulty answer that the parser of the answer format `tuple` cannot read.
+
+    Args:
+        description: The description of a correct program.
+        source: The source code of the program.
+        rng: The random generator that chooses the fault.
+    """
     good = answer_text(description, source)
     head = good.index('", "def')
     ways = [
@@ -72,10 +78,19 @@ def make_malformed(description: str, source: str, rng: random.Random) -> str:
 def narrow_rule(
     task: str, description: str, source: str, shown: Sequence[Observation], rng: random.Random
 ) -> tuple[str, str] | None:
-    """Return a rule restricted by a condition that all shown inputs meet.
+    """Return a version of a program that also requires a condition which all shown inputs meet.
+
+    The narrowed program is consistent with the observations but undefined on other inputs.
+
+    Args:
+        task: The name of the task.
+        description: The description of the program.
+        source: The source code of the program.
+        shown: The shown observations.
+        rng: The random generator that chooses the condition.
 
     Returns:
-        Description and source, or None if no condition applies.
+        The new description and source code, or None if no condition applies.
     """
     name = source[len("def f(")]
     holding = [
@@ -110,13 +125,13 @@ ENTITY_PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in a lesson of the pretraining corpus.
+    """One answer in a lesson of the pretraining corpus.
 
     Attributes:
-        prompt_suffix: The part of the prompt after the observations.
+        prompt_suffix: The text of the prompt after the observations.
         text: The text of the answer.
         context: The number of earlier hypotheses in the prompt.
-        fault: A field of `Shares`, or an empty string.
+        fault: The deliberate fault of the answer, a field name of `Shares`, or an empty string.
     """
 
     prompt_suffix: str
@@ -127,13 +142,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Lesson:
-    """The observations of one problem, and several answers.
+    """The observations of one problem, with several answers to train on.
 
     Attributes:
-        task: The task.
+        task: The name of the task.
         shown: The observations.
-        prompt: The common start of all answers' prompts; without a context it is the complete
-            prompt.
+        prompt: The text with which the prompts of all answers begin. For an answer without earlier
+            hypotheses it is the complete prompt.
         answers: The answers.
     """
 
@@ -144,13 +159,13 @@ class Lesson:
 
     @property
     def texts(self) -> list[str]:
-        """All texts of the lesson, in the pieces that are tokenized."""
+        """All texts of the lesson, divided as they are tokenized."""
         parts = [part for one in self.answers for part in (one.prompt_suffix, one.text)]
         return [self.prompt, *(part for part in parts if part)]
 
 
 class LessonWriter:
-    """Writes lessons of one task from observations and programs, with deliberate faults."""
+    """Writes lessons of one task from observations and programs, with some deliberate faults."""
 
     def __init__(self, task: str, shares: Shares) -> None:
         self.task = task
@@ -165,14 +180,16 @@ class LessonWriter:
         rng: random.Random,
         faulty: bool = True,
     ) -> Lesson:
-        """Return a lesson about shown observations, with answers to several prompts.
+        """Return a lesson about the observations `shown`, with an answer to each of several
+        prompts.
 
         Args:
             shown: The observations.
-            answers: A context and a program each.
-            other: Returns a program that was chosen independently of the observations.
-            rng: The random generator.
-            faulty: Whether answers may have faults.
+            answers: For each answer, the earlier programs in its prompt and the program to answer
+                with.
+            other: Returns a program that does not depend on the observations, for wrong answers.
+            rng: The random generator that chooses faults.
+            faulty: Whether answers may have deliberate faults.
         """
         prompt = self._prompt(shown, ())
         written = []
@@ -241,18 +258,21 @@ def _constant(task: str, shown: Observation) -> tuple[str, str]:
 
 
 def prior(program: Program) -> float:
-    """Return the weight of a program in random draws, relative to other programs."""
+    """Return the relative weight of a program in random draws.
+
+    Programs that solve many problems and have a low cost get a high weight.
+    """
     return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
 
 
 class LibraryLessons:
-    """Draws lessons of lists or grids.
+    """Draws lessons about lists or grids from a library of programs.
 
     Args:
-        library: The programs.
-        shares: The shares of faults.
-        longest: The most characters of a prompt.
-        sizes: Probabilities of the number of observations.
+        library: The programs, and their outputs on a pool of inputs.
+        shares: The shares of answers with each deliberate fault.
+        max_prompt_chars: The maximum number of characters of a prompt.
+        observation_weights: The relative probability of each number of observations.
     """
 
     def __init__(
@@ -279,7 +299,16 @@ class LibraryLessons:
         self.cumulated = np.cumsum(drawn / drawn.sum())
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
-        """Draw a lesson; None where the drawn program does not fit enough inputs, or the prompt."""
+        """Draw a random lesson, or return None if the drawn program cannot be used.
+
+        A drawn program cannot be used if too few inputs fit it, or if the prompt would be too long.
+
+        Args:
+            rng: The random generator.
+            done: The fraction of the training that is over, from 0 to 1. Early lessons prefer
+                programs of low cost.
+            faulty: Whether answers may have deliberate faults.
+        """
         library = self.library
         if abs(done - self.done) > 0.01 or (done >= COST_DECAY_END > self.done):
             self._set(done)
@@ -334,14 +363,20 @@ class LibraryLessons:
 
 
 class ChainLessons:
-    """Draws lessons of scenes: a chain of answers with its objects renamed."""
+    """Draws lessons about scenes from recorded answers of the search, with the objects renamed."""
 
     def __init__(self, chains: Sequence[Chain], shares: Shares) -> None:
         self.chains = chains
         self.writer = LessonWriter("acre", shares)
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
-        """Draw a lesson. The argument `done` has no effect on this kind of lesson."""
+        """Draw a random lesson. The argument `done` has no effect.
+
+        Args:
+            rng: The random generator.
+            done: Ignored.
+            faulty: Whether answers may have deliberate faults.
+        """
         from ...tasks.programs.acre_scenes import COLORS, MATERIALS, SHAPES
 
         chain = rng.choice(self.chains)

@@ -1,13 +1,14 @@
-"""Programs that the embedded search finds on generated problems, and their outputs on many inputs.
+"""Programs that the built-in search finds on generated problems, and their outputs on many inputs.
 
-The `Library` of a task holds programs of lists or grids in the search's wording, a pool of inputs
-from the task's generator, and a matrix of outputs. A comparison of a few numbers then finds the
-programs that agree on some of the inputs and differ on others, so a training example costs
-microseconds and has new inputs. Rules of scenes (ACRE) name the objects of their scenes, so their
-library consists of chains: problems with the successive answers of the search. Objects are renamed
-for each example, which does not change whether a rule is true.
+The `Library` of a task has programs about lists or grids, a pool of inputs from the task's
+generator, and a matrix of the programs' outputs on these inputs. Comparing a few columns of the
+matrix finds the programs that agree on some inputs and differ on others. Therefore a new training
+example with new inputs takes only microseconds. Rules about scenes (ACRE) name the objects of their
+scenes, so the library of scenes consists of chains: problems with the successive answers of the
+search. The objects are renamed in each example, which does not change whether a rule is true.
 
-Programs run in this process. They are always the search's own texts, never a model's.
+Programs run in this process without a sandbox. They always come from the search, never from a
+model.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ class Program:
 
     Attributes:
         source: The source code.
-        sentence: Its description.
-        cost: The cost that the search assigns.
-        weight: The number of problems on which the search found it.
+        sentence: A description of the program in one sentence.
+        cost: The cost that the search assigns to the program; simple programs have a low cost.
+        weight: The number of problems on which the search found the program.
     """
 
     source: str
@@ -71,16 +72,16 @@ class Program:
 
 @dataclass(frozen=True)
 class Library:
-    """Programs of one task and their outputs on a pool of inputs.
+    """The programs of one task, and their outputs on a pool of inputs.
 
     Attributes:
-        task: The task.
+        task: The name of the task.
         programs: The programs.
         inputs: The pool of inputs.
         outputs: The distinct outputs.
-        codes: int32 (programs, inputs), positions in `outputs`; `UNDEFINED` where there is no
-            output.
-        changed: bool (programs, inputs), whether the output differs from the input.
+        codes: The position in `outputs` of each program's output on each input, int32 of shape
+            (programs, inputs); `UNDEFINED` if there is no output.
+        changed: Whether the output differs from the input, bool of shape (programs, inputs).
     """
 
     task: str
@@ -93,7 +94,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Chain:
-    """A problem of scenes with the search's answers, each compared with earlier answers."""
+    """A problem about scenes, with the successive answers of the search."""
 
     shown: tuple[Observation, ...]
     answers: tuple[Program, ...]
@@ -102,7 +103,13 @@ class Chain:
 def search_list_programs(
     seed: int, problems: int, progress: SolvedCallback = _ignore
 ) -> list[Program]:
-    """Search programs on `problems` generated problems of lists."""
+    """Generate list problems, and return the distinct programs that the search finds for them.
+
+    Args:
+        seed: The seed of the generator.
+        problems: The number of problems.
+        progress: Called with the number of problems solved so far.
+    """
     from ...tasks.programs import list_functions as generator
 
     found: dict[str, Program] = {}
@@ -113,7 +120,12 @@ def search_list_programs(
 
 
 def list_library(programs: Sequence[Program], seed: int) -> Library:
-    """Return the library of programs of lists, with a pool of generated inputs."""
+    """Return a library of list programs, with their outputs on generated inputs.
+
+    Args:
+        programs: The programs.
+        seed: The seed of the inputs.
+    """
     from ...tasks.programs import list_functions as generator
 
     rng = random.Random(f"pretrain lists {seed}")
@@ -125,7 +137,14 @@ def list_library(programs: Sequence[Program], seed: int) -> Library:
 def search_grid_programs(
     task: str, seed: int, problems: int, progress: SolvedCallback = _ignore
 ) -> list[Program]:
-    """Search programs on `problems` generated problems of a task, mini_arc or arc."""
+    """Generate grid problems, and return the distinct programs that the search finds for them.
+
+    Args:
+        task: The task that generates the problems: mini_arc or arc.
+        seed: The seed of the generator.
+        problems: The number of problems.
+        progress: Called with the number of problems solved so far.
+    """
     from ...tasks.programs import grid_generator as generator
 
     found: dict[str, Program] = {}
@@ -137,7 +156,13 @@ def search_grid_programs(
 
 
 def grid_library(task: str, programs: Sequence[Program], seed: int) -> Library:
-    """Return the library of programs of grids, with a pool of generated inputs."""
+    """Return a library of grid programs, with their outputs on generated inputs.
+
+    Args:
+        task: The task that generates the inputs: mini_arc or arc.
+        programs: The programs.
+        seed: The seed of the inputs.
+    """
     from ...tasks.programs import grid_generator as generator
 
     pool = [
@@ -151,7 +176,13 @@ def grid_library(task: str, programs: Sequence[Program], seed: int) -> Library:
 def search_scene_chains(
     seed: int, problems: int, progress: SolvedCallback = _ignore
 ) -> list[Chain]:
-    """Search chains of answers on `problems` generated problems of scenes."""
+    """Generate scene problems, and return a chain of the search's answers for each.
+
+    Args:
+        seed: The seed of the generator.
+        problems: The number of problems.
+        progress: Called with the number of problems solved so far.
+    """
     from ...search.acre.engine import Problem as Search
     from ...search.acre.engine import prepare_space
     from ...tasks.programs import acre, acre_generator
@@ -199,7 +230,10 @@ def _problems(
 
 
 def search_programs(shown: Sequence[Observation]) -> list[Program]:
-    """Return up to `ALTERNATIVES` programs of lists that are right on all observations."""
+    """Return up to `ALTERNATIVES` list programs that are correct on all observations.
+
+    The programs behave differently from each other.
+    """
     from ...search.lists.codegen import TooLong
     from ...search.lists.engine import Candidate
     from ...search.lists.grammar import is_modest
@@ -275,7 +309,10 @@ def _add(found: dict[str, Program], programs: Sequence[Program]) -> None:
 
 
 def compile_program(source: str) -> Callable[[Any], Any]:
-    """Return the function `f` of a source text, which only the search may have written."""
+    """Execute a source text, and return the function `f` that it defines.
+
+    The source must come from the search, because it runs without a sandbox.
+    """
     names: dict[str, Any] = {}
     exec(compile(source, "<program of the search>", "exec"), names)
     made: Callable[[Any], Any] = names["f"]
@@ -355,14 +392,15 @@ CACHE_VERSION = 1  # version of the file and of the searches that fill it
 def load_programs(
     task: str, seed: int, problems: int, *, wait: bool = True, progress: SolvedCallback = _ignore
 ) -> list[Program] | None:
-    """Return programs of lists or grids, from the cache or by a search now.
+    """Return programs about lists or grids, from the cache or, if they are not cached, by a search.
 
     Args:
-        task: The task.
-        seed: The seed of the problems.
-        problems: The number of problems.
-        wait: Wait while another process searches the same; without it, return None then.
-        progress: Called during a search.
+        task: The name of the task.
+        seed: The seed of the generated problems.
+        problems: The number of generated problems.
+        wait: Wait if another process is running the same search. If false, return None in this
+            case.
+        progress: Called during a search with the number of problems solved so far.
     """
 
     def search_programs() -> Json:
@@ -380,7 +418,11 @@ def load_programs(
 def load_chains(
     seed: int, problems: int, *, wait: bool = True, progress: SolvedCallback = _ignore
 ) -> list[Chain] | None:
-    """Return chains of scenes; as `load_programs` for lists and grids."""
+    """Return chains of answers about scenes, from the cache or, if they are not cached, by a
+    search.
+
+    The arguments are those of `load_programs`.
+    """
 
     def search_chains() -> Json:
         return [

@@ -1,9 +1,9 @@
-"""Measure a small proposer on problems that it has not seen.
+"""Measure a small proposer on problems that it was not trained on.
 
-The figures are how often its answers can be parsed, how often they are consistent, and on how many
-problems two consistent answers predict differently. Answers are sampled as in a session, with the
-protocol's compact prompts, and run in the sandbox. All of them are first answers: the prompts
-contain only the observations.
+The measurements are how many answers can be parsed, how many answers are consistent with the
+observations, and on how many problems two consistent answers make different predictions. Answers
+are sampled as in a session, with compact prompts, and run in the sandbox. The prompts contain only
+the observations, without earlier hypotheses.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ ANSWERS_PER_BATCH = 64  # answers per batch
 
 @dataclass(frozen=True)
 class ProposerMeasurement:
-    """Measurements over `prompts` * `answers` answers.
+    """The quality of a proposer's answers, measured on `prompts` * `answers` answers.
+
+    Shares are numbers from 0 to 1.
 
     Attributes:
-        task: The task.
+        task: The name of the task.
         prompts: The number of prompts.
         answers: The number of answers per prompt.
         instruction_following: The share of answers that can be parsed.
-        consistent: The share of answers that are consistent.
+        consistent: The share of answers that are consistent with the observations.
         answered: The share of prompts with at least one consistent answer.
-        different: The share of prompts with two consistent answers that differ on the probes.
+        different: The share of prompts with two consistent answers that make different predictions.
         cut: The share of answers that reached the token limit.
         tokens: The mean number of tokens of an answer.
     """
@@ -55,7 +57,7 @@ class ProposerMeasurement:
 
 @dataclass(frozen=True)
 class ProbePrompt:
-    """A prompt of a problem: its shown pairs, and inputs that distinguish answers."""
+    """A problem to ask a proposer about, with inputs on which different answers are compared."""
 
     problem: Problem
     view: View
@@ -63,8 +65,11 @@ class ProbePrompt:
 
 
 def make_prompts(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[ProbePrompt]:
-    """Return a prompt for each problem, with inputs from its sample space to compare programs
-    on.
+    """Return a prompt for each problem, with inputs on which answers are compared.
+
+    Args:
+        problems: The problems.
+        spaces: The sample space of each problem, from which the inputs are taken.
     """
     found = []
     for problem, space in zip(problems, spaces, strict=True):
@@ -85,8 +90,18 @@ def sample_answers(
 ) -> Iterator[tuple[int, str, bool, int]]:
     """Sample `answers` answers to each prompt at temperature 1.
 
+    Args:
+        model: The model.
+        tokenizer: The tokenizer of the model.
+        family: The family of the problems, which words the prompts.
+        prompts: The prompts.
+        answers: The number of answers per prompt.
+        seed: The seed of torch's random generator.
+
     Yields:
-        The position of the prompt, the text, whether the answer ended by itself, and its tokens.
+        For each answer: the position of its prompt, its text, whether it ended before the token
+            limit,
+        and its number of tokens.
     """
     import torch
 
@@ -129,7 +144,15 @@ async def judge_answers(
     oracles: Oracles,
     answers: int,
 ) -> ProposerMeasurement:
-    """Judge the answers that `sample_answers` yields, and return the measurements."""
+    """Parse and run sampled answers, and return the measurements.
+
+    Args:
+        family: The family of the problems.
+        prompts: The prompts.
+        samples: The answers that `sample_answers` yielded.
+        oracles: The sandbox that runs the answers.
+        answers: The number of answers per prompt.
+    """
     parsed = 0
     right: list[set[str]] = [set() for _ in prompts]
     count = 0
@@ -172,7 +195,7 @@ async def judge_answers(
 
 
 def load_model(folder: str | Path) -> tuple[Any, Any]:
-    """Return the model and the tokenizer of a folder that `pretrain` wrote."""
+    """Load the model and the tokenizer from a folder that `pretrain` wrote."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(folder))

@@ -1,4 +1,4 @@
-"""Small decoders of standard architectures with random weights, and their tokenizer."""
+"""Build small decoder models with random weights, and train their tokenizer."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ def build_model(
     Args:
         architecture: One of `settings.ARCHITECTURES`.
         size: A key of `settings.SIZES`.
-        tokenizer: The tokenizer.
-        names: Texts that are one token each; those of several words start near their words.
+        tokenizer: The tokenizer of the model.
+        names: The texts that have a token of their own. The embedding of a name with several words
+            starts close to the embeddings of these words.
         context: The context length in tokens.
-        seed: The seed of the weights.
+        seed: The seed of the random weights.
     """
     import torch
     from transformers import AutoModelForCausalLM, GPTNeoXConfig, LlamaConfig
@@ -137,12 +138,13 @@ CHAT_TEMPLATE = (
 def train_tokenizer(
     texts: Iterable[str], names: Sequence[str], vocabulary: int, context: int
 ) -> PreTrainedTokenizerFast:
-    """Train a tokenizer with a chat template.
+    """Train a tokenizer, and give it a chat template.
 
     Args:
-        texts: The examples.
-        names: Texts that become one token each.
-        vocabulary: The size of the vocabulary, at least 600 and enough for the names.
+        texts: The texts to train on.
+        names: The texts that get a token of their own.
+        vocabulary: The size of the vocabulary. It must be at least 600 and large enough for
+            `names`.
         context: The context length of the model in tokens.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers

@@ -1,9 +1,9 @@
-"""Pack lessons into rows of tokens that contain the shared part of a lesson once.
+"""Pack several lessons into rows of tokens, in which the answers of a lesson share its prompt.
 
-A row of fixed width holds several lessons. A lesson is a trunk with the observations, and a branch
-for each answer. A token attends to what precedes it in the trunk of its lesson and in its own
-branch, and its position counts only these. So a row is equivalent to one sequence per answer, with
-a fraction of the tokens.
+A row has a fixed width and contains several lessons. A lesson consists of a trunk (the tokens of
+the observations) and one branch for each answer. A token attends only to earlier tokens in the
+trunk of its lesson and in its own branch, and its position counts only these tokens. Thus a row
+gives the same result as one sequence per answer, with far fewer tokens.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ ARROW = "->"
 
 @dataclass(frozen=True)
 class TokenTree:
-    """One lesson as arrays, int32 (t,) unless noted.
+    """One lesson as arrays of t tokens: a trunk with the prompt, and a branch for each answer.
+
+    The arrays have shape (t,) and type int32, except `weights`.
 
     Attributes:
-        tokens: Token ids.
-        positions: Positions in the own sequence.
-        branch: The number of the branch, 0 in the trunk.
-        targets: The token that follows in the same branch.
-        weights: float32 (t,), weights of the loss, 0 where nothing follows.
+        tokens: The token ids.
+        positions: The position of each token in the sequence of its trunk and its branch.
+        branch: The number of the branch, from 1; 0 in the trunk.
+        targets: The token to predict, which is the next token of the same branch.
+        weights: The weight of the loss at each token, float32; 0 if there is nothing to predict.
     """
 
     tokens: NDArray[np.int32]
@@ -46,10 +48,10 @@ class TokenTree:
 
 @dataclass(frozen=True)
 class PackedRows:
-    """A batch of arrays (rows, width).
+    """A batch of packed lessons, as arrays of shape (rows, width).
 
-    lesson is the number of the lesson in the row, -1 for padding. The other arrays are as in
-    `TokenTree`.
+    `lesson` is the number of the lesson in its row, or -1 for padding. The other arrays are those
+    of `TokenTree`.
     """
 
     tokens: NDArray[np.int64]
@@ -60,7 +62,10 @@ class PackedRows:
     weights: NDArray[np.float32]
 
     def attention_mask(self) -> NDArray[np.bool_]:
-        """Return the attention mask, bool (rows, 1, width, width); padding attends to itself."""
+        """Return which tokens each token attends to, bool of shape (rows, 1, width, width).
+
+        Padding attends to padding before it.
+        """
         width = self.tokens.shape[1]
         same = self.lesson[:, :, None] == self.lesson[:, None, :]
         below = (self.branch[:, None, :] == 0) | (
@@ -71,12 +76,12 @@ class PackedRows:
 
 
 class LessonTokenizer:
-    """Turns lessons into trees of tokens, in which answers share the tokens of their prompt.
+    """Converts lessons to trees of tokens, in which answers share the tokens of their prompt.
 
     Args:
         tokenizer: The tokenizer.
-        output_weight: The weight of the loss on outputs in a prompt. The rest of a prompt cannot be
-            predicted and has weight 0.
+        output_weight: The weight of the loss on the outputs of the observations. All other tokens
+            of a prompt have weight 0, because they cannot be predicted.
     """
 
     def __init__(self, tokenizer: Any, output_weight: float = OUTPUT_WEIGHT) -> None:
@@ -91,7 +96,7 @@ class LessonTokenizer:
         self.breaks = {token for token, text in enumerate(said) if "\n" in text}
 
     def build_tree(self, lesson: Lesson) -> TokenTree:
-        """Return the token tree of a lesson."""
+        """Return the tokens of a lesson as a tree."""
         texts = [lesson.prompt]
         for answer in lesson.answers:
             texts += [answer.prompt_suffix, answer.text]
@@ -135,10 +140,16 @@ class LessonTokenizer:
 def pack_rows(
     trees: Iterable[TokenTree], width: int, rows: int, padding: int
 ) -> Iterator[PackedRows]:
-    """Yield batches of `rows` rows, filled in the order of the trees.
+    """Yield batches of `rows` rows, filled with the trees in their order.
 
-    A tree goes into the first row with enough room, and a batch is complete when a tree fits
-    nowhere. Trees longer than `width` are left out.
+    A tree goes into the first row with enough room. When a tree fits into no row, the batch is
+    yielded and a new batch begins. Trees longer than `width` are left out.
+
+    Args:
+        trees: The lessons as trees of tokens.
+        width: The number of tokens per row.
+        rows: The number of rows per batch.
+        padding: The token id that fills unused positions.
     """
     held: list[list[TokenTree]] = [[] for _ in range(rows)]
     room = [width] * rows

@@ -1,10 +1,10 @@
-"""Run a pretraining from its settings to an ordinary Hugging Face folder.
+"""Pretrain a model from settings, and write the model as an ordinary Hugging Face folder.
 
 The folder contains config.json, model.safetensors, the tokenizer with its chat template,
 generation_config.json (sampling at temperature 1), README.md, and pretrain.json with the settings,
-their digest and the measurements. It is written under a temporary name and renamed when it is
-complete, so a folder with pretrain.json is finished. A second call with the same settings returns
-the existing model.
+their digest and the measurements. The folder is written under a temporary name and renamed when it
+is complete, so a folder that contains pretrain.json is complete. A second call with the same
+settings returns the existing model.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from .settings import CONTEXT_TOKENS, ROW_TOKENS, SIZES, PretrainSettings
 
 @dataclass(frozen=True)
 class TrainingPace:
-    """Learning rates and duration of a training.
+    """The duration and the learning rates of a pretraining.
 
-    The rates fall to a twentieth of their maxima by the end, which is after `seconds` or `tokens`,
-    whichever comes first.
+    The training ends after `seconds` or after `tokens`, whichever comes first. The learning rates
+    fall to a twentieth of their maxima by the end.
     """
 
     seconds: float = math.inf
@@ -54,15 +54,15 @@ def train_model(
     use_bfloat16: bool,
     progress: Callable[[float, int, float], None] | None = None,
 ) -> tuple[int, float]:
-    """Train a model on packed lessons until `pace` ends.
+    """Train a model on packed lessons for the duration that `pace` sets.
 
     Args:
-        model: The model.
-        rows: Batches of lessons.
-        pace: Learning rates and duration.
-        use_bfloat16: Multiply matrices in bfloat16.
-        progress: Called after each update with the share that is done, the tokens and the mean
-            loss.
+        model: The model, which is changed in place.
+        rows: Batches of packed lessons.
+        pace: The duration and the learning rates.
+        use_bfloat16: Whether to multiply matrices in bfloat16.
+        progress: Called after each update with the fraction of the training that is done, the
+            number of tokens so far, and the mean loss.
 
     Returns:
         The number of tokens seen, and the running mean of the loss on answers.
@@ -122,23 +122,25 @@ def train_model(
 
 
 def learning_rate_factor(done: float, warmup: float) -> float:
-    """Return the factor of the maximum learning rate at a point of the training.
+    """Return the factor by which the maximum learning rate is multiplied at a point of the
+    training.
 
-    It is a linear rise from 0.01 over the share `warmup`, times half a cosine from 1 down to 0.05.
+    The factor is the product of a linear rise from 0.01 to 1 during the warmup, and a cosine curve
+    that falls from 1 at the start to 0.05 at the end.
 
     Args:
-        done: The share of the training that is over, 0 to 1.
-        warmup: The share of the training that warms up.
+        done: The fraction of the training that is over, from 0 to 1.
+        warmup: The fraction of the training during which the rate rises.
     """
     fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
     return min(1.0, done / warmup + 0.01) * fall
 
 
 def supports_bfloat16(device: str) -> bool:
-    """Return whether the hardware has bfloat16 instructions.
+    """Return whether the hardware of `device` has bfloat16 instructions.
 
-    A processor without them first converts each number to float32, and then this model learns less
-    than half as fast.
+    A processor without these instructions converts each number to float32 first, which makes
+    training with bfloat16 more than twice as slow as training with float32.
     """
     import torch
 
@@ -170,12 +172,12 @@ ProgressCallback = Callable[[Mapping[str, Json]], None]
 
 @dataclass(frozen=True)
 class PretrainResult:
-    """The result of `pretrain`: a folder with a model, new or reused.
+    """The result of `pretrain`: a folder with a new or an existing model.
 
     Attributes:
         out: The folder of the model.
-        record: The record in the folder.
-        reused: Whether the folder existed already, with the same settings.
+        record: The contents of pretrain.json in the folder.
+        reused: Whether the folder already contained a model with the same settings.
     """
 
     out: Path
@@ -190,15 +192,17 @@ class PretrainResult:
 def pretrain(
     settings: PretrainSettings, out: str | Path, progress: ProgressCallback | None = None
 ) -> PretrainResult:
-    """Pretrain a model, or return the existing model if `out` holds one with equal settings.
+    """Pretrain a model and write it to `out`, or return the model in `out` if its settings are
+    equal.
 
     Args:
-        settings: The settings.
+        settings: The settings of the pretraining.
         out: The folder to write.
-        progress: Called with {"part", "done" (0 to 1), …} from time to time.
+        progress: Called repeatedly with a dict that has the keys "part" (what is being done),
+            "done" (a fraction from 0 to 1) and further keys for some parts.
 
     Raises:
-        UsageError: The folder holds something else, or packages are missing.
+        UsageError: The folder contains something else, or required packages are missing.
         DataError: The record in the folder is damaged.
     """
     folder = Path(out).expanduser()
@@ -229,7 +233,11 @@ def pretrain(
 
 
 def read_finished(folder: Path) -> dict[str, Json] | None:
-    """Return the record of a finished folder, else None; raises DataError for a damaged record."""
+    """Return the record of a finished pretraining in `folder`, or None if there is no record.
+
+    Raises:
+        DataError: The record is damaged.
+    """
     try:
         text = (folder / RECORD_FILE).read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -246,19 +254,19 @@ def read_finished(folder: Path) -> dict[str, Json] | None:
 
 
 def check_packages() -> None:
-    """Raise UsageError where packages of the extra `local` are missing."""
+    """Raise UsageError if a package of the extra `local` is missing."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"pretraining needs {', '.join(missing)}: {INSTALL}")
 
 
 class LessonStream:
-    """An endless, reproducible stream of lessons of all tasks, drawn by their shares.
+    """An endless, reproducible stream of lessons of all tasks, drawn with the shares of the tasks.
 
     Attributes:
-        done: The share of the training that is over, 0 to 1. Early lessons have cheap programs, and
-            only late ones have faults.
-        sizes: The size of each task's library.
+        done: The fraction of the training that is over, from 0 to 1. Set it during the training.
+            Early lessons have programs of low cost, and only late lessons have deliberate faults.
+        sizes: The number of programs or chains in each task's library.
     """
 
     def __init__(self, settings: PretrainSettings, progress: ProgressCallback) -> None:
@@ -332,7 +340,11 @@ class LessonStream:
 
 
 def single_token_names(settings: PretrainSettings) -> tuple[str, ...]:
-    """Return the texts that become one token each: the objects of scenes and their words."""
+    """Return the texts that get a token of their own: the objects in scenes, and the words for
+    them.
+
+    The result is empty if the settings do not include the task acre.
+    """
     from ...tasks.programs.acre_scenes import COLORS, ENTITIES, MATERIALS, SHAPES
 
     return (*ENTITIES, *COLORS, *MATERIALS, *SHAPES) if "acre" in settings.tasks else ()
@@ -414,7 +426,7 @@ def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json])
 
 
 def write_measurements(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
-    """Write measurements into the folder's record and model card; return the record."""
+    """Add measurements to the record and the model card in `folder`, and return the new record."""
     from ..model_cards import proposer_card
 
     record = {**(read_finished(folder) or {}), "measured": figures}

@@ -1,4 +1,4 @@
-"""Settings of a pretraining: everything that determines its data and training, and their digest."""
+"""The settings of a pretraining, which determine its data and its result, and their digest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ ROW_TOKENS = 320  # tokens per row in training
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares of answers with each kind of fault (corpus.py)."""
+    """The shares of answers with each deliberate fault, from 0 to 1.
+
+    A malformed answer cannot be parsed. A wrong answer is a program that does not depend on the
+    observations. A narrow answer restricts a correct program to inputs like the shown inputs. A
+    constant answer returns the shown output for every input.
+    """
 
     malformed: float = 0.08
     wrong: float = 0.06
@@ -35,9 +40,10 @@ class Shares:
 
 
 class PretrainSettings(Settings):
-    """Settings that determine the weights if `tokens` is set.
+    """The settings of a pretraining. If `tokens` is set, they determine the trained weights.
 
-    Without it, the clock decides when the training ends.
+    If `tokens` is None, the training ends after `minutes`, so the weights also depend on the
+    machine's speed.
     """
 
     architecture: Literal["llama", "gpt_neox"] = setting(
@@ -87,7 +93,7 @@ class PretrainSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that fails validation."""
+        """Return one sentence that explains why a value is invalid."""
         if error["type"] == "literal_error":
             name = str(error["loc"][0])
             valid = describe_type(cls.model_fields[name].annotation)
@@ -95,7 +101,7 @@ class PretrainSettings(Settings):
         return super().describe_error(error, data)
 
     def as_json(self) -> dict[str, Json]:
-        """Return the settings as JSON, without settings that have no effect."""
+        """Return the settings as a JSON object, without the settings that have no effect."""
         unused = {"minutes"} if self.tokens is not None else set()  # it decides nothing then
         # Without a value, the digest is that of models from before these settings existed.
         unused |= {name for name in ("rows", "programs") if getattr(self, name) is None}
@@ -103,5 +109,5 @@ class PretrainSettings(Settings):
 
     @property
     def digest(self) -> Digest:
-        """The digest of the settings and of the version of corpus and training."""
+        """The digest of the settings and of the version of the training code."""
         return digest_of(self.as_json())

@@ -1,8 +1,9 @@
-"""Apply what a session found to new inputs of any task (`peirce predict`).
+"""Apply the hypotheses that a session found to new inputs of any task (`peirce predict`).
 
-`predictions.py` has the function and chooses the problem. Oracles apply hypotheses in
-`hypotheses.py`, to inputs that `inputs.py` reads; rules and models apply sentences in `sentences.py`.
-`votes.py` computes how many hypotheses agree, and `files.py` writes the table of `--out`.
+`predictions.py` has the function and chooses the problem. `inputs.py` reads the new inputs. In
+`hypotheses.py` a sandbox or solver applies hypotheses to them, and in `sentences.py` rules and
+models apply sentences. `votes.py` computes how many hypotheses agree, and `files.py` writes the
+table for `--out`.
 """
 
 from .predictions import is_labelled_text_bank, predict

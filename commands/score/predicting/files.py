@@ -1,13 +1,15 @@
-"""Write predictions beside the columns of the data, as CSV or Parquet.
+"""Write predictions as further columns of the data, in CSV or Parquet.
 
-The columns `prediction`, `agreement` and `rule` follow the columns of the data, and further ones where
-the family reports them (`valid` and `cost` of a rule about worlds). If a row has no prediction, the
-column `reason` says why. A name that the data has already gets a number, as in `prediction_2`.
+The columns `prediction`, `agreement` and `rule` follow the columns of the data. Some families add
+further columns (`valid` and `cost` for a rule about worlds). If a row has no prediction, the column
+`reason` says why. If the data already has a column with one of these names, the new column gets a
+number, as in `prediction_2`.
 
-CSV keeps the cells of a CSV file as they are written. The outputs of programs are written as a file of
-pairs would hold them (`tasks.custom.examples.format_cell`). Parquet keeps the types of a Parquet file.
-DuckDB writes it: names that differ only in capital letters, and empty ones, get a number there.
-Values that have no common type are JSON text.
+In CSV, the cells of a CSV data file are kept exactly as they were, and outputs of programs are
+written as in a file of pairs (`tasks.custom.examples.format_cell`). In Parquet, the types of a
+Parquet data file are kept. DuckDB writes the Parquet file, so empty column names, and names that
+differ only in capital letters, get a number. If the values of a column have no common type, they
+are written as JSON text.
 """
 
 from __future__ import annotations
@@ -37,11 +39,11 @@ MAX_INTEGER = 2**63
 
 
 def check_prediction_file(out: str | Path, data: str | Path) -> Path:
-    """Check that predictions can be written to the file `out`, and return its path.
+    """Check that predictions can be written to the file `out`, and return the path of the file.
 
     Raises:
-        UsageError: The name `out` does not end in .csv or .parquet, the file cannot be written, or
-            `out` is the data file itself.
+        UsageError: `out` does not end in .csv or .parquet, cannot be written, or is the data file
+            itself.
     """
     target = expand_home(out)
     if target.suffix.lower() not in ENDINGS:
@@ -56,11 +58,17 @@ def check_prediction_file(out: str | Path, data: str | Path) -> Path:
 def write_predictions(
     target: Path, table: Table, rows: Iterable[PredictionRow], problem: str
 ) -> PredictionFile:
-    """Write the rows of a table with their predictions, and return what was written.
+    """Write the rows of a table with their predictions, and return a summary of the written file.
+
+    Args:
+        target: the file to write.
+        table: the columns of the data.
+        rows: the prediction for each row of the table.
+        problem: id of the problem whose hypotheses were applied.
 
     Raises:
-        DataError: The disk is full.
-        OSError: The file cannot be written.
+        DataError: the disk is full.
+        OSError: the file cannot be written.
     """
     found = list(rows)
     as_csv = target.suffix.lower() == ".csv"
@@ -112,12 +120,12 @@ class _Rule(str):
 
 
 def number_names(names: Iterable[str], own: Iterable[str], *, ignore_case: bool) -> list[str]:
-    """Return different names: one that is empty or taken gets a number.
+    """Return `names` with a number added to each name that is empty or already taken.
 
     Args:
         names: the names.
         own: further names that are taken.
-        ignore_case: whether names that differ only in capital letters are the same.
+        ignore_case: whether names that differ only in capital letters count as equal.
     """
     taken = {name.casefold() if ignore_case else name for name in own}
     found = []
@@ -225,7 +233,11 @@ def _quote(name: str) -> str:
 
 
 def find_type(cells: Iterable[Any]) -> str | None:
-    """Return the DuckDB type of a column, or None where its values have no common type."""
+    """Return the DuckDB type of a column, or None if its values have no common type.
+
+    Args:
+        cells: the values of the column.
+    """
     kinds: set[str | None] = set()
     inner: list[Any] = []
     for cell in cells:

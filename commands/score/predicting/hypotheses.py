@@ -1,7 +1,8 @@
-"""Apply the hypotheses of an oracle's family (programs, rules about worlds) to new inputs.
+"""Apply hypotheses that a sandbox or solver can run (programs, rules about worlds) to new inputs.
 
-The best-ranked hypothesis that is consistent with the shown observations decides
-(reports/findings.py). The other consistent ones vote: `agreement` is the share that predicts the same.
+The best hypothesis that is consistent with the shown observations decides the prediction
+(reports/findings.py). All consistent hypotheses vote: `agreement` is the share of the votes for
+this prediction.
 """
 
 from __future__ import annotations
@@ -40,7 +41,15 @@ INPUTS_PER_BATCH = 1_000  # inputs that the hypotheses are applied to in one bat
 
 
 def rank_stored(bank: StoredBank, problem: Problem, store: Path) -> list[Hypothesis] | None:
-    """Return the consistent hypotheses of a session's problem, best first; None for a file."""
+    """Return the consistent hypotheses of a session for one problem, best first.
+
+    The result is None if the bank comes from a file instead of a session.
+
+    Args:
+        bank: the bank of hypotheses.
+        problem: the problem.
+        store: path of the store.
+    """
     session = bank.source.get("session")
     if session is None:
         return None
@@ -52,16 +61,16 @@ def rank_stored(bank: StoredBank, problem: Problem, store: Path) -> list[Hypothe
 
 @dataclass(frozen=True)
 class OraclePredictions:
-    """Predictions by the best hypothesis of a bank.
+    """Predictions by the best hypothesis of a bank, applied by a sandbox or solver.
 
     Args:
-        problem: the problem of the bank.
+        problem: the problem that the hypotheses explain.
         bank: name of the bank, for messages.
         texts: the hypotheses of a bank from a file, best first.
-        ranked: the consistent hypotheses of a session, best first; None for a file, whose hypotheses
-            are judged on the shown observations.
+        ranked: the consistent hypotheses of a session, best first; None for a bank from a file,
+            whose hypotheses are first judged on the shown observations.
         inputs: the inputs to predict.
-        opening: how the oracle is opened.
+        opening: the settings with which the sandbox or solver is opened.
     """
 
     problem: Problem
@@ -72,7 +81,7 @@ class OraclePredictions:
     opening: OracleSettings
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
-        """Pass the prediction for each input to `give`."""
+        """Predict the output of each input, and pass the predictions to `give` in order."""
         family = problem_family(self.problem)
         view = self.inputs.problem.make_view(InputSet("none", ()))
         rows = self.inputs.rows

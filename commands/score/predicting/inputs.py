@@ -1,10 +1,11 @@
-"""Read the inputs to predict, with the columns of the file that they come from.
+"""Read the inputs to predict, together with the columns of the file that contains them.
 
-Programs take JSON Lines, a JSON list, CSV, TSV or Parquet. A row is an input, or has a column `input`
-and optionally `output`; where the inputs of the session are objects, a row may also have their keys as
-columns. A CSV cell is read as in a file of pairs. A column `problem` selects the rows of the bank's problem. Any other file is read as data of
-the task, whose pairs are then predicted. A family whose observations consist of several inputs, such
-as worlds of elements, reads its own files.
+For programs, the file is JSON Lines, a JSON list, CSV, TSV or Parquet. A row is an input, or has a
+column `input` and optionally a column `output`. If the session's inputs are objects, a row may also
+have the keys of the objects as columns. A CSV cell is read as in a file of pairs. If there is a
+column `problem`, only the rows of the bank's problem are read. Any other file is read as data of
+the task, and its pairs are predicted. A family whose observations consist of several inputs, such
+as worlds of elements, reads its own file formats.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ INPUT, OUTPUT = "input", "output"
 
 @dataclass(frozen=True)
 class InputRow:
-    """An input to predict.
+    """One input to predict.
 
     Attributes:
-        input: The input.
-        output: The known output.
-        has_output: Whether the output is known.
-        observation: The index of the observation that the input belongs to, where the family splits
-            observations.
-        columns: The columns that name the input there, such as world and element.
+        input: the input.
+        output: the known output; None if it is not known.
+        has_output: whether the output is known.
+        observation: the index of the observation that contains the input, for families whose
+            observations consist of several inputs; otherwise None.
+        columns: columns that identify the input in its observation, such as world and element.
     """
 
     input: Json
@@ -56,19 +57,20 @@ class InputRow:
 
     @property
     def pair(self) -> Observation:
-        """The input with its output, None where it is not known."""
+        """The input with its output. The output is None if it is not known."""
         return Observation(self.input, self.output)
 
 
 @dataclass(frozen=True)
 class PredictionInputs:
-    """The inputs of a file.
+    """The inputs to predict, from one file.
 
     Attributes:
-        table: The columns that the file has, with n rows.
-        rows: The n inputs.
-        problem: The problem that says how the inputs are judged.
-        observations: The observations that the inputs belong to, where the family splits them.
+        table: the columns of the file, with n rows.
+        rows: the n inputs.
+        problem: the problem to which the hypotheses apply.
+        observations: the observations that contain the inputs, for families whose observations
+            consist of several inputs.
     """
 
     table: Table
@@ -78,11 +80,15 @@ class PredictionInputs:
 
 
 def read_inputs(data: str | Path, problem: Problem) -> PredictionInputs:
-    """Read the inputs for a bank that an oracle applies.
+    """Read the inputs to predict with hypotheses that a sandbox or solver applies.
+
+    Args:
+        data: the file or folder with the inputs.
+        problem: the problem to which the hypotheses apply.
 
     Raises:
-        UsageError: There is no such file.
-        DataError: The file holds no inputs of this problem.
+        UsageError: the file does not exist.
+        DataError: the file contains no inputs of this problem.
     """
     path = expand_home(data)
     family = load_family(problem.family)

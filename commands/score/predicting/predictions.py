@@ -1,6 +1,6 @@
-"""The function `predict`, its checks of settings, and the problem that a bank is about.
+"""The function `predict`: check its settings, choose the problem, and apply a bank of hypotheses.
 
-Nothing is stored.
+Predictions are not written to the store.
 """
 
 from __future__ import annotations
@@ -78,31 +78,33 @@ def predict(
     out: str | Path | None = None,
     **settings: Unpack[PredictOptions],
 ) -> Iterator[PredictionRow] | PredictionFile:
-    """Apply a bank to new rows: one result for each row of `data`, in order.
+    """Apply a bank of hypotheses to new rows, and return one prediction for each row, in order.
 
     Args:
-        bank: a session id, a unique prefix of it, or `last`; or a file that `peirce bank --out`
+        bank: a session id, a unique prefix of one, or `last`; or a file that `peirce bank --out`
             wrote.
-        data: the rows, as a file, a list of dicts or a table. For programs: JSON Lines, JSON, CSV or Parquet, each row an input, or with
-            the columns `input` and optionally `output`; or data of the task. For rules about worlds:
-            worlds in a form that the task `abd` reads, one row for each element. For labelled text:
-            a table with the columns that the bank uses.
-        problem: the problem whose bank to use, where there are several.
-        label: column of the labels, where it has another name than in the bank.
-        model: the model to call where `judge_model` is not set. Without either, exact rules alone
-            decide.
+        data: the rows, as a file, a list of dicts or a table. For programs: JSON Lines, JSON, CSV
+            or Parquet. Each row is an input, or has the columns `input` and optionally `output`.
+            Data of the task is also accepted. For rules about worlds: worlds in a form that the
+            task `abd` reads, which give one row for each element. For labelled text: a table with
+            the columns that the bank uses.
+        problem: id of the problem whose hypotheses to use, if the bank has several problems.
+        label: column of the labels, if it has another name than in the bank's data.
+        model: the model to call if `judge_model` is not set. If both are None, only exact rules are
+            applied.
         judge_model: the model to call.
-        seed: seed of random draws; None for the session's own.
-        out: write the predictions to this .csv or .parquet file, beside the columns of the data.
-        settings: how the bank is read (`inference`: None for the session's own, or multi for a
-            file), settings of the called model, and how an oracle is opened. Settings of labelled
-            text are an error with any other bank.
+        seed: seed of random draws; None for the session's own seed.
+        out: write the predictions and the columns of the data to this .csv or .parquet file.
+        settings: `inference` (how labels are predicted with the bank; None for the session's own
+            strategy, or multi for a file), settings of the called model, and settings of the
+            sandbox or solver. Settings of labelled text are an error with any other bank.
 
     Returns:
-        An iterator with a `PredictionRow` for each row, numbered from 1; with `out`, a
-        `PredictionFile` once the file is written. `how` is explained in
-        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable or needs_model, or why
-        the hypothesis is undefined for the input.
+        An iterator with a `PredictionRow` for each row, numbered from 1. With `out`, a
+        `PredictionFile` after the file was written. `how` is explained in
+        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable, needs_model, or the
+            reason
+        why the hypothesis is undefined for the input.
 
     Raises:
         UsageError: a setting is invalid, or no hypothesis can be applied.
@@ -185,9 +187,14 @@ def _prepare_sentences(
 def is_labelled_text_bank(
     bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
 ) -> bool:
-    """Return whether a bank is read by rules and models instead of an oracle.
+    """Return whether the hypotheses of a bank are sentences about labelled text.
 
-    It raises the same errors as `predict`.
+    The errors are those of `predict`.
+
+    Args:
+        bank: a session id, a unique prefix of one, `last`, or the path of a bank file.
+        problem: id of the problem, if the bank has several problems.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     return _labels_rows(_problem_of(read_bank(bank, store_path(store)), str(bank), problem))
 

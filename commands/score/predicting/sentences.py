@@ -1,12 +1,13 @@
-"""Apply a bank of sentences to new rows of labelled text, by exact rules and models.
+"""Apply a bank of sentences to new rows of labelled text, with exact rules and models.
 
-The bank of a session is read as that session read it: with its settings and the rows that it was
-shown, and with its sentences weighted by its validation rows. A file holds none of these, so its
-sentences are weighted by the statistics that it does hold.
+The bank of a session is used in the same way as in the session: with the session's settings, the
+rows that it was shown, and sentences weighted by its validation rows. A bank file does not contain
+these data, so its sentences are weighted by the statistics in the file.
 
-`agreement` is the share of the sentences that give a label to the row and give this one. Exact
-sentences are all applied. A sentence that takes a model votes on the rows for which the strategy
-asked the model about it alone; no call is made for the vote.
+`agreement` is a share of sentences. It counts the sentences that predict a label for the row, and
+among them those that predict the decided label. All exact sentences count. A sentence that needs a
+model counts only for rows for which the strategy asked the model about this sentence alone. No
+further calls are made to compute the agreement.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 
 def check_inference(name: str | None, problem: Problem) -> None:
-    """Raise UsageError for a strategy that cannot read this bank."""
+    """Raise UsageError if the strategy `name` is unknown or cannot be used with this problem's
+    bank.
+    """
     from ....graphs.bank.reading import CHOOSE
     from ....graphs.inference import STRATEGIES
     from ....tasks.text.family import select_split
@@ -49,7 +52,12 @@ def check_inference(name: str | None, problem: Problem) -> None:
 def read_labelled_rows(
     data: str | Path, problem: Problem, label: str | None
 ) -> tuple[Table, list[InputRow]]:
-    """Return the table of a file or folder, and each row with its label, if there is one.
+    """Return the table of a file or folder, and each row with its label if the row has one.
+
+    Args:
+        data: the file or folder.
+        problem: the problem of the bank, which defines the columns and the labels.
+        label: the column of the labels; None for the name in the bank's data.
 
     Raises:
         DataError: the data does not fit the bank.
@@ -79,12 +87,12 @@ class SentencePredictions:
     """Predictions by the sentences of a bank.
 
     Args:
-        problem: the problem, which holds the sentences as its stored bank.
+        problem: the problem, which contains the sentences as its stored bank.
         rows: the rows to predict.
-        settings: how the bank is read.
+        settings: how sentences are applied and labels are predicted.
         seed: seed of random draws.
-        asked: the model to call, if any.
-        concurrency: number of concurrent calls.
+        asked: the model to call, if there is one.
+        concurrency: number of calls at the same time.
     """
 
     problem: Problem
@@ -95,7 +103,11 @@ class SentencePredictions:
     concurrency: int
 
     def make_case(self, proposer: Proposer | None) -> Any:
-        """Return the case of the problem with the bank's entries."""
+        """Return the problem as a method sees it, with the sentences of the bank.
+
+        Args:
+            proposer: the model to call; None for no model.
+        """
         from ....graphs.methods.infer import read_entries
         from ....graphs.runtime.case import SessionSettings
         from ....graphs.runtime.memory import make_case
@@ -112,7 +124,11 @@ class SentencePredictions:
         return case
 
     def check(self, bank: str) -> None:
-        """Raise DataError if no hypothesis of the bank can be judged; warn if some cannot."""
+        """Raise DataError if no sentence of the bank can be judged, and warn if some cannot.
+
+        Args:
+            bank: name of the bank, for messages.
+        """
         from ....tasks.io.messages import warn
 
         kept = len(self.make_case(None).stored_entries)
@@ -124,7 +140,7 @@ class SentencePredictions:
                  " are duplicates or not sentences")  # fmt: skip
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
-        """Pass the prediction for each row to `give`."""
+        """Predict the label of each row, and pass the predictions to `give` in order."""
         from ....graphs.bank.reading import iter_parts, make_reading, select_strategy
         from ....graphs.inference import REASONS, predict
 

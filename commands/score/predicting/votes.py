@@ -1,4 +1,6 @@
-"""The agreement of hypotheses on new inputs: a plain vote, in which each hypothesis counts once."""
+"""Compute the agreement of hypotheses on new inputs by a vote in which each hypothesis counts
+once.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,18 @@ from numpy.typing import NDArray
 def agreement_shares(
     codes: NDArray[np.int64], defined: NDArray[np.bool_], decided: Sequence[int | None]
 ) -> list[float | None]:
-    """Return the share of the hypotheses that predict what was decided, for each of n inputs.
+    """Return, for each of n inputs, the share of hypotheses that predict the decided output.
 
-    Hypotheses that predict nothing for an input do not vote on it.
+    A hypothesis that predicts nothing for an input does not count for this input.
 
     Args:
-        codes: the predictions of m hypotheses, (m, n).
-        defined: whether each hypothesis predicts something, (m, n).
-        decided: the code that was decided for each input; None where nothing was predicted.
+        codes: codes of the predictions of m hypotheses, of shape (m, n).
+        defined: whether each hypothesis predicts something, of shape (m, n).
+        decided: the code of the decided output for each input; None if there is no prediction.
 
     Returns:
-        For each input, a share from 0 to 1; None where nothing was decided or nobody votes.
+        For each input a share from 0 to 1, or None if there is no decided output or no hypothesis
+        predicts something.
     """
     voters = defined.sum(axis=0).tolist()
     shares: list[float | None] = []

@@ -1,1 +1,1 @@
-"""Tables and figures for the ABD tasks (abduction of rules over finite relational worlds)."""
+"""Tables and figures for the task `abd` (ABD: abduction of rules over finite relational worlds)."""

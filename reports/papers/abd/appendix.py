@@ -1,8 +1,9 @@
-"""Tables G.1 to H.3 of the ABD paper, with sessions in the place of models.
+"""Tables G.1 to H.3 of the ABD paper, in which sessions take the place of models.
 
-They cover gaps by theory and their distribution, survival, rules that beat the planted one, and
-failures. Values are counts and means without intervals, for each session and, if there are several,
-for all of them together as in the paper.
+The gap of a rule is its cost above the lower bound, per world. The tables show gaps by theory and
+their distribution, rules that stay valid on holdouts, rules that cost less than the planted rule,
+and failures. Values are counts and means without intervals, for each session and, if there are
+several sessions, for all sessions together as in the paper.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from .records import MODES, PATTERNS, Record
 
 
 def table_g1(runs: Sequence[SessionRecords]) -> Table:
-    """Return tables G.1 to G.3: gaps on prompt worlds and holdouts by regime and theory.
+    """Return tables G.1 to G.3: gaps on prompt worlds and holdouts, by regime and theory.
 
-    The last column counts the rules that are valid on both.
+    The last column is the number of rules that are valid on both prompt worlds and holdouts.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -43,7 +44,7 @@ def table_g1(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g4(runs: Sequence[SessionRecords]) -> Table:
-    """Return the distribution of the gaps of valid rules on the prompt worlds."""
+    """Return table G.4: the distribution of the gaps of valid rules on the prompt worlds."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for regime, some in add_all_group(group_by_regime(run.records), run.records):
@@ -54,7 +55,10 @@ def table_g4(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g5(runs: Sequence[SessionRecords]) -> Table:
-    """Return the growth of the gap by theory for rules valid on both, with regimes pooled."""
+    """Return table G.5: how much larger the gap is on holdouts, by theory.
+
+    Only rules that are valid on prompt worlds and holdouts count. All regimes are combined.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for theory, some in group_by_theory(run.records):
@@ -64,10 +68,11 @@ def table_g5(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g6(runs: Sequence[SessionRecords]) -> Table:
-    """Count rules that hold beyond the prompt worlds, with one row per session (table G.6 of ABD).
+    """Return table G.6: how many rules stay valid beyond the prompt worlds, with one row per
+    session.
 
-    The columns count the rules that are valid in all prompt worlds, those of them whose problem has
-    holdouts, and those of them that are valid in all holdouts.
+    The columns are the number of rules that are valid in all prompt worlds, how many of these rules
+    belong to a problem with holdouts, and how many of those are valid in all holdouts.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -86,12 +91,16 @@ def table_g6(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g7(runs: Sequence[SessionRecords]) -> Table:
-    """Count rules that cost less than the planted one on the prompt worlds, by theory."""
+    """Return table G.7: the rules that cost less than the planted rule on the prompt worlds, by
+    theory.
+    """
     return _beating(runs, "theory", group_by_theory)
 
 
 def table_g8(runs: Sequence[SessionRecords]) -> Table:
-    """Count rules that cost less than the planted one, by the size of the planted rule."""
+    """Return table G.8: the rules that cost less than the planted rule, by size of the planted
+    rule.
+    """
 
     def sized(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
         return group_by_size(records, lambda one: one.facts.reference_size, REFERENCE_SIZES)
@@ -121,10 +130,10 @@ def _beating(
 
 
 def table_h1(runs: Sequence[SessionRecords]) -> Table:
-    """Return the outcomes of answers as shares of all problems (table H.1 of ABD).
+    """Return table H.1: the outcomes of answers, as shares of all problems.
 
-    Repaired answers are also counted in the other columns. Scope errors and unbound variables are
-    parse errors.
+    Repaired answers are also counted in the other columns. Scope errors and unbound variables count
+    as parse errors.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -144,7 +153,10 @@ def table_h1(runs: Sequence[SessionRecords]) -> Table:
 
 
 def reasons(runs: Sequence[SessionRecords]) -> Table:
-    """Count why answers hold no rule; syntax is separate from scope, unbound variables and names."""
+    """Return a table of the reasons why answers contain no readable rule.
+
+    Syntax errors are counted separately from scope errors, unbound variables and unknown names.
+    """
     names = sorted({one.reason for run in runs for one in run.records if one.reason})
     rows: list[tuple[Cell, ...]] = []
     for run in add_pooled_run(runs):
@@ -155,12 +167,10 @@ def reasons(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_h2(runs: Sequence[SessionRecords]) -> Table:
-    """Count how rules fail (table H.2 of ABD).
+    """Return table H.2: how many rules fail in each way.
 
-    Each rule counts under the first failure mode that fits, in the order of the columns.
-
-    Repaired answers are counted in a column of their own and also under the outcome of the repaired
-    rule.
+    A rule counts in the first column whose failure applies. Repaired answers are also counted in a
+    column of their own.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in add_pooled_run(runs):
@@ -184,7 +194,10 @@ def _failures(records: Sequence[Record]) -> list[int]:
 
 
 def table_h3(runs: Sequence[SessionRecords]) -> Table:
-    """Count brittle rules by the quantifiers that they contain."""
+    """Return table H.3: the number of brittle rules, by the quantifiers that they contain.
+
+    A brittle rule is valid on the prompt worlds but not on the holdouts.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in add_pooled_run(runs):
         for regime, some in group_by_regime(run.records):

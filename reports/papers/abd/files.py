@@ -1,6 +1,6 @@
 """All tables of `peirce eval abd`, as JSON and as the files that `--out DIR|FILE` writes.
 
-Every table names its evaluator and states how its intervals were computed.
+Above every table is a sentence that names the evaluator and says how intervals were computed.
 """
 
 from __future__ import annotations
@@ -77,13 +77,14 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class ScoredRuns:
-    """Scored sessions in the order of the tables, and their problems.
+    """Scored sessions in the order of the tables, with their problems.
 
     Args:
         evaluator: Name of the evaluator.
-        runs: The sessions.
-        problems: The problems.
-        references: Reference rules of these problems (abd/reference_rules.py).
+        runs: The records of each session.
+        problems: Statistics of the problems.
+        references: The reference rules of the problems (abd/reference_rules.py), in the form of
+            sessions.
     """
 
     evaluator: str
@@ -93,9 +94,10 @@ class ScoredRuns:
 
 
 def build_tables(scored: ScoredRuns) -> dict[str, Table]:
-    """Return the tables by name, as described in `ABOUT`.
+    """Return the tables by name. `ABOUT` describes each table.
 
-    Empty tables are left out, and so is the comparison of pairs for a single session.
+    Empty tables are left out. The comparison of shorter and longer rules is left out for a single
+    session.
     """
     runs, problems = scored.runs, scored.problems
     all_rows = (*runs, *scored.references)
@@ -127,7 +129,9 @@ def build_tables(scored: ScoredRuns) -> dict[str, Table]:
 
 
 def as_json(table: Table) -> list[dict[str, Json]]:
-    """Return one object per row; a mean is {mean, low, high}, where the bounds may be None."""
+    """Return a table as one object per row. A mean is {mean, low, high}, where the bounds may be
+    None.
+    """
     heads = [heading.rstrip(" ↑↓") for heading in table.headings]
     return [dict(zip(heads, map(_json, row), strict=True)) for row in table.rows]
 
@@ -139,7 +143,13 @@ def _json(cell: Cell) -> Json:
 
 
 def describe_table(evaluator: str, name: str, table: Table) -> str:
-    """Return the sentences that explain a table, to print above it."""
+    """Return the sentences to print above a table.
+
+    Args:
+        evaluator: Name of the evaluator.
+        name: Name of the table.
+        table: The table.
+    """
     named = f"{ABOUT[name]} Evaluator: {evaluator}."
     cells = (cell for row in table.rows for cell in row)
     if not any(isinstance(cell, Mean) and cell.low is not None for cell in cells):
@@ -158,15 +168,15 @@ def render_files(
 ) -> dict[Path, str | bytes]:
     """Return the contents of the files to write, by path.
 
-    A .csv file gets every metric of every group in long form, and a .md file all tables. A folder
-    gets both as abd.csv and abd.md, each table as .csv and .md, and one CSV of problems per
-    session.
+    A .csv file contains every metric of every group, one per row. A .md file contains all tables. A
+    folder contains both as abd.csv and abd.md, each table as .csv and .md, and one CSV of problems
+    per session.
 
     Args:
         scored: The sessions.
-        by_name: The value of `build_tables`.
-        by_problem: Rows of problems by session.
-        target: A file or a folder.
+        by_name: The result of `build_tables`.
+        by_problem: Rows of problems, by session.
+        target: The file or folder to write.
     """
     long = add_evaluator_column(abd_tables.long_table(scored.runs), scored.evaluator)
     if target.suffix == ".csv":
@@ -192,5 +202,5 @@ def _markdown(evaluator: str, name: str, table: Table) -> str:
 
 
 def add_evaluator_column(table: Table, evaluator: str) -> Table:
-    """Add a first column that names the evaluator, for files without sentences."""
+    """Return a table with a first column that names the evaluator, for CSV files."""
     return Table(("evaluator", *table.headings), tuple((evaluator, *row) for row in table.rows))

@@ -1,6 +1,7 @@
-"""Records of several sessions, grouped by regime, theory, difficulty and size.
+"""Group the records of sessions by regime, theory, difficulty and size.
 
-`find_pairs` supports the comparison of shorter and longer rules (ABD, sections 6.2 to 6.5).
+A record is the scored answer to one problem. `find_pairs` supports the comparison of shorter and
+longer rules (ABD, sections 6.2 to 6.5).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BANDS = ((0.9, "high validity"), (0.5, "intermediate validity"), (0.0, "low vali
 
 @dataclass(frozen=True)
 class SessionRecords:
-    """The records of one session, with the session's name in tables."""
+    """The records (scored answers) of one session, with the name of the session in tables."""
 
     session: str
     name: str
@@ -35,12 +36,16 @@ class SessionRecords:
 
     @property
     def validity(self) -> float:
-        """Share of rules valid on the prompt worlds after repair; 0 if none could be judged."""
+        """The share of rules that are valid on the prompt worlds after repair; 0 if no rule was
+        judged.
+        """
         return _mean(one.valid for one in self.records) or 0.0
 
     @property
     def band(self) -> str:
-        """The band of table 2: above 90%, from 50% to 90%, or below."""
+        """The band of table 2 to which the session's validity belongs: above 90%, from 50% to 90%,
+        or below 50%.
+        """
         high, middle = BANDS[0], BANDS[1]
         if self.validity > high[0]:
             return high[1]
@@ -48,7 +53,7 @@ class SessionRecords:
 
 
 def sort_runs(runs: Iterable[SessionRecords]) -> tuple[SessionRecords, ...]:
-    """Return runs in the order of table 2: by band, then by mean gap, then by name."""
+    """Return the sessions in the order of table 2: by band, then by mean gap, then by name."""
     names = [band for _, band in BANDS]
 
     def place(run: SessionRecords) -> tuple[int, bool, float, str]:
@@ -59,8 +64,8 @@ def sort_runs(runs: Iterable[SessionRecords]) -> tuple[SessionRecords, ...]:
 
 
 def add_pooled_run(runs: Sequence[SessionRecords]) -> tuple[SessionRecords, ...]:
-    """Return the sessions. If there are several, put a pooled session with all their records
-    first.
+    """Return the sessions, preceded by one with the records of all sessions if there are
+    several.
     """
     if len(runs) < 2:
         return tuple(runs)
@@ -72,23 +77,25 @@ Group = tuple[str, list[Record]]
 
 
 def group_by_regime(records: Sequence[Record]) -> list[Group]:
-    """Return the regimes that occur, in the order of `REGIMES`."""
+    """Return (regime, records) for each regime that occurs, in the order of `REGIMES`."""
     of = {regime: [one for one in records if one.facts.regime == regime] for regime in REGIMES}
     return [(regime, some) for regime, some in of.items() if some]
 
 
 def add_all_group(groups: Sequence[Group], records: Sequence[Record]) -> list[Group]:
-    """Return the groups. If there are several, add a last group with all records."""
+    """Return the groups, followed by one group with all records if there are several groups."""
     return [*groups, (ALL, list(records))] if len(groups) > 1 else list(groups)
 
 
 def group_by_theory(records: Sequence[Record]) -> list[Group]:
-    """Group records by the theory of their problem."""
+    """Return (theory, records) for each theory that occurs."""
     return _by(records, lambda one: one.facts.theory)
 
 
 def group_by_difficulty(records: Sequence[Record]) -> list[Group]:
-    """Group records by difficulty, and leave out records without a difficulty."""
+    """Return (difficulty, records) for each difficulty. Records without a difficulty are left
+    out.
+    """
     return _by([one for one in records if one.facts.difficulty], lambda one: one.facts.difficulty)
 
 
@@ -100,7 +107,14 @@ def _by(records: Sequence[Record], key: Callable[[Record], str]) -> list[Group]:
 def group_by_size(
     records: Sequence[Record], size: Callable[[Record], int | None], starts: Sequence[int]
 ) -> list[Group]:
-    """Group records by size into bins that begin at `starts`; records without a size are left out."""
+    """Return the records grouped by size. Records without a size are left out.
+
+    Args:
+        records: The records.
+        size: Returns the size of a record, or None.
+        starts: The smallest size of each group, in ascending order. The last group has no upper
+            limit.
+    """
     groups: list[Group] = []
     for start, end in [*pairwise(starts), (starts[-1], None)]:
         name = f"[{start}, {end})" if end is not None else f"[{start}, ∞)"
@@ -113,13 +127,13 @@ def group_by_size(
 
 
 class GapSpread(NamedTuple):
-    """Distribution of gaps: the cost of a rule above the lower bound, per world.
+    """The distribution of gaps. A gap is the cost of a rule above the lower bound, per world.
 
     Args:
         n: Number of gaps.
         largest: The largest gap.
-        over_3: Share strictly above 3.
-        over_5: Share strictly above 5.
+        over_3: Share of gaps above 3.
+        over_5: Share of gaps above 5.
     """
 
     n: int
@@ -132,7 +146,7 @@ class GapSpread(NamedTuple):
 
 
 def gap_spread(records: Sequence[Record]) -> GapSpread | None:
-    """Return the distribution of the prompt gaps of valid rules, or None if there are none.
+    """Return the distribution of the gaps of valid rules on prompt worlds; None if there are none.
 
     The 90th percentile interpolates linearly at 0.9 (n - 1) (table G.4).
     """
@@ -151,10 +165,11 @@ def gap_spread(records: Sequence[Record]) -> GapSpread | None:
 
 
 class RulePair(NamedTuple):
-    """Shorter and longer rules of one problem that has both kinds.
+    """A comparison of shorter and longer valid rules for one problem.
 
-    Shorter rules are no longer than the planted rule. For each kind, the fields hold the share
-    valid on the holdouts and the mean growth of the gap (None without a survivor).
+    A shorter rule is at most as long as the planted rule. For shorter and for longer rules, the
+    fields are the share that is valid on the holdouts, and the mean growth of the gap from prompt
+    worlds to holdouts (None if no rule is valid on the holdouts).
     """
 
     regime: str
@@ -165,10 +180,9 @@ class RulePair(NamedTuple):
 
 
 def find_pairs(runs: Sequence[SessionRecords]) -> list[RulePair]:
-    """Return the problems with both shorter and longer valid rules (section 6.5).
+    """Return a comparison for each problem with both shorter and longer valid rules (section 6.5).
 
-    At least two sessions must have a valid rule: one no longer than the planted rule and different
-    from it, and one longer.
+    A shorter rule must differ from the planted rule. The rules come from different sessions.
     """
     problems: dict[str, list[Record]] = {}
     for one in (record for run in runs for record in run.records):
@@ -196,7 +210,13 @@ def find_pairs(runs: Sequence[SessionRecords]) -> list[RulePair]:
 
 
 def paired_interval(pairs: Sequence[RulePair], field: str) -> Interval:
-    """Return the mean over problems of one field of a pair, resampled within regimes."""
+    """Return the mean of one field over comparisons, with an interval that resamples within
+    regimes.
+
+    Args:
+        pairs: The comparisons.
+        field: Name of a field of `RulePair`.
+    """
     return stratified_mean(
         [getattr(one, field) for one in pairs],
         [one.regime for one in pairs],

@@ -1,12 +1,13 @@
-"""The evaluation of exception rules (ABD, section 6; definitions and denominators in docs/explanation/exception-rules.md).
+"""The evaluation of exception rules (ABD, section 6).
 
-Each problem has one prediction (`records.py`). From the store alone, as at the end of a session,
-the prediction is scored on the prompt worlds by the exact evaluator. `peirce eval abd` judges the
-stored answers again, by either evaluator, and opens the holdouts (commands/score/rule_scores.py).
+Definitions and denominators are in docs/explanation/exception-rules.md. One answer per problem is
+scored (`records.py`). At the end of a session, the answer is scored on the prompt worlds by the
+exact evaluator, with data from the store alone. `peirce eval abd` judges the stored answers again,
+with either evaluator, and also on the holdouts (commands/score/rule_scores.py).
 
-Validity and `holdout_validity` divide by all problems, including malformed answers; gaps and sizes
-are means over valid rules. If a limit of the solver leaves a result open, it has no value, and
-`limited` counts it.
+Validity and `holdout_validity` are shares of all problems, including those with malformed answers.
+Gaps and sizes are means over valid rules. If the solver reached a limit, the result has no value
+and is counted in `limited`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ NAMES = tuple(metric.name for metric in METRICS)
 
 
 def record_metrics(one: Record) -> dict[str, float | None]:
-    """Return the metrics of a record, None if it is not in the denominator."""
+    """Return the metrics of a scored answer.
+
+    A metric is None if the answer does not count for the metric.
+    """
     invalid = None if one.valid is None else one.has_rule and not one.valid
     found = {
         "prompt_validity": one.strictly_valid,
@@ -95,12 +99,13 @@ def intervals(
     *,
     seed: int = SEED,
 ) -> dict[str, Interval]:
-    """Return means of metrics over records, with intervals that resample within the regime.
+    """Return means of metrics over records, with intervals that resample problems within their
+    regime.
 
     Args:
-        records: The records.
+        records: The scored answers.
         metrics: Names of the metrics.
-        has_value: Selects the records that have values. Resamples draw from all records, because the
+        has_value: Selects the records that count. Resamples are drawn from all records, because the
             selected property, such as a rule's size, is an outcome too.
         seed: Seed of the draws.
     """
@@ -112,7 +117,13 @@ def intervals(
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Return the metrics on the prompt worlds, by the exact evaluator, from the stored judgements."""
+    """Return the metrics of a problem on its prompt worlds, from the stored judgements.
+
+    Args:
+        problem: The problem.
+        steps: The recorded steps of the problem.
+        space: Ignored.
+    """
     attempts: list[Attempt] = []
     for answer in (one for step in steps for one in step.answers):
         for judged in answer.judged:
@@ -131,7 +142,7 @@ def problem_metrics(
 
 
 def record_row(one: Record) -> Mapping[str, float | str | None]:
-    """Return a record as a row of `--by-problem`."""
+    """Return a scored answer as one row of the output of `--by-problem`."""
     return {
         "regime": one.facts.regime,
         "theory": one.facts.theory,

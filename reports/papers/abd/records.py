@@ -1,21 +1,22 @@
-"""The prediction of one problem that the evaluation `abd` counts (ABD, sections 4.4 and 6.1).
+"""Choose the answer to a problem that the evaluation `abd` scores (ABD, sections 4.4 and 6.1).
 
-A model that answers once has one rule per problem. If a session answered more often, one answer is
-chosen by the prompt worlds alone: the first that is valid in all of them, because the order of
-answers is the proposer's own order of preference and later answers were requested as alternatives.
+If a model answers once, its answer is scored. If a session has several answers to a problem, the
+choice depends only on the prompt worlds. The first answer that is valid in all prompt worlds is
+scored, because the proposer gives its preferred answer first and was then asked for alternatives.
 If the solver commented on each answer and the proposer was asked for a better one (`refine`), the
-best answer is chosen: least total cost, then smallest AST, then earliest. Without a valid answer it
-is the first rule that could be read, and without any rule the first answer, with the reason why it
-holds none.
+best valid answer is scored: the answer with the least total cost, then the smallest syntax tree,
+then the earliest. If no answer is valid, the first readable rule is scored. If no rule is readable,
+the first answer counts, with the reason why it contains no rule.
 
-`session_feedback` names the feedback that a session's model received from the oracle while it answered,
-from the session's settings. Results with feedback are not single-turn results, so tables name it.
+`session_feedback` names the feedback that a session's model received from the solver while it
+answered. Results with feedback are not single-turn results, so tables name the feedback.
 
-    none            none: asked once, or repeatedly without comment
-    tool            the oracle was offered as a tool (a model that refuses tools finds the result of
-                    such a call in its next prompt)
+    none            no feedback: the model was asked once, or repeatedly without comment
+    tool            the model could call the solver as a tool (a model without tool calls finds the
+                    result of such a call in its next prompt)
     solver          the next prompt reports on each answer
-    solver+search   and a search repairs and shrinks answers; other parts are joined the same way
+    solver+search   in addition, a search repairs and shrinks answers; other combinations are named
+                    in the same way
 """
 
 from __future__ import annotations
@@ -51,19 +52,19 @@ PATTERNS: tuple[Pattern, ...] = (
 
 @dataclass(frozen=True)
 class Facts:
-    """Properties of a problem by which the tables group problems.
+    """Properties of a problem by which tables group problems.
 
     Args:
         problem: Id of the problem.
         key: Digest of the problem, which is the same in all sessions.
-        regime: "full", "partial" or "skeptical": which choices of unknown atoms count.
+        regime: "full", "partial" or "skeptical": how unknown atoms are treated.
         theory: Name of the theory in the paper and in the files.
-        difficulty: Difficulty of the problem, "" if unknown.
-        reference: The planted rule in normal form; None if the problem has none.
-        reference_size: Number of syntax nodes of the planted rule; None if there is none.
+        difficulty: Difficulty of the problem; "" if unknown.
+        reference: The planted rule in normal form; None if the problem has no planted rule.
+        reference_size: Number of syntax nodes of the planted rule; None without a planted rule.
         prompt_worlds: Number of prompt worlds.
-        holdout_worlds: Number of holdouts that were opened.
-        holdouts_known: Whether the number of holdouts is known. It may be 0.
+        holdout_worlds: Number of holdouts that were judged.
+        holdouts_known: Whether the number of holdouts is known. The number may be 0.
     """
 
     problem: str
@@ -83,8 +84,8 @@ def problem_facts(problem: Problem, opened: bool = True) -> Facts:
 
     Args:
         problem: The problem.
-        opened: Whether the holdouts were judged too. False at the end of a session, when only the
-            prompt worlds were judged.
+        opened: Whether the holdouts were judged as well. At the end of a session only the prompt
+            worlds were judged.
     """
     told = problem.public["theory"]
     reference = _reference(problem)
@@ -115,15 +116,15 @@ def _reference(problem: Problem) -> Formula | None:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One answer to a problem of the task `abd`, as an evaluator reads it.
+    """One answer to a problem of the task `abd`, with the rule that an evaluator read from it.
 
     Args:
         index: Index of the answer among the answers to the problem, from 0.
         answer: Text of the answer.
         rule: The rule in the answer; None if the answer has no readable rule.
-        reason: Why the answer has no readable rule.
+        reason: Why the answer has no readable rule; "" if it has one.
         closed: Number of closing parentheses that were added at the end of the rule.
-        shown: Validity of the rule in each prompt world.
+        shown: Validity of the rule in each prompt world; None if it was not judged.
     """
 
     index: int
@@ -141,16 +142,20 @@ class Attempt:
 
 
 def is_refined(steps: Sequence[StepRecord]) -> bool:
-    """Return whether the solver commented on each answer of a problem to improve the next one."""
+    """Return whether the solver commented on each answer to a problem, so that the next one could
+    improve.
+    """
     return any(step.fields.get(FEEDBACK) is True for step in steps)
 
 
 def choose_attempt(attempts: Sequence[Attempt], refined: bool = False) -> Attempt:
-    """Return the one answer to a problem that is scored; a missing answer if there are none.
+    """Return the answer to a problem that is scored.
+
+    Without answers, the result is an empty answer with the reason "missing".
 
     Args:
         attempts: The answers, in the order in which they were given.
-        refined: Choose the best valid answer instead of the first one.
+        refined: Choose the best valid answer instead of the first valid answer.
     """
     read = [one for one in attempts if one.rule is not None]
     valid = [one for one in read if one.valid]
@@ -171,15 +176,16 @@ class Record:
 
     Args:
         facts: Regime, theory and other properties of the problem.
-        answers: Number of answers.
+        answers: Number of answers to the problem.
         malformed: Reason for each answer without a readable rule.
-        breaches: Breaches of the answer format in the other answers, which were tolerated.
-        reason: Why the scored answer has no rule, "" if it has one.
-        formula: The rule in normal form.
-        size: Number of syntax nodes of the rule.
-        depth: Depth of the rule.
-        closed: Number of closing parentheses that were added, also if the repaired text is no rule.
-        pattern: The quantifiers of the rule.
+        breaches: Breaches of the answer format that were tolerated in all other answers.
+        reason: Why the scored answer has no rule; "" if it has a rule.
+        formula: The rule in normal form; None without a rule.
+        size: Number of syntax nodes of the rule; None without a rule.
+        depth: Depth of the rule; None without a rule.
+        closed: Number of closing parentheses that were added, even if the repaired text is not a
+            rule.
+        pattern: The kinds of quantifiers in the rule; None without a rule.
         measured: Validity and cost of the rule in each world.
     """
 
@@ -202,12 +208,15 @@ class Record:
 
     @property
     def missing(self) -> bool:
-        """Whether the answer is missing."""
+        """Whether there is no answer, or only an answer of a few characters without a rule."""
         return self.reason == MISSING
 
     @property
     def valid(self) -> bool | None:
-        """Whether it is valid on all prompt worlds; None if a limit of the solver leaves it open."""
+        """Whether the rule is valid in all prompt worlds; None if the solver reached a limit.
+
+        The value is False without a rule.
+        """
         return self.measured.prompt.valid if self.has_rule else False
 
     @property
@@ -217,25 +226,30 @@ class Record:
 
     @property
     def gap(self) -> float | None:
-        """Cost above the lower bound per prompt world, for valid rules."""
+        """The cost of a valid rule above the lower bound, per prompt world; None if it is not
+        valid.
+        """
         return self.measured.prompt.gap if self.valid else None
 
     @property
     def gref(self) -> float | None:
-        """Cost above that of the planted rule per prompt world, for valid rules."""
+        """The cost of a valid rule above the planted rule's cost, per prompt world.
+
+        None if the rule is not valid or there is no planted rule.
+        """
         return self.measured.gref if self.valid else None
 
     @property
     def beats_reference(self) -> bool | None:
-        """Whether it costs less than the planted rule."""
+        """Whether a valid rule costs less than the planted rule; None if this is not known."""
         return None if self.gref is None else self.gref < 0
 
     @property
     def holdout_valid(self) -> bool | None:
-        """Whether the rule is valid on all holdouts.
+        """Whether the rule is valid in all holdouts.
 
         The value is False without a rule, and if the problem is known to have no holdouts (as in
-        the published evaluator). It is None if holdouts were not opened, or if the solver reached a
+        the published evaluator). It is None if holdouts were not judged, or if the solver reached a
         limit.
         """
         if not self.facts.holdouts_known:
@@ -246,29 +260,33 @@ class Record:
 
     @property
     def holdout_given_prompt(self) -> bool | None:
-        """Value of `holdout_valid`, if the rule is valid in all prompt worlds and there are
-        holdouts.
+        """The value of `holdout_valid`; None unless the rule is valid in all prompt worlds and
+        there are holdouts.
         """
         return self.holdout_valid if self.valid and self.facts.holdout_worlds else None
 
     @property
     def holdout_gap(self) -> float | None:
-        """Mean cost above the lower bound per holdout, if the rule is valid in all holdouts."""
+        """The mean cost above the lower bound per holdout; None unless the rule is valid in all
+        holdouts.
+        """
         return self.measured.holdout.gap if self.holdout_valid else None
 
     @property
     def delta_gap(self) -> float | None:
-        """Growth of the gap of survivors, which are valid on prompt worlds and holdouts."""
+        """The gap on holdouts minus the gap on prompt worlds; None unless the rule is valid on
+        both.
+        """
         return self.measured.delta_gap if self.valid and self.holdout_valid else None
 
     @property
     def survives(self) -> bool:
-        """Whether it is valid on prompt worlds and holdouts."""
+        """Whether the rule is valid in all prompt worlds and in all holdouts."""
         return bool(self.valid and self.holdout_valid)
 
     @property
     def limited(self) -> bool:
-        """Whether a limit of the solver left a required result open."""
+        """Whether a result is missing because the solver reached a limit."""
         if not self.has_rule:
             return False
         of_holdouts = bool(self.facts.holdout_worlds)
@@ -281,7 +299,7 @@ class Record:
 
     @property
     def mode(self) -> Mode:
-        """The first failure mode of table H.2 that fits; repair is counted separately."""
+        """The first type of failure in table H.2 that applies. Repairs are counted separately."""
         if not self.has_rule:
             return "missing" if self.missing else "parse_error"
         if self.valid is not True:
@@ -304,7 +322,9 @@ class Record:
 
     @property
     def catastrophic(self) -> bool:
-        """Whether it is brittle and valid in less than half of the holdouts."""
+        """Whether the rule is brittle (valid only on the prompt worlds) and valid in less than half
+        of the holdouts.
+        """
         marks = [world["valid"] for world in self.measured.holdout.worlds]
         return self.mode == "brittle" and bool(marks) and marks.count(True) < len(marks) / 2
 
@@ -316,7 +336,7 @@ def build_record(
     chosen: Attempt,
     measured: RuleMeasures,
 ) -> Record:
-    """Return the scored answer to a problem with its measures.
+    """Return the record of the scored answer to a problem.
 
     Args:
         problem: The problem.
@@ -348,7 +368,9 @@ def build_record(
 
 
 def quantifier_pattern(formula: Formula) -> Pattern:
-    """Return the pattern of a rule's quantifiers (table H.3, which does not define its patterns)."""
+    """Return which kinds of quantifiers a rule contains (for table H.3, which does not define
+    them).
+    """
     kinds = {node.kind for node in formula.nodes}
     if "exists" in kinds:
         return "mixed" if "forall" in kinds else "exists_only"
@@ -366,9 +388,9 @@ NONE, TOOL, SOLVER = "none", "tool", "solver"
 
 
 def session_feedback(settings: Mapping[str, Json]) -> str:
-    """Return the feedback that a session's model received, from the session's recorded settings.
+    """Return the name of the feedback that a session's model received, from the session's settings.
 
-    Calls that the embedded search makes itself are not counted, because the search's name shows
+    Calls of the solver by the built-in search do not count, because the name of the search implies
     them.
     """
     if settings.get("method") == "imported":

@@ -1,8 +1,11 @@
-"""Reference rows for results on exception rules: the planted rule and the antecedent of the theory.
+"""Reference rows in tables about exception rules: the planted rule, and the antecedent of the
+theory.
 
-The antecedent is valid wherever some rule is. Both are judged by the same evaluator as a session's
-rules. Published planted rules may contain predicates that proposed rules may not (19 of the 305
-development instances); if so, the planted rules in scope form a row of their own.
+The antecedent is the condition of the theory ("x is a bird" in "birds fly"). It is a valid rule in
+every world in which any rule is valid. Both rules are judged by the same evaluator as a session's
+rules. Published planted rules may contain predicates that are forbidden in answers (19 of the 305
+development instances). In this case, the planted rules without forbidden predicates form another
+row.
 """
 
 from __future__ import annotations
@@ -22,12 +25,12 @@ PLANTED_IN_SCOPE = "planted rule in scope"
 
 
 class ReferenceRule(NamedTuple):
-    """A rule that comes with a problem, judged in the same way as an answer.
+    """A rule that belongs to a problem, judged in the same way as an answer.
 
     Args:
-        kind: Whether it is the planted rule or the antecedent of the theory ("x is a bird" in
+        kind: Whether it is the planted rule, or the antecedent of the theory ("x is a bird" in
             "birds fly").
-        record: The rule as a scored answer.
+        record: The rule in the form of a scored answer.
         in_scope: Whether an answer may contain this rule; False if it uses a forbidden predicate.
     """
 
@@ -37,7 +40,9 @@ class ReferenceRule(NamedTuple):
 
 
 def reference_runs(rules: Sequence[ReferenceRule]) -> tuple[SessionRecords, ...]:
-    """Return one run per kind of reference rule, over the problems that have this kind of rule."""
+    """Return the reference rules in the form of sessions, with one session for each kind of
+    rule.
+    """
     planted = [one for one in rules if one.kind == PLANTED]
     legal = [one for one in planted if one.in_scope]
     antecedents = [one for one in rules if one.kind == ANTECEDENT]
@@ -50,7 +55,9 @@ def reference_runs(rules: Sequence[ReferenceRule]) -> tuple[SessionRecords, ...]
 
 
 def runs_to_json(runs: Iterable[SessionRecords]) -> dict[str, Json]:
-    """Return {name: {"problems", "metrics", "by_regime"}}, in the form of a session's result."""
+    """Return {name: {"problems", "metrics", "by_regime"}}, in the same form as a session's
+    result.
+    """
     return {
         run.name: {
             "problems": len(run.records),

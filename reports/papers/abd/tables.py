@@ -1,9 +1,8 @@
-"""Tables 2 to 6 of the ABD paper, with sessions in the place of models.
+"""Tables 2 to 6 of the ABD paper, in which sessions take the place of models.
 
-Further tables show difficulty and compare shorter with longer rules. All are pure functions of
-`groups.SessionRecords`. Intervals are 95% and resample instances within their regime.
-
-Departure: the published tables print means without intervals; here the cells include them.
+Further tables show metrics by difficulty, and compare shorter rules with longer rules. Intervals
+are 95% intervals and resample problems within their regime. The published tables have means without
+intervals; here the cells include intervals.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ _ARROWS = {metric.name: metric.arrow for metric in abd.METRICS}
 
 
 def metric_heading(metric: str) -> str:
-    """Return a metric's name with an arrow in the direction of improvement."""
+    """Return a metric's name with an arrow that shows whether higher or lower is better."""
     return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
 
 
 def interval_cell(value: Interval) -> Mean | None:
-    """Return an interval as a cell, None without a mean."""
+    """Return a mean with its interval as a table cell; None without a mean."""
     if value["mean"] is None:
         return None
     return Mean(value["mean"], value["low"], value["high"])
@@ -54,23 +53,29 @@ def metric_cells(
     metrics: Sequence[str],
     has_value: Callable[[Record], bool] = lambda one: True,
 ) -> list[Cell]:
-    """Return one cell per metric over records; `has_value` selects the records with values."""
+    """Return one table cell per metric, with the mean over records and its interval.
+
+    Args:
+        records: The scored answers.
+        metrics: Names of the metrics.
+        has_value: Selects the records that count.
+    """
     found = abd.intervals(records, metrics, has_value)
     return [interval_cell(found[name]) for name in metrics]
 
 
 def count_valid(records: Sequence[Record]) -> int:
-    """Count the records that are valid on the prompt worlds."""
+    """Return the number of records whose rule is valid in all prompt worlds."""
     return sum(one.valid is True for one in records)
 
 
 def count_survivors(records: Sequence[Record]) -> int:
-    """Count the records that are valid on prompt worlds and holdouts."""
+    """Return the number of records whose rule is valid in all prompt worlds and all holdouts."""
     return sum(one.survives for one in records)
 
 
 def table_2(runs: Sequence[SessionRecords]) -> Table:
-    """Return the metrics on prompt worlds by regime (table 2 of ABD).
+    """Return table 2: the metrics on prompt worlds, by regime.
 
     Sizes and gaps cover only rules that are valid in all prompt worlds.
     """
@@ -92,7 +97,10 @@ def table_2(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_3(runs: Sequence[SessionRecords]) -> Table:
-    """Return prompt validity and gap to the planted rule by theory, with regimes pooled."""
+    """Return table 3: validity on prompt worlds and gap to the planted rule, by theory.
+
+    All regimes are combined.
+    """
     metrics = ("prompt_validity_repaired", "gref", "beats_reference")
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -107,13 +115,16 @@ def table_3(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_4(runs: Sequence[SessionRecords]) -> Table:
-    """Return metrics on holdouts with regimes pooled; sizes cover all rules that could be read."""
+    """Return table 4: the metrics on holdouts, with all regimes combined.
+
+    Sizes cover all readable rules.
+    """
     metrics = (*HOLDOUT_METRICS, "holdout_validity_given_prompt", "ast_size_read")
     return _holdout_table(runs, metrics, lambda run: [(ALL, list(run.records))])
 
 
 def table_5(runs: Sequence[SessionRecords]) -> Table:
-    """Return metrics on holdouts by regime (table 5 of ABD)."""
+    """Return table 5: the metrics on holdouts, by regime."""
     return _holdout_table(runs, HOLDOUT_METRICS, lambda run: group_by_regime(run.records))
 
 
@@ -133,9 +144,13 @@ def _holdout_table(
 
 
 def table_6(runs: Sequence[SessionRecords], starts: Sequence[int]) -> Table:
-    """Return validity on holdouts and growth of the gap by size of the rule.
+    """Return table 6: validity on holdouts and growth of the gap, by size of the rule.
 
-    Rules count if they are valid on the prompt worlds.
+    Only rules that are valid in all prompt worlds count.
+
+    Args:
+        runs: The records of each session.
+        starts: The smallest size of each group of rules, in ascending order.
     """
     metrics = ("holdout_validity_given_prompt", "delta_gap")
     rows: list[tuple[Cell, ...]] = []
@@ -156,7 +171,7 @@ def _among(records: Sequence[Record]) -> Callable[[Record], bool]:
 
 
 def difficulty_table(runs: Sequence[SessionRecords]) -> Table:
-    """Return metrics by regime and difficulty."""
+    """Return a table of metrics by regime and difficulty."""
     metrics = (*PROMPT_METRICS, *HOLDOUT_METRICS[1:2], *HOLDOUT_METRICS[3:])
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -169,10 +184,11 @@ def difficulty_table(runs: Sequence[SessionRecords]) -> Table:
 
 
 def paired_table(runs: Sequence[SessionRecords]) -> Table | None:
-    """Compare valid rules that are no longer than the planted rule with longer valid rules.
+    """Return a table that compares shorter valid rules with longer valid rules.
 
-    Only problems with both kinds of rules count. Values are means over problems. Returns None for
-    fewer than two sessions.
+    A shorter rule is at most as long as the planted rule. Only problems with both shorter and
+    longer valid rules count. Values are means over problems. The result is None for fewer than two
+    sessions.
     """
     if len(runs) < 2:
         return None
@@ -191,7 +207,7 @@ def paired_table(runs: Sequence[SessionRecords]) -> Table | None:
 
 
 def long_table(runs: Sequence[SessionRecords]) -> Table:
-    """Return every metric of every session and group, with numbers in full.
+    """Return a table with one row per session, group and metric, with all digits.
 
     The groups are all problems, regimes, theories (also within a regime) and difficulties.
     """
@@ -206,7 +222,7 @@ def long_table(runs: Sequence[SessionRecords]) -> Table:
 
 
 def list_groups(run: SessionRecords) -> list[tuple[str, str, list[Record]]]:
-    """Return every group of a run as (kind, name, records)."""
+    """Return every group of a session's records as (kind of group, name, records)."""
     regimes = group_by_regime(run.records)
     return [
         ("all", ALL, list(run.records)),

@@ -1,4 +1,6 @@
-"""Statistics of the problems of task `abd`: tables 1 and F.1 of the paper, and densities of worlds."""
+"""Statistics of the problems of the task `abd`: tables 1 and F.1 of the paper, and densities of
+worlds.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ class WorldStatistics:
         unknown: For each predicate, the share of the possible atoms that are unknown in each world.
         unknown_atoms: Number of unknown atoms of each world.
         bounds: Lower bound of the cost of a valid rule in each world.
-        costs: Cost of the planted rule in each world, None where this rule is not valid; empty if
-            the problem has no planted rule.
+        costs: Cost of the planted rule in each world; None for a world in which the rule is not
+            valid. Empty if the problem has no planted rule.
     """
 
     sizes: tuple[int, ...]
@@ -42,7 +44,7 @@ class WorldStatistics:
 
 @dataclass(frozen=True)
 class ProblemStatistics:
-    """A problem with its statistics.
+    """A problem with the statistics of its worlds.
 
     Args:
         in_scope: Whether an answer may contain the planted rule; None if the problem has no planted
@@ -56,22 +58,24 @@ class ProblemStatistics:
     holdout: WorldStatistics
 
     def get_side(self, name: str) -> WorldStatistics:
-        """Return the prompt worlds or the holdouts."""
+        """Return the statistics of the prompt worlds if `name` is "prompt", otherwise of the
+        holdouts.
+        """
         return self.prompt if name == "prompt" else self.holdout
 
 
 def describe_problem(
     problem: Problem, facts: Facts, measures: RuleMeasures, reference: bool, in_scope: bool
 ) -> ProblemStatistics:
-    """Return the sizes, shares of atoms, lower bounds and costs of a problem's worlds.
+    """Return a problem with the statistics of its worlds.
 
     Args:
         problem: The problem of the task `abd`.
-        facts: Its regime, theory and other properties by which problems are grouped.
+        facts: Regime, theory and other properties of the problem.
         measures: Validity and cost of a rule in each world. If `reference` is False, this may be
             any rule, because only the lower bounds are used.
         reference: Whether `measures` belongs to the planted rule, from which the problem was made.
-        in_scope: Whether an answer could be the planted rule; False if that rule uses a forbidden
+        in_scope: Whether an answer may contain the planted rule; False if it uses a forbidden
             predicate.
     """
     theory = theory_from_json(problem.public["theory"])
@@ -116,7 +120,7 @@ def _share(world: Json, key: str, name: str, places: int) -> float:
 
 
 def table_1a(problems: Sequence[ProblemStatistics]) -> Table:
-    """Return problems, worlds per problem, elements and theories by regime."""
+    """Return table 1a: the problems, worlds per problem, elements and theories of each regime."""
     rows: list[tuple[Cell, ...]] = []
     for regime, some in group_by_regime(problems):
         sizes = [n for one in some for side in (one.prompt, one.holdout) for n in side.sizes]
@@ -135,7 +139,9 @@ def table_1a(problems: Sequence[ProblemStatistics]) -> Table:
 
 
 def table_1b(problems: Sequence[ProblemStatistics]) -> Table:
-    """Return the theories with their axioms, allowed and forbidden predicates, and problems."""
+    """Return table 1b: the axioms, allowed and forbidden predicates, and problems of each
+    theory.
+    """
     rows: list[tuple[Cell, ...]] = []
     theories = {one.facts.theory: one.theory for one in problems}
     for name in sorted(theories, key=_natural):
@@ -154,12 +160,11 @@ def table_1b(problems: Sequence[ProblemStatistics]) -> Table:
 
 
 def table_f1(problems: Sequence[ProblemStatistics]) -> Table:
-    """Return a table that compares prompt worlds with holdouts (table F.1 of ABD).
+    """Return table F.1, which compares prompt worlds with holdouts.
 
-    Each value is a mean over the worlds of a problem, and then over problems.
-
-    The cost of the planted rule covers only the problems in which this rule is valid in all prompt
-    worlds (or all holdouts).
+    Each value is a mean over the worlds of a problem, and then over problems. The cost of the
+    planted rule covers only problems in which this rule is valid in all prompt worlds (or in all
+    holdouts).
     """
     rows: list[tuple[Cell, ...]] = []
     for regime, some in group_by_regime(problems):
@@ -182,10 +187,9 @@ def table_f1(problems: Sequence[ProblemStatistics]) -> Table:
 
 
 def worlds_table(problems: Sequence[ProblemStatistics]) -> Table:
-    """Return mean, minimum and maximum of each statistic over worlds, by regime, for prompt worlds
-    and holdouts.
+    """Return the mean, minimum and maximum of each statistic over worlds, by regime.
 
-    Statistics of planted rules are over problems.
+    Prompt worlds and holdouts have separate rows. Statistics of planted rules are over problems.
     """
     rows: list[tuple[Cell, ...]] = []
 
@@ -219,9 +223,9 @@ def worlds_table(problems: Sequence[ProblemStatistics]) -> Table:
 def group_by_regime(
     problems: Sequence[ProblemStatistics],
 ) -> list[tuple[str, list[ProblemStatistics]]]:
-    """Group problems by regime, in a fixed order of the regimes that occur.
+    """Return (regime, problems) for each regime that occurs, in the order of `REGIMES`.
 
-    If several regimes occur, a last group holds all problems.
+    If several regimes occur, a last group contains all problems.
     """
     found: list[tuple[str, list[ProblemStatistics]]] = []
     for regime in REGIMES:

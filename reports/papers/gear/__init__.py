@@ -1,1 +1,1 @@
-"""Tables and figures of GEAR."""
+"""Tables and figures of the GEAR paper."""

@@ -38,10 +38,10 @@ MAX_REGIONS = 4  # Maximum number of values of k whose region is drawn in a pane
 
 
 def draw_figures(study: Study) -> dict[str, bytes]:
-    """Return the figures as .png and .svg, by file name.
+    """Return the figures of GEAR as .png and .svg, by file name.
 
     The figures are figure3 (the mean over data sets), figure3-NAME for each data set if there are
-    several, and scatter if it has points.
+    several, and scatter if there are points to draw.
     """
     drawn = {"figure3": partial(draw_figure_3, study, study.data_sets)}
     if len(study.data_sets) > 1:
@@ -75,12 +75,12 @@ def _colours(count: int) -> list[Any]:
 
 
 def draw_figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
-    """Draw six panels over n with one line per model.
+    """Draw figure 3: six panels over the number n of shown pairs, with one line per model.
 
-    Panel (a) shows all hypotheses per problem dashed and the consistent ones solid; (b) and (c)
-    cover all hypotheses; (d) to (f) cover the consistent ones. Each point is the mean over
-    problems, or over several data sets the mean of their means, with its 95% interval. The value
-    "original" of n is not connected to the lines.
+    Panel (a) shows the number of all hypotheses per problem dashed, and of consistent hypotheses
+    solid. Panels (b) and (c) cover all hypotheses, and (d) to (f) cover consistent hypotheses. Each
+    point is a mean over problems with its 95% interval. For several data sets, it is the mean of
+    the means of the data sets. The value "original" of n is not connected to the lines.
     """
     figure = create_figure(12, 7)
     axes = _axes(figure, 2, 3)
@@ -175,8 +175,9 @@ def _mean_of(data_sets: Sequence[str]) -> str:
 def draw_scatter(study: Study) -> Figure | None:
     """Draw a point (gamma, beta) for each problem with at least two consistent hypotheses.
 
-    There is one panel per model. Colour shows their number k. For some k the region that appendix D
-    allows is outlined, with k at its tip. Returns None without points.
+    Gamma and beta measure the diversity of the hypotheses. There is one panel per model. The colour
+    of a point shows the number k of consistent hypotheses. For some k, the region that appendix D
+    allows is outlined, with k at its tip. The result is None if there are no points.
     """
     import matplotlib
     from matplotlib.cm import ScalarMappable
@@ -261,7 +262,7 @@ ABOUT = {
 
 
 def build_tables(study: Study) -> dict[str, Table]:
-    """Return the tables of a study, by file name without ending."""
+    """Return the tables of a study, by file name without the file extension."""
     return {
         "table3": gear_tables.format_table_3(gear_tables.table_3(study)),
         "settings": gear_tables.settings_table(study),
@@ -276,15 +277,16 @@ def build_tables(study: Study) -> dict[str, Table]:
 def render_files(
     study: Study, folder: Path, left_out: str = ""
 ) -> tuple[dict[Path, str | bytes], str]:
-    """Return the files to write, and a sentence that says why there are no figures, or "".
+    """Return the files to write, and a sentence that says why there are no figures ("" if there
+    are).
 
-    The files are each table as .txt, .md and .csv (points only as .csv), averages.csv with every
-    average and metric in long form, and the figures.
+    The files are each table as .txt, .md and .csv (the table of points only as .csv), averages.csv
+    with one row per average and metric, and the figures.
 
     Args:
         study: The study.
         folder: Folder of the files.
-        left_out: A sentence that is placed above every table.
+        left_out: A sentence to place above every table.
     """
     found: dict[Path, str | bytes] = {}
     for name, table in build_tables(study).items():

@@ -1,10 +1,10 @@
-"""Problems joined across sessions, and ratios of sums with intervals clustered by problem.
+"""Join problems across sessions, and compute estimates with intervals that resample whole problems.
 
 Counts within one problem are not independent: hypotheses share their hidden pairs, pairs of
-hypotheses share members, and one problem may occur in a table with several sets of shown pairs. So
-whole problems are resampled with replacement, with all their counts, and a value (a rate, a mean
-over problems, a ratio of rates) is computed anew from the sums. Intervals are percentiles of 2,000
-bootstrap resamples, as in `statistics`.
+hypotheses share members, and one problem may occur with several sets of shown pairs. Therefore
+complete problems are resampled with replacement, together with all their counts. Each resample
+computes the estimate (a rate, a mean over problems, or a ratio of rates) from its sums. Intervals
+are percentiles of 2,000 bootstrap resamples, as in `statistics`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Estimate(TypedDict):
     """An estimate of a simulation study, with its bootstrap interval.
 
     "value" is None if it is undefined (a division by zero, or an infinite ratio). "low" and "high"
-    are None if the value is, and for a single cluster, where all draws are equal; one of them is
-    None if that bound is infinite. "n" counts the problems behind the value. "undefined" counts the
-    bootstrap draws in which it was not finite.
+    are None if "value" is None, and for a single problem, where all resamples are equal. A single
+    bound is None if it is infinite. "n" is the number of problems. "undefined" is the number of
+    bootstrap resamples in which the estimate was not finite.
     """
 
     value: float | None
@@ -55,15 +55,16 @@ class Estimate(TypedDict):
 
 
 class ClusteredSums:
-    """Sums over all clusters, and the corresponding sums over resampled clusters.
+    """Sums of counts over all problems, and over bootstrap resamples of the problems.
 
-    The draws depend only on the seed and on the number of clusters, which are sorted by name.
+    A cluster is a problem with all its counts. The draws depend only on the seed and on the number
+    of clusters, which are sorted by name.
 
     Args:
-        names: Cluster of each entry.
-        counts: Values that each entry adds, by name; none is NaN.
+        names: The cluster to which each element of `counts` belongs.
+        counts: Numbers to add, by name. No number is NaN.
         seed: Seed of the draws.
-        resamples: Number of draws.
+        resamples: Number of bootstrap resamples.
     """
 
     def __init__(
@@ -85,15 +86,17 @@ class ClusteredSums:
         self._drawn = dict(zip(columns, drawn.T, strict=True))
 
     def total(self, name: str) -> float:
-        """Return the sum of one column over all clusters, 0 for an unknown name."""
+        """Return the sum of the counts with the name `name` over all problems; 0 for an unknown
+        name.
+        """
         return self._whole.get(name, 0.0)
 
     def estimate(self, formula: Formula, n: str) -> Estimate:
-        """Compute a value from the sums, with its interval.
+        """Compute an estimate from the sums, with its interval.
 
         Args:
-            formula: Computes the value from sums by name, NaN where it is undefined.
-            n: Name of the sum that counts problems.
+            formula: Computes the estimate from sums by name; NaN if it is undefined.
+            n: Name of the sum that is the number of problems.
         """
         if not self._whole:
             return {"value": None, "low": None, "high": None, "n": 0, "undefined": 0}
@@ -119,12 +122,21 @@ class ClusteredSums:
 
 
 def share(part: str, total: str) -> Formula:
-    """Return a formula for the share part / total."""
+    """Return a formula for `ClusteredSums.estimate` that computes the share `part` / `total`.
+
+    Args:
+        part: Name of the sum in the numerator.
+        total: Name of the sum in the denominator.
+    """
     return lambda sums: sums[part] / sums[total]
 
 
 def odds_ratio(one: str, other: str, total: str) -> Formula:
-    """Return a formula for the odds ratio (one / (total - one)) / (other / (total - other))."""
+    """Return a formula for `ClusteredSums.estimate` that computes an odds ratio.
+
+    The formula is (one / (total - one)) / (other / (total - other)). The arguments are names of
+    sums.
+    """
     return lambda s: (s[one] * (s[total] - s[other])) / (s[other] * (s[total] - s[one]))
 
 
@@ -166,18 +178,18 @@ Behaviour = tuple[str, str]  # Digests of prediction codes and of reasons.
 
 @dataclass(frozen=True)
 class JoinedProblem:
-    """A problem with one set of shown pairs O_n, and its consistent hypotheses from all sessions.
+    """A problem with its shown pairs O_n, and its consistent hypotheses from all sessions.
 
     Args:
         data_set: Name of the data set.
         n: Number of pairs drawn to be shown, or "original".
         problem: Id of the problem.
-        key: Unique key, used as a part of every seed.
-        cluster: Unit of the bootstrap: the problem, with any O_n.
+        key: Unique text, which is a part of every seed.
+        cluster: Unit of the bootstrap: the problem with any shown pairs.
         population: The consistent hypotheses.
-        unjudged: Hypotheses left out because they lack marks on the hidden pairs or predictions
-            over S.
-        memorising: Number of memorising hypotheses (tools/gear/memorisation.py).
+        unjudged: Number of hypotheses that were left out because their results on the hidden pairs
+            or their predictions on the sample space are not known.
+        memorising: Number of hypotheses that memorise the shown pairs (tools/gear/memorisation.py).
     """
 
     data_set: str
@@ -192,12 +204,12 @@ class JoinedProblem:
 
 @dataclass
 class StudySources:
-    """The sessions, hidden pairs and problems that a study has read.
+    """Counts of the sessions, hidden pairs and problems that a study has read.
 
     Args:
-        sessions: {session, task, method, model, problems, left_out} for each session; "left_out"
-            counts by status the problems that are not done.
-        hidden: Hidden pairs that were left out, by reason.
+        sessions: {session, task, method, model, problems, left_out} for each session. "left_out" is
+            the number of unfinished problems by status.
+        hidden: Number of hidden pairs that were left out, by reason.
         problems: Number of joined problems.
     """
 
@@ -220,8 +232,8 @@ class _Group:
 def setting_n(settings: Json, problem: Problem) -> int | str:
     """Return n, the number of shown pairs by which GEAR's tables group problems.
 
-    This is the number of shown pairs if they were drawn or named by a file, and "original" for the
-    data's own split.
+    If the shown pairs were drawn or listed in a file, this is their number. If the data set chooses
+    the shown pairs itself, it is "original".
     """
     drawn = settings.get("operational", {}).get("observations")
     return ORIGINAL if drawn is None else len(problem.shown)
@@ -233,10 +245,16 @@ def join_problems(
     sources: StudySources,
     options: ScoringOptions = DEFAULT_OPTIONS,
 ) -> Iterator[JoinedProblem]:
-    """Yield every problem that is done in at least one session, sorted by data set, n and id.
+    """Yield every problem that at least one session finished, with hypotheses from all sessions.
 
-    Predictions of one problem at a time are in memory. `sources` is filled before the first problem
-    is yielded.
+    The problems are sorted by data set, n and id. The predictions of one problem at a time are in
+    memory.
+
+    Args:
+        store: The open store.
+        sessions: Full ids of the sessions.
+        sources: Receives the counts before the first problem is yielded.
+        options: Which answers and hidden pairs are left out.
     """
     groups = _groups(store, sessions, sources, options.all_pairs)
     return _populated(store, groups, options.without_memorising)

@@ -1,16 +1,16 @@
-"""The GEAR scores of a session, problem by problem (GEAR, sections 3 and 5.1, table 3).
+"""The GEAR scores of the problems of a session (GEAR, sections 3 and 5.1, table 3).
 
-The consistent hypotheses of a problem are the accepted and the redundant ones. Consistency and
-instruction following divide by all answers, including malformed ones. A problem without a
-consistent answer has 0 in consistency and in beta and no value in gamma and generalizability, so
-the latter two are means over fewer problems, which n counts. Beta is 0 with fewer than two
-consistent hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and
-Top-k on the observations are added to the scores (`pass_rates.py`).
+The consistent hypotheses of a problem are its accepted and its redundant hypotheses. Consistency
+and instruction following are shares of all answers, including malformed answers. A problem without
+a consistent answer has 0 in consistency and in beta, and no value in gamma and generalizability.
+Therefore gamma and generalizability are means over fewer problems, whose number is n. Beta is 0
+with fewer than two consistent hypotheses. An answer with several hypotheses counts once for each
+hypothesis. Pass rates and Top-k on the observations are added to the scores (`pass_rates.py`).
 
-Where the published tables use other conventions, these have separate metrics: `beta_of_two` and
-`gamma_of_two` are means over the problems with at least two consistent hypotheses, and
-`consistency_of_parsed` leaves malformed answers out. docs/explanation/gear.md has the formulas,
-docs/reference/deviations.md all departures.
+The published tables use other conventions for some metrics, which have separate names here.
+`beta_of_two` and `gamma_of_two` are means over the problems with at least two consistent
+hypotheses. `consistency_of_parsed` leaves out malformed answers. docs/explanation/gear.md has the
+formulas, and docs/reference/deviations.md lists all differences from the paper.
 """
 
 from __future__ import annotations
@@ -63,13 +63,19 @@ METRICS = (
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Return the GEAR scores and pass rates of one problem from its steps.
+    """Return the GEAR scores and pass rates of one problem.
 
-    gamma, generalizability and (with at least two consistent hypotheses) beta are None if a
-    consistent hypothesis has no predictions over S.
+    If the predictions of a consistent hypothesis on the sample space are not known, gamma and
+    generalizability are None. Beta is then None too if there are at least two consistent
+    hypotheses.
+
+    Args:
+        problem: The problem.
+        steps: The recorded steps of the problem.
+        space: The sample space, if its inputs have weights; otherwise None.
 
     Raises:
-        ValueError: If hypotheses of the problem were scored over sample spaces of different sizes.
+        ValueError: Hypotheses of the problem were scored on sample spaces of different sizes.
     """
     judged = list_judged(steps)
     verdicts = [j.verdict for j in judged]
@@ -107,7 +113,12 @@ def problem_metrics(
 def summarize(
     results: Sequence[Mapping[str, float | None]], *, seed: int = 0
 ) -> dict[str, Interval]:
-    """Return means of `problem_metrics` over problems, with intervals."""
+    """Return the mean of each metric over problems, with intervals.
+
+    Args:
+        results: The result of `problem_metrics` for each problem.
+        seed: Seed of the bootstrap.
+    """
     return summarise(results, EVALUATION.metric_names, seed=seed)
 
 

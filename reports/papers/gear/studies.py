@@ -1,25 +1,28 @@
 """GEAR's two simulation studies on stored sessions (sections 5.2 and 5.3, figure 4).
 
-Rows are indexed by data set, n (the number of shown pairs), m (the number of hidden pairs drawn)
-and, in the second study, k (the size of the context). They cover problems joined across sessions
-and models (`joined_problems.py`). If a data set has more than one n, rows with n "all" pool them; k "all"
-pools the context sizes. Each row counts what it leaves out. Values have the form {value, low, high,
-n} with n problems and a bootstrap interval over problems (`joined_problems.py`).
+A row of a result belongs to a data set, a number n of shown pairs, a number m of drawn hidden pairs
+and, in the second study, a size k of the context. A row covers problems that are joined across
+sessions and models (`joined_problems.py`). If a data set has several n, rows with n "all" combine
+them. Rows with k "all" combine the sizes of contexts. Each row counts the problems that it leaves
+out. Values have the form {value, low, high, n} with the number n of problems and a bootstrap
+interval over problems.
 
-Study `run_defeasible`: pass_rate is the share of consistent hypotheses that m hidden pairs do not
-refute. It and the gamma of these survivors are means over problems of means over draws, as in the
-paper; `_micro` gives all hypotheses and draws the same weight. gamma covers draws with at least one
-survivor, gamma_two those with at least two. m "all" is the complete hidden set, and `rejected` is
-the share of consistent hypotheses that it refutes.
+The study `run_defeasible` draws m hidden pairs and counts the consistent hypotheses that they do
+not refute (the survivors). `pass_rate` is the share of survivors. `pass_rate` and the gamma of the
+survivors are means over draws and then over problems, as in the paper. With the suffix `_micro`,
+all hypotheses and draws have the same weight. `gamma` covers draws with at least one survivor, and
+`gamma_two` covers draws with at least two. With m "all", all hidden pairs are used, and `rejected`
+is the share of consistent hypotheses that they refute.
 
-Study `run_general`: ratio is Pr(pass | chosen) / Pr(pass | rejected), and odds_ratio the true odds
-ratio, from the rates over all pairs of all problems, as in the paper. `_by_problem` uses the means
-of these rates over problems. A ratio without a passing rejected candidate is undefined.
+The study `run_general` compares pairs of hypotheses. `ratio` is Pr(pass | chosen) / Pr(pass |
+rejected), and `odds_ratio` is the odds ratio. Both use the rates over all pairs of all problems, as
+in the paper. With the suffix `_by_problem`, they use the means of the rates over problems. If no
+rejected candidate passes, a ratio is undefined.
 
-Departures from the paper: the paper calls the ratio of rates an odds ratio. Departures from the
-published code: its population are the hypotheses in its sample of preference pairs, while all
-consistent ones are used here; it compares counts of failed pairs, which gives the ratio for m = 1
-alone.
+Differences from the paper: the paper calls the ratio of rates an odds ratio. Differences from the
+published code: the code uses only hypotheses in its sample of preference pairs, while all
+consistent hypotheses are used here; and the code compares counts of failed pairs, which gives the
+ratio only for m = 1.
 """
 
 from __future__ import annotations
@@ -63,11 +66,12 @@ class StudySettings:
 
     Args:
         seed: Seed of all draws.
-        draws: Draws of hidden pairs for each problem and m.
-        all_pairs: Also count hidden pairs by which nothing can be judged (the original way).
-        distinct: Count hypotheses with equal predictions once.
-        contexts: Maximum number of contexts of one size and problem.
-        pairs: Maximum number of pairs of one context.
+        draws: Number of random draws of hidden pairs, for each problem and m.
+        all_pairs: Also count hidden pairs by which no hypothesis can be judged, as in the published
+            code.
+        distinct: Count hypotheses with equal predictions only once.
+        contexts: Maximum number of contexts of one size for each problem.
+        pairs: Maximum number of comparisons of two hypotheses that one context counts as.
         resamples: Number of bootstrap resamples.
         without_memorising: Treat memorising hypotheses as if they had not been proposed.
     """
@@ -132,14 +136,22 @@ def _order(key: Key) -> tuple[tuple[str, int], ...]:
 def run_study(
     name: str, store: Store, sessions: Sequence[str], settings: StudySettings | None = None
 ) -> dict[str, Json]:
-    """Run a study on stored sessions.
+    """Run a simulation study on stored sessions.
+
+    Args:
+        name: Name of the study: defeasible or general.
+        store: The open store.
+        sessions: Full ids of the sessions.
+        settings: Settings of the study; None for the defaults.
 
     Returns:
         {study, seed, draws, …, sessions, problems, hypotheses, left_out, hidden_left_out, rows}.
-        `run_defeasible` adds "whole" with its values over all data sets, which it names.
+            The
+        study defeasible adds "whole", with the values over all data sets and the names of the data
+        sets.
 
     Raises:
-        UsageError: For an unknown study, and for settings below 1.
+        UsageError: The study is unknown, or a setting is below 1.
     """
     if name not in STUDIES:
         raise UsageError(f"there is no study {name!r}: choose {' or '.join(STUDIES)}")
@@ -180,7 +192,8 @@ def _counted(problems: Iterable[JoinedProblem], counted: dict[str, int]) -> Iter
 def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
     """Measure how many consistent hypotheses survive further pairs (study 1 of GEAR).
 
-    The result has the keys "rows" and "whole" (all data sets together).
+    Returns:
+        An object with the keys "rows" and "whole" (all data sets together).
     """
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
@@ -266,7 +279,8 @@ def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> d
     """Test whether hypotheses with a higher score survive further pairs more often (study 2 of
     GEAR).
 
-    The result has the key "rows".
+    Returns:
+        An object with the key "rows".
     """
     cells = _Cells()
     for one in problems:

@@ -1,8 +1,9 @@
-"""A GEAR study as a figure (figure 4) and as tables.
+"""Show the result of a GEAR study as a figure (figure 4) and as tables.
 
-The figure has a row of panels for each data set, values by m, a line for each n and bars for the
-95% intervals. The figure and the short table show, of the second study, only the rows that pool the
-context sizes. Markdown has every row, CSV every row and every number.
+The figure has one row of panels for each data set. A panel shows values over m, with a line for
+each n and bars for 95% intervals. For the second study, the figure and the short table show only
+the rows in which the sizes of contexts are combined. The Markdown file has every row, and the CSV
+file every row and number.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ MIN_RATIO_LIMIT = 1.6  # An axis of ratios covers at least 1 / LEAST to LEAST.
 
 
 def draw_study(result: Mapping[str, Json]) -> Figure:
-    """Draw the figure of a study."""
+    """Draw the figure of a study.
+
+    Args:
+        result: The result of `studies.run_study`.
+    """
     figures = PLOTTED[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     data_sets = list(dict.fromkeys(row["data_set"] for row in rows))
@@ -131,7 +136,11 @@ SHORT_COLUMNS = {
 
 
 def short_table(result: Mapping[str, Json]) -> Table:
-    """Return one row per cell, named in its first column; values have their 95% intervals."""
+    """Return a table with one row for each data set, n and m, with values and their 95% intervals.
+
+    Args:
+        result: The result of `studies.run_study`.
+    """
     counts, figures = SHORT_COLUMNS[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     body = [
@@ -147,7 +156,11 @@ def short_table(result: Mapping[str, Json]) -> Table:
 
 
 def full_table(result: Mapping[str, Json]) -> Table:
-    """Return a table of all rows of a study, with indices, counts, values and intervals."""
+    """Return a table of all rows of a study, with counts, values and intervals.
+
+    Args:
+        result: The result of `studies.run_study`.
+    """
     places, counts, figures = _columns(result)
     body = [
         (
@@ -162,7 +175,13 @@ def full_table(result: Mapping[str, Json]) -> Table:
 
 
 def long_table(result: Mapping[str, Json]) -> Table:
-    """Return every row and number: bounds, problem counts, undefined draws and reasons."""
+    """Return a table of all rows of a study with every number, for CSV.
+
+    The numbers include bounds, numbers of problems, undefined resamples and reasons.
+
+    Args:
+        result: The result of `studies.run_study`.
+    """
     places, counts, figures = _columns(result)
     headings = [
         *places,
@@ -186,7 +205,11 @@ def long_table(result: Mapping[str, Json]) -> Table:
 
 
 def study_facts(result: Mapping[str, Json]) -> list[str]:
-    """Return the sentences below the table, one per line."""
+    """Return the sentences to print below the table of a study.
+
+    Args:
+        result: The result of `studies.run_study`.
+    """
     sessions = len(result["sessions"])
     told = [
         f"{result['hypotheses']:,} consistent hypotheses, {result['distinct']:,} of them different in"

@@ -1,7 +1,5 @@
-"""The tables of a GEAR study, as pure functions of `grouping.Study`.
-
-They are table 3, every setting, volumes, stops, undefined predictions, rank correlations and the
-points of the scatter plot.
+"""The tables of a GEAR study: table 3, all settings, volumes, stops, undefined predictions, rank
+correlations, and the points of the scatter plot.
 """
 
 from __future__ import annotations
@@ -30,16 +28,16 @@ _ARROWS = {metric.name: metric.arrow for metric in gear.METRICS}
 
 
 def metric_heading(metric: str) -> str:
-    """Return a metric's name with an arrow in the direction of improvement."""
+    """Return a metric's name with an arrow that shows whether higher or lower is better."""
     return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
 
 
 def table_3(study: Study) -> list[dict[str, Json]]:
-    """Return one entry per model for the average over its data sets, then one entry per data set.
+    """Return, for each model, the average over its data sets, followed by each data set.
 
-    All n are pooled. Each entry is {model, data_sets, problems, metrics}. A metric is {mean, low,
-    high, n, data_sets}, where "data_sets" names the data sets that have a value. "problems" counts
-    combinations of problem, n and session.
+    All numbers of shown pairs are combined. Each object is {model, data_sets, problems, metrics}. A
+    metric is {mean, low, high, n, data_sets}, where "data_sets" names the data sets that have a
+    value. "problems" is the number of combinations of problem, number of shown pairs, and session.
     """
     rows: list[dict[str, Json]] = []
     for model in study.models:
@@ -61,9 +59,15 @@ def table_3(study: Study) -> list[dict[str, Json]]:
 
 
 def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
-    """Return `table_3` as a table: metrics by definition, then by the published conventions.
+    """Return the result of `table_3` as a table.
 
-    An average names its data sets. A cell that covers fewer data sets names them.
+    The first metrics follow the paper's definitions, and the last ones the conventions of its
+    published tables. A row names the data sets of an average. A cell that covers fewer data sets
+    names them.
+
+    Args:
+        rows: The result of `table_3`.
+        intervals: Whether cells include intervals.
     """
     metrics = (*TABLE_3, *PUBLISHED)
     body: list[tuple[Cell, ...]] = []
@@ -74,10 +78,10 @@ def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True
 
 
 def settings_table(study: Study) -> Table:
-    """Return GEAR's metrics with intervals for each model, number n of shown pairs and data set.
+    """Return GEAR's metrics for each model, number n of shown pairs and data set, with intervals.
 
-    The table has one row for each combination of model, n and data set. If a model has several data
-    sets at one n, a further row holds the average over these data sets and names them.
+    The table has one row for each combination. If a model has several data sets at one n, a further
+    row has the average over these data sets and names them.
     """
     metrics = (*TABLE_3, *PUBLISHED, "hypotheses", "consistent_hypotheses")
     rows: list[tuple[Cell, ...]] = []
@@ -96,9 +100,9 @@ def settings_table(study: Study) -> Table:
 
 
 def long_table(study: Study) -> Table:
-    """Return every average of every metric as a row of its own, with unrounded numbers, for CSV.
+    """Return a table with one row per average and metric, with all digits, for CSV.
 
-    If the average covers problems with different numbers n of shown pairs, the column for n is
+    If an average covers problems with different numbers n of shown pairs, the column for n is
     empty.
     """
     rows: list[tuple[Cell, ...]] = []
@@ -119,9 +123,9 @@ def long_table(study: Study) -> Table:
 
 
 def volumes_table(study: Study) -> Table:
-    """Return a table of hypotheses by verdict, data set, n and model.
+    """Return the number of hypotheses by verdict, for each data set, n and model.
 
-    Memorising hypotheses count as consistent too.
+    Memorising hypotheses have a column of their own, and also count as consistent.
     """
     rows: list[tuple[Cell, ...]] = []
     for setting, some in group_by_setting(study):
@@ -134,10 +138,10 @@ def volumes_table(study: Study) -> Table:
 
 
 def stops_table(study: Study) -> Table:
-    """Return a table of the reasons why problems ended, by data set, n and model.
+    """Return the reasons why problems ended, for each data set, n and model.
 
-    Columns count problems by cause, the bad answers of these problems by verdict, and the verdict
-    of the last bad answer of problems that ended because of bad answers.
+    The columns are the number of problems by reason, the number of bad answers to these problems by
+    verdict, and the verdict of the last bad answer of problems that ended because of bad answers.
     """
     causes = sorted({entry.detail.stop for entry in study.entries})
     bad = VERDICTS[1:]
@@ -165,9 +169,10 @@ def stops_table(study: Study) -> Table:
 
 
 def undefined_table(study: Study) -> Table:
-    """Return a table that counts the undefined predictions over the sample space S by reason.
+    """Return the number of undefined predictions on the sample space S, by reason.
 
-    Counts and shares cover all hypotheses that have predictions, then the consistent ones.
+    There are counts and shares for all hypotheses that have predictions, and for consistent
+    hypotheses.
     """
     rows: list[tuple[Cell, ...]] = []
     for setting, some in group_by_setting(study):
@@ -191,10 +196,10 @@ def undefined_table(study: Study) -> Table:
 
 
 def correlations_table(study: Study) -> Table:
-    """Return Spearman's rank correlation of each metric with n, over problems.
+    """Return Spearman's rank correlation of each metric with the number n of shown pairs.
 
-    Rows cover each model and data set with at least two numeric n; n counts the values behind a
-    correlation.
+    There is one row for each model and data set with at least two numbers n. The column "n" is the
+    number of problems in the correlation.
     """
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
@@ -214,7 +219,7 @@ def correlations_table(study: Study) -> Table:
 def points_table(study: Study) -> Table:
     """Return a point (gamma, beta) for each problem with at least two consistent hypotheses.
 
-    Undefined predictions count as one extra output. The bounds on beta at this gamma follow
+    Undefined predictions count as one more output. The bounds of beta for this gamma follow
     appendix D.
     """
     rows = []
@@ -233,7 +238,7 @@ def points_table(study: Study) -> Table:
 def as_json(study: Study) -> list[dict[str, Json]]:
     """Return the metrics of each combination of data set, n and model, as JSON.
 
-    Entries are {data_set, n, model, problems, metrics, verdicts, stops, undefined, memorising}.
+    Each object is {data_set, n, model, problems, metrics, verdicts, stops, undefined, memorising}.
     """
     found: list[dict[str, Json]] = []
     for setting, some in group_by_setting(study):
@@ -259,7 +264,7 @@ def as_json(study: Study) -> list[dict[str, Json]]:
 
 
 def group_by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
-    """Group the entries by setting: data set, number n of shown observations, and model."""
+    """Return the problems of each setting: data set, number n of shown observations, and model."""
     found: dict[Setting, list[Entry]] = {setting: [] for setting in study.settings}
     for entry in study.entries:
         found[entry.setting].append(entry)

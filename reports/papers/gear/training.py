@@ -1,6 +1,7 @@
 """Figures and tables of trainings on preference pairs (GEAR, appendix B).
 
-`build_runs` collects trainings with their curves and labels; several seeds of one schedule share a label.
+`build_runs` collects trainings with their learning curves and labels. Trainings with the same
+schedule and different seeds have the same label.
 """
 
 from __future__ import annotations
@@ -40,12 +41,13 @@ Curve = list[tuple[int, float]]  # (examples, value) pairs, sorted by examples.
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One DPO training with its curves.
+    """One DPO training with its learning curves.
 
     Args:
-        label: Its schedule, and the settings in which it differs from other trainings with that
-            schedule on any base. The seed is not included, so that seeds share a label.
-        curves: Curves by (stage, name).
+        label: The schedule, and the settings in which this training differs from other trainings
+            with the same schedule. The label does not contain the seed.
+        curves: The curves, by stage and name of the measurement. A curve is a list of (examples,
+            value).
     """
 
     training: str
@@ -59,21 +61,21 @@ class TrainingRun:
     curves: Mapping[tuple[str, str], Curve]
 
     def get_curve(self, stage: str, name: str) -> Curve:
-        """Return the curve of a measurement at a stage; it is empty if there are no points."""
+        """Return the curve of a measurement at a stage. It is empty if nothing was measured."""
         return self.curves.get((stage, name), [])
 
     @property
     def sort_key(self) -> tuple[int, str, int]:
-        """Sort key: schedules in the order of figures, then label and seed."""
+        """A key that sorts by schedule in the order of figures, then by label, then by seed."""
         place = SCHEDULES.index(self.schedule) if self.schedule in SCHEDULES else len(SCHEDULES)
         return place, self.label, self.seed
 
 
 def build_runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[TrainingRun]:
-    """Return trainings sorted by base, schedule (in the order of figures), label and seed.
+    """Return trainings with their curves, sorted by base model, schedule, label and seed.
 
     Args:
-        rows: For each training its row of `store.trainings` and its points.
+        rows: For each training, its row of `store.trainings` and its logged points.
     """
     held = list(rows)
     settings = [dict(row["settings"].get("settings") or {}) for row, _ in held]
@@ -159,7 +161,7 @@ BOLD, THIN, WIDER = 1.5, 0.6, 0.7
 
 
 def draw_figures(runs: Sequence[TrainingRun]) -> dict[str, bytes]:
-    """Return all figures that the trainings have data for, as .png and .svg, by file name."""
+    """Return all figures for which the trainings have data, as .png and .svg, by file name."""
     single = [one for one in runs if one.schedule.startswith(SINGLE)]
     mixed = [one for one in runs if not one.schedule.startswith(SINGLE)]
     wanted: dict[str, Callable[[], Figure | None]] = {
@@ -177,7 +179,7 @@ def draw_figures(runs: Sequence[TrainingRun]) -> dict[str, bytes]:
 def draw_accuracies(runs: Sequence[TrainingRun], title: str) -> Figure | None:
     """Draw the probe accuracy over examples, with one column per stage and one row per base model.
 
-    Returns None if there is no probe.
+    A probe is a measurement on validation pairs. The result is None if there was no probe.
     """
     stages = _stages(runs, "probe_accuracy")
     if not stages:
@@ -200,7 +202,10 @@ def draw_accuracies(runs: Sequence[TrainingRun], title: str) -> Figure | None:
 
 
 def draw_curriculum(run: TrainingRun) -> Figure | None:
-    """Draw losses, averages, improvements and weights of one momentum training, by stage."""
+    """Draw the losses, averages, improvements and weights of one momentum training, by stage.
+
+    The result is None if the training has no such data.
+    """
     named = {
         "probe_loss": "probe loss", "ewma": "average loss (E)",
         "improvement": "improvement (m)", "weight": "weight (w)",
@@ -228,9 +233,10 @@ def draw_curriculum(run: TrainingRun) -> Figure | None:
 
 
 def draw_collapse_signs(runs: Sequence[TrainingRun]) -> Figure | None:
-    """Draw mean log-ratios over the stages, sampled instruction following and consistency.
+    """Draw mean log-ratios, and the instruction following and consistency of sampled answers.
 
-    Columns without data in any training are left out; returns None if none has any.
+    These curves show whether a model collapses. Columns without data are left out. The result is
+    None if no training has data.
     """
     columns: dict[str, Callable[[TrainingRun], Curve]] = {
         "chosen log-ratio, mean over the stages": lambda one: _mean_of(
@@ -357,9 +363,11 @@ NO_PROBES = "No figures are written because no probe has been logged yet"
 
 
 def render_files(runs: Sequence[TrainingRun], folder: Path) -> tuple[dict[Path, str | bytes], str]:
-    """Return the files to write, and a sentence that says why there are no figures, or "".
+    """Return the files to write, and a sentence that says why there are no figures ("" if there
+    are).
 
-    The files are training.csv (every point), training.md (one row per training) and the figures.
+    The files are training.csv (every point of every curve), training.md (one row per training) and
+    the figures.
     """
     found: dict[Path, str | bytes] = {
         folder / "training.csv": tables.as_csv(long_table(runs)),
@@ -372,7 +380,7 @@ def render_files(runs: Sequence[TrainingRun], folder: Path) -> tuple[dict[Path, 
 
 
 def long_table(runs: Sequence[TrainingRun]) -> Table:
-    """Return one row per point of a curve."""
+    """Return a table with one row per point of a curve."""
     rows: list[tuple[Cell, ...]] = [
         (one.training, one.base, one.label, one.seed, examples, stage, name, value)
         for one in runs
@@ -385,9 +393,9 @@ def long_table(runs: Sequence[TrainingRun]) -> Table:
 def summary_table(runs: Sequence[TrainingRun]) -> Table:
     """Return a table with one row for each training.
 
-    It has the probe accuracy of each stage at the first and the last probe, the lowest chosen
-    log-ratio of any stage, sampled instruction following at both ends, and the range of the
-    weights.
+    The columns are the accuracy of each stage at the first and the last probe, the lowest chosen
+    log-ratio of any stage, the instruction following of sampled answers at the first and the last
+    sample, and the range of the stage weights.
     """
     stages = list(dict.fromkeys(stage for one in runs for stage in one.stages))
     heads = ("training", "base", "schedule", "seed", "status", "examples",
@@ -412,7 +420,7 @@ def summary_table(runs: Sequence[TrainingRun]) -> Table:
 
 
 def count_examples(run: TrainingRun) -> int:
-    """Return the number of examples at the last point of any curve."""
+    """Return the number of examples at the last point of any curve of a training."""
     return max((curve[-1][0] for curve in run.curves.values() if curve), default=0)
 
 

@@ -1,1 +1,1 @@
-"""Tables and figures of HypoBench."""
+"""Tables and figures of the HypoBench paper."""

@@ -1,23 +1,22 @@
 """Baselines for labelled text that use no hypotheses.
 
-They are trained on exactly the rows that the session was shown and tested on the rows on which the
-session was tested.
+The baselines are trained on exactly the rows that the session was shown, and tested on the rows on
+which the session was tested.
 
-| name | learns from | how |
-|---|---|---|
-| majority | the labels | the most frequent one; ties go to the first in the problem's list |
-| tfidf | the columns of text | TF-IDF of words and word pairs, logistic regression |
-| tree | the other columns, choices one-hot | a decision tree of depth at most 5 |
+| name | learns from | how | |---|---|---| | majority | the labels | the most frequent label; ties
+go to the first label in the problem's list | | tfidf | the columns of text | TF-IDF of words and
+word pairs, logistic regression | | tree | the other columns, choices one-hot | a decision tree of
+depth at most 5 |
 
-If there are several columns of text, each has a vocabulary of its own. If a row offers two texts to
-choose from, the second's weights are subtracted from the first's and the regression has no
-intercept, so that swapping the texts swaps the label; further columns of text are not used. Nothing
-is tuned, and only the shown rows are used for training. tfidf and tree need scikit-learn (extra
-`text`) and are left out without it, which `MISSING_SKLEARN` reports.
+If there are several columns of text, each column has its own vocabulary. If a row offers two texts
+to choose from, the features of the second text are subtracted from those of the first, and the
+regression has no intercept. Thus swapping the texts swaps the label. Further columns of text are
+not used. No parameter is tuned. The baselines tfidf and tree need scikit-learn (extra `text`) and
+are left out without it, which `MISSING_SKLEARN` reports.
 
-A result beats a baseline if its accuracy is higher and an exact McNemar test over the rows is
-significant (p < 0.05, two-sided). A result that does not beat all baselines has found nothing
-beyond them, or has too few rows to show it.
+A session beats a baseline if its accuracy is higher and an exact McNemar test over the rows is
+significant (p < 0.05, two-sided). If a session does not beat all baselines, its hypotheses predict
+no better than a baseline, or there are too few rows to show a difference.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ Predict = Callable[[Sequence[Row]], list[str]]
 
 
 class BaselineScores(TypedDict):
-    """The scores of one baseline on the n rows of one split.
+    """The scores of one baseline on one split: accuracy with its interval over rows, and macro F1.
 
-    The scores are accuracy, its interval over rows (low to high), and macro F1.
+    "n" is the number of rows.
     """
 
     name: str
@@ -69,12 +68,12 @@ def has_sklearn() -> bool:
 
 
 def fit_baselines(problem: Problem) -> dict[str, Predict]:
-    """Fit the baselines that apply to a problem on its shown rows, and return them by name.
+    """Train the baselines that apply to a problem on its shown rows, and return them by name.
 
-    tfidf needs a column of text, and tree needs another column.
+    tfidf needs a column of text, and tree needs a column that is not text.
 
     Raises:
-        ValueError: If no row is shown.
+        ValueError: The problem has no shown rows.
     """
     rows = [_row(one.input) for one in problem.shown]
     labels = [str(one.output) for one in problem.shown]
@@ -118,7 +117,7 @@ def score_baselines(problem: Problem) -> list[BaselineScores]:
 
 @dataclass(frozen=True)
 class BaselineComparison:
-    """A result compared with one baseline on the predicted rows of a split.
+    """The comparison of a session with one baseline, on the predicted rows of a split.
 
     Args:
         split: Name of the split.
@@ -138,7 +137,9 @@ class BaselineComparison:
 
     @property
     def beats(self) -> bool:
-        """Whether the result is more accurate and the difference significant."""
+        """Whether the session is more accurate than the baseline and the difference is
+        significant.
+        """
         return self.accuracy > self.baseline_accuracy and self.p < 1 - LEVEL
 
 
@@ -147,10 +148,10 @@ def compare_with_baselines(
 ) -> list[BaselineComparison]:
     """Compare a session's predictions on a problem with every baseline, by split.
 
-    Returns [] if the session predicted nothing.
+    The result is empty if the session predicted no labels.
 
     Raises:
-        ValueError: If predictions do not match the rows, as in `metrics.read_predictions`.
+        ValueError: The predictions do not match the rows of the problem.
     """
     inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
@@ -165,10 +166,10 @@ def compare_with_baselines(
 
 
 def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
-    """Return one sentence per split about the comparison with baselines.
+    """Return one sentence per split that compares the session with the baselines.
 
-    A further sentence names missing baselines. The validation split is left out if there is another
-    split. The result is [] without comparisons.
+    If scikit-learn is missing, a further sentence names the missing baselines. The validation split
+    is left out if there is another split. The result is empty without comparisons.
     """
     splits = list(dict.fromkeys(one.split for one in compared))
     shown = [split for split in splits if split != "val"] or splits
@@ -179,9 +180,10 @@ def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
 
 
 def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
-    """Return the baselines of each completed problem of a session, from the store alone.
+    """Return the baselines of each finished problem of a session.
 
-    Entries are {"problem", "baselines": the value of `score_baselines`, "said": the value of `describe_comparisons`}.
+    The baselines are trained from the store alone. Each object is {"problem", "baselines": the
+    result of `score_baselines`, "said": the result of `describe_comparisons`}.
     """
     done = [row for row in store.problems(session) if row.status == "done"]
     return [
@@ -220,11 +222,13 @@ def _compared(one: SplitPredictions, baseline: str, labels: Sequence[str]) -> Ba
 
 
 def mcnemar(first: int, second: int) -> float:
-    """Return the two-sided p-value of an exact McNemar test.
+    """Return the two-sided p-value of an exact McNemar test of two classifiers.
+
+    If both numbers are 0, the value is 1.
 
     Args:
-        first: Number of rows that only the first classifier has right.
-        second: Number of rows that only the second has right. Without any such row the value is 1.
+        first: Number of rows on which only the first classifier is right.
+        second: Number of rows on which only the second classifier is right.
     """
     n = first + second
     term, total = 1, 0

@@ -1,6 +1,6 @@
-"""The cross-model table: one bank of hypotheses that several models apply.
+"""The cross-model table: the scores of one bank of hypotheses that several models apply.
 
-In HypoBench, section 5, hypotheses come from one model and inference from another.
+In HypoBench, section 5, one model proposes the hypotheses and another model applies them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ def build_cells(
     scored: Sequence[Mapping[str, Json]],
     proposers: Mapping[str, str],
 ) -> list[dict[str, Json]]:
-    """Return one cell of the cross-model table per session, for banks that at least two sessions
-    use.
+    """Return the cells of the cross-model table, for banks that at least two sessions used.
 
-    A cell is {bank, proposer, judge, inference, session, …scores}. "bank" is the id of the session
-    that made the bank, or the name of a file.
+    There is one cell per session: {bank, proposer, judge, inference, session, …scores}. "bank" is
+    the id of the session that made the bank, or the name of a file.
 
     Args:
-        recorded: Sessions as the store has them.
-        scored: The same sessions as `evaluate` scores them.
-        proposers: Name of the model of every session of the store.
+        recorded: Records of the sessions in the store.
+        scored: The scores of the same sessions.
+        proposers: Name of the proposer of every session in the store, by session.
     """
     found = [_cell(one, score, proposers) for one, score in zip(recorded, scored, strict=True)]
     banks = [cell["bank"] for cell in found]
@@ -56,11 +55,11 @@ def _cell(
 
 
 def find_judge(settings: Mapping[str, Json], model: str) -> str:
-    """Return the model that labelled texts in a session, or `EXACT`.
+    """Return the name of the model that labelled texts in a session, or `EXACT` for exact rules.
 
     Args:
         settings: Settings of the session.
-        model: Name of its proposer.
+        model: Name of the session's proposer.
     """
     if (settings.get("text") or {}).get("judge") == "exact":
         return EXACT
@@ -71,8 +70,8 @@ def find_judge(settings: Mapping[str, Json], model: str) -> str:
 def print_table(out: Console, table_cells: Sequence[Mapping[str, Json]]) -> None:
     """Print accuracy and macro F1 in a table with one row per bank and one column per judge.
 
-    The scores concern the test rows. If no session has test rows, they concern the rows of the
-    other source.
+    The scores are computed on the test rows. If no session has test rows, they are computed on the
+    out-of-distribution rows.
     """
     split = "ind" if any(one["accuracy_ind"] is not None for one in table_cells) else "ood"
     judges = list(dict.fromkeys(one["judge"] for one in table_cells))

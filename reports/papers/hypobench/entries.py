@@ -1,19 +1,21 @@
-"""Entries of HypoBench's tables and figures: one problem of one session with its metrics.
+"""The scores from which HypoBench's tables and figures are made, one `Entry` per problem and
+method.
 
-A data set is synthetic if its true sentences are known (`secret["truths"]`) or its name is one of
-the published synthetic folders, and real otherwise. The difficulty of a synthetic set is read from
-its name, in the form of the published folders that `peirce tasks generate` also writes
-(`admission/level_2/depth_2`, `election/level5_nosubtlety`, `shoe_two_level/hard`).
+A data set is synthetic if its true sentences are known (`secret["truths"]`) or its name is the name
+of a published synthetic folder. Otherwise it is real. The difficulty of a synthetic data set is
+read from its name, which has the form of the published folders (`admission/level_2/depth_2`,
+`election/level5_nosubtlety`, `shoe_two_level/hard`). `peirce tasks generate` writes the same names.
 
-A data set of which sessions were shown different numbers of rows counts as several data sets.
+If sessions were shown different numbers of rows of a data set, it counts as several data sets.
 
-All averages follow one rule. The average of a data set is the mean over its problems in all
-sessions; an average over data sets is the mean of their means, without those that have no value. An
-average knows its sets.
+All averages follow one rule. The average for a data set is the mean over its problems in all
+sessions. An average over data sets is the mean of these means, without data sets that have no
+value. Each average lists its data sets.
 
-Classifiers of `peirce train --labels` form the fine-tuned row of HypoBench's tables. One is matched
-to a problem if it was tested on the same rows, by digest, whatever rows the session was shown.
-Several classifiers with the same base (seeds) are averaged like problems.
+Classifiers of `peirce train --labels` form the fine-tuned row of HypoBench's tables. A classifier
+belongs to a problem if it was tested on the same rows (compared by digest), whatever rows the
+session was shown. Classifiers with the same base model and different seeds are averaged like
+problems.
 """
 
 from __future__ import annotations
@@ -64,14 +66,14 @@ _LEVEL = re.compile(r"level(?P<level>\d)(?P<plain>_nosubtlety)?$")
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Difficulty of a synthetic data set.
+    """The difficulty of a synthetic data set.
 
     Args:
         task: admission, shoe, election, personality or "".
-        control: size, depth, noise or distractor, "base" if none is raised, "" if the set is not
-            part of that grid.
+        control: The property that makes the data set difficult: size, depth, noise or distractor;
+            "base" if none is increased, "" if the data set does not belong to the published grid.
         value: Value of the control.
-        level: Level of a logistic set.
+        level: Level of a data set with logistic labels; None for others.
     """
 
     task: str = ""
@@ -85,10 +87,10 @@ class Difficulty:
 
 
 def parse_difficulty(name: str) -> Difficulty:
-    """Return the difficulty of a data set from its path.
+    """Return the difficulty of a data set, read from its path.
 
     The path must contain the folder of the task (`admission_adv` is the counterintuitive variant),
-    because a name such as `level_2/depth_2` alone may be either variant.
+    because a name such as `level_2/depth_2` alone may belong to either variant.
     """
     parts = name.split("/")
     task = next((_ROOTS[part] for part in parts if part in _ROOTS), "")
@@ -111,19 +113,19 @@ def parse_difficulty(name: str) -> Difficulty:
 
 @dataclass(frozen=True)
 class Entry:
-    """The scores of one method on one problem: a session, a baseline or a classifier.
+    """The scores of one method on one problem. The method is a session, a baseline or a classifier.
 
     Args:
         session: Id of the session or training.
         data_set: Name of the data set.
-        method: Method in the paper's words, else Peirce's own name.
+        method: Name of the method in the paper, or Peirce's name if the paper has no name.
         model: Name of the proposer.
-        reader: Who labelled the rows; `BY_RULES` if no model did.
+        reader: Name of the model that labelled the rows; `BY_RULES` if only exact rules did.
         real: Whether the data set is real.
-        metrics: Value of each metric, None if there is none.
+        metrics: Value of each metric; None if there is no value.
         difficulty: Difficulty of the data set.
         has_bank: Whether the method keeps hypotheses.
-        numeric: Whether its labels are numbers.
+        numeric: Whether the labels of the data set are numbers.
         rated: (rater, {name: scores}) pairs, with scores from `tables.summarize_ratings`.
     """
 
@@ -141,7 +143,9 @@ class Entry:
 
     @property
     def reader_label(self) -> str:
-        """The model, and the labeller if it is another one."""
+        """The name of the proposer, and of the model that labelled the rows if it is another
+        model.
+        """
         alone = self.reader in (self.model, _some_by_rules(self.model))
         return self.reader if alone else f"{self.model} · {self.reader}"
 
@@ -169,7 +173,12 @@ class Average:
 
 
 def average(entries: Iterable[Entry], value_of: Callable[[Entry], float | None]) -> Average | None:
-    """Return the average of a value over entries, or None if no entry has one."""
+    """Return the average of a value over entries, or None if no entry has a value.
+
+    Args:
+        entries: The entries.
+        value_of: Returns the value of an entry, or None.
+    """
     by_set: dict[str, list[float]] = {}
     for one in entries:
         value = value_of(one)
@@ -183,7 +192,7 @@ def average(entries: Iterable[Entry], value_of: Callable[[Entry], float | None])
 
 
 def metric_getter(name: str) -> Callable[[Entry], float | None]:
-    """Return a function that reads this metric from an entry."""
+    """Return a function that returns the metric `name` of an entry."""
     return lambda one: one.metrics.get(name)
 
 
@@ -194,16 +203,16 @@ def build_entries(
     roles: Sequence[Collection[str]],
     trainings: Sequence[Mapping[str, Json]] = (),
 ) -> list[Entry]:
-    """Return the entries of sessions, their baselines and matching classifiers.
+    """Return the entries of sessions, of their baselines, and of matching classifiers.
 
-    A baseline appears as a method of the session's model, and a classifier that was tested on the
-    same rows as a method of its own.
+    A baseline appears as a method of the session's model. A classifier that was tested on the same
+    rows appears as a method of its own.
 
     Args:
-        recorded: Sessions as the store has them.
-        scored: The same sessions as `eval hypobench` scores them, with "baselines" and "rated".
-        problems: Problems of each session, including those that are scored.
-        roles: Roles of the calls of each session (`Store.usage`).
+        recorded: Records of the sessions in the store.
+        scored: The scores of the sessions by `eval hypobench`, with "baselines" and "rated".
+        problems: The problems of each session.
+        roles: The roles of the model calls in each session (`Store.usage`).
         trainings: Rows of `store.trainings`.
     """
     generated = [_generated(one["settings"]) for one in recorded]
@@ -272,12 +281,12 @@ class _Names:
 
 
 def find_reader(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
-    """Return who labelled texts in a session: a model, or `BY_RULES` if only exact rules did.
+    """Return the name of the model that labelled texts in a session, or `BY_RULES` for exact rules.
 
     Args:
         settings: Settings of the session.
-        model: Name of its proposer.
-        roles: Roles of its calls.
+        model: Name of the session's proposer.
+        roles: Roles of the model calls in the session.
     """
     if MODEL_ROLES.isdisjoint(roles):
         return BY_RULES
@@ -290,9 +299,7 @@ def _some_by_rules(judge: str) -> str:
 
 
 def method_name(settings: Mapping[str, Json]) -> str:
-    """Return the name of the method in the paper's words, or Peirce's name if the paper has
-    none.
-    """
+    """Return the paper's name of a session's method, or Peirce's name if the paper has no name."""
     method = str(settings.get("method"))
     if method == "direct":
         shots = (settings.get("text") or {}).get("shots")
@@ -301,13 +308,14 @@ def method_name(settings: Mapping[str, Json]) -> str:
 
 
 def data_set_name(problem: str) -> str:
-    """Return the data set of a problem: its id without the number of the sample."""
+    """Return the name of a problem's data set, which is the id without the number of the sample."""
     return re.sub(r"#\d+$", "", problem)
 
 
 def order_methods(entries: Iterable[Entry]) -> list[str]:
-    """Return the methods of entries: the paper's methods with variants, other methods, then
-    baselines.
+    """Return the names of the methods in the order of tables.
+
+    The order is: methods of the paper with their variants, other methods, baselines.
     """
     there = Counter(one.method for one in entries if one.method not in READERS)
     own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
@@ -351,7 +359,9 @@ SCORES = ("accuracy", "f1")
 
 @dataclass(frozen=True)
 class TunedClassifier:
-    """A classifier trained on one data set, with a problem of that set."""
+    """A classifier that was trained on one data set, with its metrics on a problem of the data
+    set.
+    """
 
     training: str
     base: str
@@ -369,11 +379,11 @@ class TunedClassifier:
 def match_classifiers(
     trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]
 ) -> list[TunedClassifier]:
-    """Return completed classifiers, each with the first problem that has equal test rows.
+    """Return finished classifiers, each with the first problem that has the same test rows.
 
     Args:
         trainings: Rows of `store.trainings`.
-        problems: Problems to match.
+        problems: The problems to match.
     """
     done = [
         row for row in trainings

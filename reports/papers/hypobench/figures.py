@@ -1,8 +1,8 @@
 """HypoBench's figures 2 to 6: discovery and accuracy on synthetic data sets, by difficulty.
 
-The figures show HypoGeniC; figures 3 and 6 also show zero-shot generation. Hollow marks are values
-that the paper's text states. Each point is an average over data sets, which `build_points` names. Without
-matplotlib (extra `report`) the points are still available as a table.
+The figures show the method HypoGeniC; figures 3 and 6 also show zero-shot generation. Hollow marks
+are values from the text of the paper. Each point is an average over data sets. Without matplotlib
+(extra `report`), the points are still available as a table.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Point:
 
     Args:
         figure: Number of the figure, "2" to "6".
-        panel: Name of its panel.
+        panel: Name of the panel.
         x: Label on the x-axis.
-        series: The model and who scored it.
+        series: Name of the series: the model, and who scored its hypotheses.
         value: The average.
     """
 
@@ -54,7 +54,7 @@ class Point:
 
 
 def build_points(entries: Sequence[Entry]) -> list[Point]:
-    """Return the points of all five figures, from the synthetic entries among `entries`."""
+    """Return the points of all five figures. Entries of real data sets are ignored."""
     made = [one for one in entries if not one.real and not one.numeric]
     found: list[Point] = []
     for figure, series in (("2", _hdr), ("5", _f1)):
@@ -83,7 +83,7 @@ def points_table(points: Sequence[Point]) -> Table:
 
 
 def draw_figures(points: Sequence[Point]) -> dict[str, bytes]:
-    """Return each figure that has a point, as .png and .svg, by file name."""
+    """Return each figure that has points, as .png and .svg, by file name."""
     drawn = {
         "figure2": partial(_lines, points, "2", HDR),
         "figure3": partial(_bars, points, "3", HDR),

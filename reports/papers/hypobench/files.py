@@ -1,4 +1,4 @@
-"""The files that `peirce eval hypobench SESSION… --out DIR` writes in addition to its metrics."""
+"""The files that `peirce eval hypobench SESSION… --out DIR` writes in addition to the metrics."""
 
 from __future__ import annotations
 
@@ -20,12 +20,20 @@ MEASURES = {
 
 
 def map_proposers(cells: Iterable[Mapping[str, Json]]) -> dict[str, str]:
-    """Return the proposer of each session, from `cross_model.cells`."""
+    """Return the proposer of each session in the cross-model table, by session.
+
+    Args:
+        cells: The result of `cross_model.build_cells`.
+    """
     return {str(one["session"]): str(one["proposer"]) for one in cells}
 
 
 def agreement_values(compared: Sequence[Mapping[str, Json]]) -> dict[Key, Average]:
-    """Return the values of table 8, from rows that `peirce agree` prints with "data_sets" added."""
+    """Return the values of table 8, the agreement of raters.
+
+    Args:
+        compared: Rows that `peirce agree` prints, with "data_sets" added.
+    """
     found: dict[Key, Average] = {}
     for row in compared:
         for name, key in MEASURES[str(row["question"])].items():
@@ -45,10 +53,11 @@ def render_files(
     compared: Sequence[Mapping[str, Json]] = (),
     trainings: Sequence[Mapping[str, Json]] = (),
 ) -> tuple[dict[Path, str | bytes], str]:
-    """Return the files to write, and a sentence that says why there are no figures, or "".
+    """Return the files to write, and a sentence that says why there are no figures ("" if there
+    are).
 
     The files are each table as .txt, .md and .csv (one line per value), hypobench-tables.md with
-    all of them, points.csv with the points of the figures, and the figures.
+    all tables, points.csv with the points of the figures, and the figures.
 
     Args:
         folder: Folder of the files.
@@ -56,7 +65,7 @@ def render_files(
         scored: As in `build_entries`.
         problems: As in `build_entries`.
         roles: As in `build_entries`.
-        cross_model: The value of `cross_model.cells`.
+        cross_model: The result of `cross_model.build_cells`.
         compared: As in `agreement_values`.
         trainings: As in `build_entries`.
     """

@@ -1,8 +1,8 @@
-"""The layout of HypoBench's tables, and the values that the paper prints.
+"""The layout of HypoBench's tables, and the values in the paper.
 
-A cell joins the values of its metrics as the paper does, and the paper's own columns follow those
-of the sessions. A cell without a session is empty. A letter after an average names its data sets,
-which are listed below the table. † marks scores that no model made.
+A cell contains the values of several metrics, as in the paper. The paper's columns follow the
+columns of the sessions. A cell without data is empty. A letter after an average stands for its data
+sets, which are listed below the table. † marks scores that no model made.
 """
 
 from __future__ import annotations
@@ -192,14 +192,14 @@ class Grid:
     """One of HypoBench's tables, before it is written: rows, models, metrics and published values.
 
     Args:
-        name: Name of its files.
-        about: Its caption.
+        name: File name of the table without extension.
+        about: Caption of the table.
         head: Heading of the first column.
         rows: Labels of the rows.
         columns: Models of the sessions.
-        metrics: Metrics that a cell joins.
+        metrics: The metrics in each cell.
         values: Values of the sessions by (row, column, metric).
-        published: Values of the paper by (row, column, metric), with the paper's models as columns.
+        published: Values of the paper by (row, column, metric). The columns are the paper's models.
         note: A sentence below the table.
     """
 
@@ -215,7 +215,9 @@ class Grid:
 
     @property
     def groups(self) -> dict[tuple[str, ...], str]:
-        """A letter (A … Z, AA …) for each combination of data sets behind a value."""
+        """A letter (A … Z, AA …) for each combination of data sets over which a value is
+        averaged.
+        """
         found: dict[tuple[str, ...], str] = {}
         for key in product(self.rows, self.columns, self.metrics):
             one = self.values.get(key)
@@ -225,9 +227,7 @@ class Grid:
 
     @property
     def footnotes(self) -> list[str]:
-        """Sentences below the table, which explain the contents of a cell, its letters and its mark
-        (†).
-        """
+        """Sentences below the table that explain the cells, the letters and the mark †."""
         said = [f"Each cell shows {' / '.join(self.metrics)}."] if any(self.metrics) else []
         said += [
             f"{letter}: {len(sets)} data set{'s' * (len(sets) > 1)}: {', '.join(sets)}."
@@ -237,7 +237,7 @@ class Grid:
         return [*said, *([MARK_NOTE] if marked else []), *([self.note] if self.note else [])]
 
     def to_table(self) -> Table:
-        """Return the table for reading. Published columns without values are left out."""
+        """Return the table for people to read. Published columns without values are left out."""
         others = list(dict.fromkeys(column for _, column, _ in self.published))
         heads = (self.head, *self.columns, *(f"{column} (paper)" for column in others))
         groups = self.groups
@@ -270,10 +270,9 @@ class Grid:
         return " / ".join(NO_VALUE if one is None else f"{one:.{places}f}" for one in there)
 
     def long_rows(self) -> list[tuple[Cell, ...]]:
-        """Return the values of the table as rows with unrounded numbers, for CSV.
+        """Return the values of the table as rows with all digits, for CSV.
 
-        Each value of the sessions gives one row, and each value that the paper published gives
-        another.
+        There is one row for each value of the sessions and for each value in the paper.
         """
         found: list[tuple[Cell, ...]] = []
         for row, column, name in product(self.rows, self.columns, self.metrics):
@@ -289,7 +288,7 @@ class Grid:
 
 
 def merge_grids(grids: Iterable[Grid]) -> dict[Key, Average]:
-    """Merge the values of several grids that share no key."""
+    """Return the values of several tables together. No two tables may have the same key."""
     return {key: one for grid in grids for key, one in grid.values.items()}
 
 

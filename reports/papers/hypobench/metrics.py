@@ -1,20 +1,20 @@
 """Accuracy and macro F1 of a session's predictions on labelled rows (HypoBench, section 4).
 
-A problem's hidden rows are its validation rows (val), its test rows (ind) and its rows of another
-source (ood). The predictions are those of the last step that has any, in its field "inference":
-{"strategy", "splits": {name: {"labels": [label or null, …], "reasons": {reason: rows}, "rows":
-indices within the split, if not all rows were predicted}}}. Hypotheses that were applied to no row
-have no accuracy.
+The hidden rows of a problem are its validation rows (val), its test rows (ind) and its
+out-of-distribution rows (ood). The last step that contains predictions counts. Its field
+"inference" is {"strategy", "splits": {name: {"labels": [label or null, …], "reasons": {reason:
+rows}, "rows": indices within the split, if not all rows were predicted}}}. If hypotheses were
+applied to no row, there is no accuracy.
 
-F1 is the mean of 2 tp / (2 tp + fp + fn) over the labels that occur among the true ones. A row
-without a predicted label (a judge's answer that names none, a sentence that does not apply) counts
-as wrong in both metrics and is not a label of its own. `accuracy` and `f1` are those of the test
-rows, else of the other source, else of the validation rows. To choose between strategies, banks or
-methods, use the `_val` metrics; a choice by another split would be made on the test data. Labels
-that are numbers also have a squared error.
+F1 is the mean of 2 tp / (2 tp + fp + fn) over the labels that occur among the true labels. A row
+without a predicted label counts as wrong in both metrics and is not a label of its own. This
+happens if a model's answer names no label or no sentence applies. `accuracy` and `f1` are computed
+on the test rows, or if there are none on the out-of-distribution rows, or else on the validation
+rows. To choose between strategies, banks or methods, use the metrics with the suffix `_val`;
+otherwise the choice would use the test data. Numeric labels also have a squared error.
 
-Intervals cover problems if there are several. A session of one problem has intervals over its rows,
-which n counts: Wilson's for shares, the bootstrap's for F1.
+For several problems, intervals are over problems. For a session with one problem, they are over its
+rows, whose number is n: Wilson's interval for shares, and the bootstrap for F1.
 """
 
 from __future__ import annotations
@@ -58,14 +58,19 @@ NAMES = tuple(metric.name for metric in DISCOVERY_METRICS)
 
 
 def true_sentences(problem: Problem) -> tuple[str, ...]:
-    """Return the sentences by which the problem's labels were generated; () if unknown."""
+    """Return the sentences that generated the labels of a problem; () if they are unknown."""
     return tuple(problem.secret.get("truths") or ())
 
 
 def discovery_metrics(problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
-    """Return every metric of `DISCOVERY_METRICS` for a bank of sentences, best first.
+    """Return how well a bank of sentences recovers the true sentences of a problem.
 
-    All values are None if the true sentences are unknown or none of them is an exact rule.
+    `DISCOVERY_METRICS` lists the metrics. All values are None if the true sentences are unknown, or
+    if no true sentence is an exact rule.
+
+    Args:
+        problem: The problem.
+        bank: The sentences, best first.
     """
     truths = true_sentences(problem)
     found: dict[str, float | None] = dict.fromkeys(NAMES)
@@ -125,14 +130,14 @@ METRICS = (
 
 @dataclass(frozen=True)
 class SplitPredictions:
-    """The predicted labels of the rows of one split, with the true labels.
+    """The predicted and the true labels of the rows of one split.
 
     Args:
         split: Name of the split.
-        gold: True labels.
-        labels: Predicted labels, None if there is none.
+        gold: True label of each row.
+        labels: Predicted label of each row; None if there is no prediction.
         rows: Index of each row within the split.
-        reasons: Number of rows without a label, by reason.
+        reasons: Number of rows without a predicted label, by reason.
     """
 
     split: str
@@ -143,12 +148,12 @@ class SplitPredictions:
 
     @property
     def correct_count(self) -> int:
-        """Number of rows with the right label."""
+        """The number of rows whose predicted label is right."""
         return sum(one == other for one, other in zip(self.gold, self.labels, strict=True))
 
     @property
     def scores(self) -> tuple[float, float]:
-        """Accuracy and macro F1 of the predicted labels."""
+        """The accuracy and the macro F1 of the predicted labels."""
         return label_scores(self.gold, self.labels)
 
 
@@ -157,8 +162,8 @@ class Inference:
     """A session's predictions on one problem.
 
     Args:
-        strategy: How the bank was applied; "" if unknown.
-        splits: Splits with rows, in the order of `SPLITS`.
+        strategy: The strategy that predicted labels with the bank; "" if unknown.
+        splits: The predictions on each split that has rows, in the order of `SPLITS`.
     """
 
     strategy: str
@@ -166,10 +171,10 @@ class Inference:
 
 
 def read_predictions(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
-    """Return the predictions of a problem's last step that has any, or None.
+    """Return the predictions in the last step of a problem that contains any, or None.
 
     Raises:
-        ValueError: If the predictions do not match the problem's splits or rows.
+        ValueError: The predictions do not match the problem's splits or rows.
     """
     found = next((s.fields[INFERENCE] for s in reversed(steps) if s.fields.get(INFERENCE)), None)
     if found is None:
@@ -187,10 +192,10 @@ def read_predictions(problem: Problem, steps: Sequence[StepRecord]) -> Inference
 def summarize_predictions(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
     """Return a summary of a problem's predictions for `peirce show`, or None without predictions.
 
-    It is {strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}}.
+    The summary is {strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}}.
 
     Raises:
-        ValueError: As in `read_predictions`.
+        ValueError: The predictions do not match the problem's splits or rows.
     """
     found = read_predictions(problem, steps)
     if found is None:
@@ -207,7 +212,7 @@ def summarize_predictions(problem: Problem, steps: Sequence[StepRecord]) -> dict
 
 
 def true_labels(problem: Problem, split: str) -> tuple[str, ...]:
-    """Return the true labels of a split, () if the problem lacks it."""
+    """Return the true labels of a split; () if the problem does not have this split."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return tuple(str(row.output) for row in problem.hidden[start:stop])
 
@@ -230,7 +235,12 @@ def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> SplitP
 
 
 def label_scores(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[float, float]:
-    """Return (accuracy, macro F1 over the labels in gold) of n > 0 rows; None counts as wrong."""
+    """Return the accuracy, and the macro F1 over the labels that occur in `gold`.
+
+    Args:
+        gold: The true label of each row, for at least one row.
+        labels: The predicted label of each row. None counts as wrong.
+    """
     codes = {label: code for code, label in enumerate(dict.fromkeys((*gold, *labels)))}
     said = [-1 if label is None else codes[label] for label in labels]
     true = [codes[label] for label in gold]
@@ -274,10 +284,15 @@ def _kinds(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[_Kinds, N
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Return the metrics of one problem. A metric without predictions is None.
+    """Return the metrics of one problem. A metric is None if there are no predictions for it.
+
+    Args:
+        problem: The problem.
+        steps: The recorded steps of the problem.
+        space: Ignored.
 
     Raises:
-        ValueError: As in `read_predictions`.
+        ValueError: The predictions do not match the problem's splits or rows.
     """
     found: dict[str, float | None] = dict.fromkeys(EVALUATION.metric_names)
     found["hypotheses"] = _hypotheses(steps)
@@ -296,10 +311,10 @@ def problem_metrics(
 
 
 def squared_error(problem: Problem, predictions: SplitPredictions) -> float | None:
-    """Return the mean squared error of numeric labels (HypoBench, table 11), else None.
+    """Return the mean squared error of numeric labels (HypoBench, table 11); None for other labels.
 
-    The unit is the range of the training labels; a row without a label has the error 1. Labels are
-    numeric if the metadata of the data set says so.
+    Errors are divided by the range of the labels. A row without a predicted label has the error 1.
+    Labels are numeric if the metadata of the data set says so.
     """
     if not problem.secret.get("made", {}).get("numeric"):
         return None
@@ -315,7 +330,14 @@ def squared_error(problem: Problem, predictions: SplitPredictions) -> float | No
 def intervals(
     problem: Problem, steps: Sequence[StepRecord], seed: int, resamples: int
 ) -> dict[str, Interval]:
-    """Return intervals over rows for the metrics that the problem has."""
+    """Return the mean of each metric of a problem, with its interval over rows.
+
+    Args:
+        problem: The problem.
+        steps: The recorded steps of the problem.
+        seed: Seed of the bootstrap.
+        resamples: Number of bootstrap resamples.
+    """
     inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
         return {}

@@ -1,7 +1,7 @@
-"""HypoBench's tables 5 to 8 and 11 to 16, from entries, with the paper's values.
+"""HypoBench's tables 5 to 8 and 11 to 16, with the scores of sessions and the values of the paper.
 
-`layout` describes how the tables read. Discovery scores are listed separately for each source:
-exact rules, or a rater, whose ratings are counted as published.
+`layout` describes how to read the tables. Discovery scores are listed separately for each source:
+exact rules, or a rater, whose ratings are counted as in the paper.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ def summarize_ratings(
     """Return the scores of one problem from the ratings of one rater.
 
     Args:
-        rows: Ratings as `peirce rate` writes them.
-        truths: True sentences.
-        bank: Rated sentences.
-        variables: Variables of each true sentence, where known.
+        rows: The ratings, as `peirce rate` writes them.
+        truths: The true sentences.
+        bank: The rated sentences.
+        variables: The variables of each true sentence, if they are known.
 
     Returns:
-        {"released": {fdr, rc, hdr, missing}, "paper": …, "novelty": {mean, n, missing}, …}, each
-        key only if something was rated.
+        {"released": {fdr, rc, hdr, missing}, "paper": …, "novelty": {mean, n, missing}, …}. A key
+            is
+        present only if there are ratings for it.
     """
     given = {(r["kind"], r.get("true"), r["hypothesis"]): r["score"] for r in rows}
     found: dict[str, Json] = {}
@@ -104,12 +105,12 @@ def build_grids(
     proposers: Mapping[str, str],
     agreements: Mapping[Key, Average] | None = None,
 ) -> list[Grid]:
-    """Return all ten tables of HypoBench for these sessions.
+    """Return all ten tables of HypoBench for a set of entries.
 
     Args:
-        entries: Entries.
-        proposers: Proposer of the hypotheses, by session in the cross-model tables.
-        agreements: Agreement of raters, for table 8.
+        entries: The scores of each method on each problem.
+        proposers: The proposer of each session in the cross-model tables, by session.
+        agreements: The agreement of raters, for table 8; None for an empty table.
     """
     real = [one for one in entries if one.real]
     numeric = [one for one in entries if not one.real and one.numeric]

@@ -1,1 +1,1 @@
-"""The T3 evaluation of GEAR."""
+"""Tables of the T3 evaluation of the GEAR paper."""

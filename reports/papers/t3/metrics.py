@@ -2,19 +2,21 @@
 
 `pass_rates.py` defines how answers are counted.
 
-For a session of method `t3`, every metric is computed for each round of a problem, by the rounds
-that its steps name, then averaged over the problem's rounds that have a value, then over problems.
+A session of the method `t3` works on each problem in several rounds. Every metric is computed for
+each round, then averaged over the rounds of a problem that have a value, and then over problems.
 Intervals resample problems with all their rounds. A round without any answer is left out, and a
-problem without any answer counts as one round. A session of another method is one round.
+problem without any answer counts as one round. A session of another method has one round per
+problem.
 
-Further metrics are the shares of uninformative answers among well-formed ones with known
-predictions over S: constant answers predict the same value on all of S, and narrow answers are
-defined on less than 80% of it. A tuned proposer may collapse into either, which consistency alone
-does not show.
+Two further metrics are the shares of uninformative answers, among well-formed answers whose
+predictions on the sample space S are known. Constant answers predict the same value on all of S.
+Narrow answers are defined on less than 80% of S. A tuned proposer may collapse into such answers,
+which consistency alone does not show.
 
-Departures from the paper: problems are averaged last, where the paper averages rounds last, so that
-intervals can be over problems; the two means are equal if every round has a value. The paper's beta
-and gamma are `beta_of_two` and `gamma_of_two`, and its consistency is `consistency_of_parsed`.
+Differences from the paper: here the last average is over problems, so that intervals can be over
+problems, while in the paper it is over rounds. Both means are equal if every round has a value. The
+paper's beta and gamma are `beta_of_two` and `gamma_of_two`, and its consistency is
+`consistency_of_parsed`.
 """
 
 from __future__ import annotations
@@ -81,9 +83,14 @@ METRICS = (
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Return the metrics of one problem, as means over the rounds that have a value.
+    """Return the metrics of one problem, as means over its rounds that have a value.
 
-    The metrics are pass rates, Top-k, GEAR's scores, and the rates of constant and narrow answers.
+    The metrics are pass rates, Top-k, GEAR's scores, and the shares of constant and narrow answers.
+
+    Args:
+        problem: The problem.
+        steps: The recorded steps of the problem.
+        space: The sample space, if its inputs have weights; otherwise None.
     """
     rounds = group_by_round(steps)
     found = [_of_round(problem, own, space) for own in rounds]
@@ -95,7 +102,7 @@ def problem_metrics(
 
 
 def group_by_round(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
-    """Return the steps of each round, in order. The result is never empty.
+    """Return the steps of each round, in order. The result has at least one round.
 
     If no step names its round, all steps form one round. Otherwise steps without a round are left
     out, for example the step that applies a bank at the end.
@@ -126,7 +133,9 @@ def _saying_little(
 
 
 def is_constant(predictions: Predictions) -> bool:
-    """Return whether predictions are defined and equal on all of S (n,); False if S is empty."""
+    """Return whether predictions are defined and equal on all inputs; False if there are no
+    inputs.
+    """
     codes = predictions.codes
     return bool(len(codes) and predictions.defined.all() and np.all(codes == codes[0]))
 
@@ -139,7 +148,12 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def summarize(
     results: Sequence[Mapping[str, float | None]], *, seed: int = 0
 ) -> dict[str, Interval]:
-    """Return means of `problem_metrics` over problems, with intervals."""
+    """Return the mean of each metric over problems, with intervals.
+
+    Args:
+        results: The result of `problem_metrics` for each problem.
+        seed: Seed of the bootstrap.
+    """
     return summarise(results, EVALUATION.metric_names, seed=seed)
 
 
@@ -206,7 +220,12 @@ ABOUT = (
 def compare_with_published(
     scored: Sequence[Mapping[str, Json]], published: Mapping[tuple[str, str], Sequence[float]]
 ) -> Table:
-    """Return one row per session, then one per published setting, with the columns `COLUMNS`."""
+    """Return a table with one row per session, followed by one row per published setting.
+
+    Args:
+        scored: The scores of the sessions.
+        published: The published values, by model and setting.
+    """
     arrows = {metric.name: metric.arrow for metric in METRICS}
     rows: list[tuple[Cell, ...]] = [
         (name, "here", one["problems"], *(_cell(one["metrics"][column]) for column in COLUMNS))
@@ -225,7 +244,7 @@ def _cell(value: Mapping[str, Json]) -> Cell:
 
 
 def split_means(table: Table) -> Table:
-    """Split each column of means into three columns of numbers for CSV.
+    """Return a table for CSV in which each column of means is replaced by mean, low and high.
 
     Published values have no bounds.
     """
@@ -242,7 +261,12 @@ def _numbers(cell: Cell) -> tuple[Cell, Cell, Cell]:
 
 
 def render_files(scored: Sequence[Mapping[str, Json]], folder: Path) -> dict[Path, str | bytes]:
-    """Return table2 and table4, each as .md and .csv."""
+    """Return the files table2 and table4, each as .md and .csv, by path.
+
+    Args:
+        scored: The scores of the sessions.
+        folder: Folder of the files.
+    """
     found: dict[Path, str | bytes] = {}
     for number, published in ((2, TABLE_2), (4, TABLE_4)):
         table = compare_with_published(scored, published)

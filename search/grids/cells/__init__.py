@@ -1,1 +1,1 @@
-"""Rules that colour each cell by its place and its surroundings."""
+"""Rules that decide the colour of each cell from its position and the cells around it."""

@@ -1,13 +1,14 @@
-"""Finder of rules for single cells.
+"""Finder of rules that decide the colour of each single cell.
 
-For a state whose cells a frame (cells/frames.py) lines up with those of the outputs, it finds
-decision lists "if condition: colour; …; else colour" that are right on all shown cells, and derives
-them from all of these cells at once.
+The rules are decision lists, "if condition: colour; …; else colour", that give the right colour for
+every cell of the shown outputs. A frame (cells/frames.py) says which cell of the current grid
+belongs to which cell of the output. All shown cells are used at once to find the lists.
 
-Conditions and colours come from cells/features.py, the lists from cells/decision_lists.py. The
-cheapest lists are returned together with variants: conditions that agree on all shown cells but
-differ on similar grids, the probes. Of the lists that predict the same there, only the cheapest is
-kept.
+Conditions and colours come from cells/features.py, and cells/decision_lists.py searches for the
+lists. Two conditions may agree on all shown cells but differ on similar grids that are made for
+this purpose (the probes). The finder therefore also yields variants of the cheapest lists in which
+one condition is replaced by another. If several lists make the same predictions on the shown cells
+and the probes, only the cheapest list is kept.
 """
 
 from __future__ import annotations
@@ -56,7 +57,11 @@ TERMS_PER_EXPANSION = 60.0  # values of terms on a cell that cost one expansion
 
 
 def find_cell_rules(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that colour each cell by a decision list."""
+    """Yield steps that decide the colour of each cell by a decision list.
+
+    On the shown grids each step gives the outputs of `goal`. Some of the steps apply one rule until
+    the grid does not change any more.
+    """
     colours = _common(state.grids)
     within = _Share(budget, LATER_BUDGET_SHARE if state.program.steps else INPUT_BUDGET_SHARE)
     cells = sum(high * wide for high, wide in goal.shapes)

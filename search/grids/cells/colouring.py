@@ -1,4 +1,4 @@
-"""Steps that change colours: by a map read off the pairs, by deletion, or by frequency."""
+"""Steps that change colours: by a table read from the pairs, by deletion, or by frequency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _BY_COUNT = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that change colours and may help in a state."""
+    """Yield the steps that change colours.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if facts.fits:
         yield from _map(facts)
     if not facts.may_keep_size:

@@ -1,11 +1,13 @@
-"""Search for decision lists over tables.
+"""Search for decision lists in tables of conditions and expressions.
 
-A list "if condition: expression; …; else expression" must be right on all shown cells. This module
-does not know what conditions and expressions mean. It counts everything with matrix products.
+A decision list "if condition: expression; …; else expression" must give the right value for all
+shown cells. This module works with tables of the values only: it does not know what the conditions
+and expressions mean. All counts are computed as matrix products.
 
-A list grows from its first clause. A clause is pure if its expression is right on all cells that
-the clause decides; the next clauses see the cells that are left. First clauses are ranked by cost
-and by the number of cells they leave that no single expression explains.
+A list is built from its first clause to its last. A clause may be used only if its expression is
+right on all cells that the clause decides. The next clause then decides among the remaining cells.
+First clauses are ranked by their cost and by the number of remaining cells that no single
+expression explains.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ LEFTOVER_COST = 4.0  # cost of leaving all wrong cells to later clauses, used to
 
 
 class Clause(NamedTuple):
-    """One clause: indices of its conditions and of its expression."""
+    """One clause of a decision list, given by the indices of its conditions and its expression."""
 
     conditions: tuple[int, ...]  # all of them must hold
     expression: int
 
 
 class DecisionList(NamedTuple):
-    """A decision list with the index of its default expression and its cost."""
+    """A decision list: its clauses, the index of the expression after "else", and its cost."""
 
     clauses: tuple[Clause, ...]
     other: int
@@ -50,16 +52,18 @@ class DecisionList(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """The values of conditions and expressions on all cells of the grids.
+    """The values of all conditions and expressions on the cells of the shown grids.
+
+    Cells of one pair for which all values are equal share one column.
 
     Attributes:
-        masks: Where conditions hold, of shape (conditions, cells).
-        costs: Costs of the conditions.
-        wrong: Where expressions miss the output, of shape (expressions, cells), the cheapest
-            expression first.
-        prices: Costs of the expressions.
-        pairs: Index of each cell's pair, of shape (cells,).
-        weights: Number of equal cells that each column stands for, of shape (cells,).
+        masks: Whether each condition holds in each column, of shape (conditions, columns).
+        costs: Cost of each condition.
+        wrong: Whether each expression differs from the output in each column, of shape
+            (expressions, columns). The cheapest expression comes first.
+        prices: Cost of each expression.
+        pairs: Index of the pair to which each column belongs, of shape (columns,).
+        weights: Number of cells that each column stands for, of shape (columns,).
     """
 
     masks: BoolArray
@@ -71,12 +75,14 @@ class Tables(NamedTuple):
 
 
 class DecisionListSearch:
-    """The search for decision lists over some tables.
+    """A search for decision lists that are right on all cells of `tables`.
 
     Args:
-        tables: The tables.
-        charge: Receives a number of multiplications and returns whether any budget is left.
-        widths: Number of first clauses that are followed at each depth.
+        tables: Values of the conditions and expressions.
+        charge: Function that charges a number of multiplications to the budget and returns whether
+            any budget is left.
+        widths: For each position in a list except the last, the number of clauses that are tried
+            there.
     """
 
     def __init__(
@@ -90,7 +96,7 @@ class DecisionListSearch:
         self.found: dict[tuple[tuple[Clause, ...], int], float] = {}
 
     def run(self) -> list[DecisionList]:
-        """Return all lists found, cheapest first."""
+        """Run the search and return the lists found, cheapest first."""
         cells = np.arange(self.masks.shape[1])
         right = np.flatnonzero(~self.tables.wrong.any(axis=1))
         for e in right:

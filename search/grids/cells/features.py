@@ -1,10 +1,10 @@
-"""Terms: what a rule can ask of a cell and what colours it can paint, as Python expressions.
+"""Terms: the Python expressions about a cell that rules use in conditions and as colours.
 
-The expressions are over the cell's place `i, j`, its colour `v`, its `row`, the grid `g` and a
-context that is computed once per grid. They are the only definition: the finder runs them on the
-shown grids to build its tables, and the answer contains the same expressions. They are defined on
-every grid of integers. Not covered: the place of a cell relative to an object, and backgrounds
-other than 0 where objects matter.
+An expression may use the position `i, j` of the cell, its colour `v`, its `row`, the grid `g`, and
+names that context lines define once per grid. The same expressions are executed during the search
+and written into answers, so both give the same values. They are defined on every grid of integers.
+Terms do not describe the position of a cell relative to an object. Terms about objects assume that
+the background is 0.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ TermValues = NDArray[np.int16]  # shape (terms, cells)
 
 
 class Term(NamedTuple):
-    """An expression about a cell of a grid.
+    """A Python expression about one cell of a grid.
 
     Attributes:
-        kind: What the value is.
+        kind: Whether the value is a colour, a number or a truth value.
         text: The expression.
-        says: A noun phrase for a colour or a number; for a truth value, the words that follow "it
-            is".
-        cost: Cost of using the term.
-        context: Lines that define the names in `text`, in the order in which they must run.
-        usable: Whether the term may be painted as a colour.
+        says: The expression in English. It is a noun phrase for a colour or a number, and the words
+            after "it is" for a truth value.
+        cost: Cost of using this term in a rule.
+        context: Lines of code that define the names in `text`, in the order in which they must run.
+        usable: Whether a rule may paint cells with the value of this term. The search does not read
+            this field.
     """
 
     kind: Literal["colour", "number", "truth"]
@@ -71,15 +72,19 @@ SHARED = (
 
 
 def first_colour_code(cells: str) -> str:
-    """Return code for the first colour other than 0 among the cells."""
+    """Return a Python expression for the first colour other than 0 in a list of colours.
+
+    Args:
+        cells: Python expression for the list of colours.
+    """
     return f"next(filter(None, {cells}), 0)"
 
 
 def general_terms(square: bool) -> Iterator[Term]:
-    """Yield the terms that do not depend on a certain colour.
+    """Yield the terms that do not mention a specific colour.
 
     Args:
-        square: Whether all grids are squares.
+        square: Whether all grids are square. Some terms are defined on square grids only.
     """
     yield Term("colour", "v", "it", 0.2)
     yield from _places(square)
@@ -95,7 +100,7 @@ def general_terms(square: bool) -> Iterator[Term]:
 
 
 def colour_terms(c: int) -> Iterator[Term]:
-    """Yield the terms of rules that refer to the colour `c`."""
+    """Yield the terms that mention the colour `c`, such as the number of its cells in a row."""
     name = colour_name(c)
     yield Term(
         "number", f"surrounding(g, i, j).count({c})", f"the number of {name} cells around it", 0.9
@@ -307,22 +312,23 @@ def _objects(same: bool, around: bool, name: str, what: str, dear: float) -> Ite
 
 
 def context_lines(terms: Sequence[Term]) -> list[str]:
-    """Return the context lines that the terms need, without repetitions."""
+    """Return the lines of code that define all names the terms use, each line once."""
     return list(dict.fromkeys(line for term in terms for line in term.context))
 
 
 def evaluate_terms(
     terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ...] = ()
 ) -> TermValues:
-    """Evaluate the terms on all cells of the grids.
+    """Return the values of all terms on all cells of the grids.
 
     Args:
         terms: The terms.
-        grids: Grids whose cells are taken one grid after the other.
-        prelude: Lines that run before the terms and may replace `g`.
+        grids: The grids.
+        prelude: Lines of code that run first on each grid and may replace `g`.
 
     Returns:
-        Values of shape (terms, cells).
+        An int16 array of shape (terms, cells). The cells of the first grid come first, in reading
+        order.
     """
     made = _compiled(terms, prelude)
     rows: list[tuple[int, ...]] = []

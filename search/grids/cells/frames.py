@@ -1,11 +1,12 @@
-"""Frames: where the cells of an output come from.
+"""Frames, which say from which cells of the current grid a cell of the output is computed.
 
-They come from the cells of the state itself, of its panels laid over each other, of its blocks, or
-of its tiles. The prelude of a frame builds a grid `g` of the output's size, whose cells a rule then
-colours, and defines further names that the rule may use.
+A cell of the output may correspond to one cell of the current grid, to one cell in each of several
+panels laid over each other, to a block of cells, or to a cell of a tile that is repeated. The
+prelude of a frame is code that builds a grid `g` of the output's size. A rule then decides the
+colour of every cell of `g`. The prelude may also define names for the rule to use.
 
-Not covered: panels or blocks whose number differs from pair to pair, and separators of several
-widths.
+Frames do not support a number of panels or blocks that differs from pair to pair, or lines of
+several widths between panels.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from .features import Term
 
 
 class Frame(NamedTuple):
-    """A way to align the cells of the current grid with the cells of the outputs.
+    """A way to match the cells of the current grid with the cells of the output.
 
     Attributes:
-        prelude: Lines that build `g` and further names.
-        says: A phrase in the imperative that comes before the phrase of the rule.
-        cost: Cost of using the frame.
-        terms: Terms that only this frame offers.
+        prelude: Lines of code that build `g` and define names for the rule.
+        says: The prelude as an instruction in English, which comes before the description of the
+            rule.
+        cost: Cost of using this frame.
+        terms: Expressions about a cell that are available only with this frame.
     """
 
     prelude: tuple[str, ...]
@@ -38,7 +40,13 @@ PLAIN_FRAME = Frame((), "", 0.0, ())
 
 
 def list_frames(state: State, goal: Goal, colours: list[int]) -> Iterator[Frame]:
-    """Yield the frames that give grids of the outputs' sizes."""
+    """Yield the frames that turn the grids of `state` into grids of the outputs' sizes.
+
+    Args:
+        state: The search state.
+        goal: The outputs that the search has to reach.
+        colours: Colours whose cells the terms of a frame may count.
+    """
     if goal.has_shapes(state.grids):
         yield PLAIN_FRAME
         return

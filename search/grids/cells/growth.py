@@ -1,9 +1,9 @@
-"""Rules for single cells that are repeated until nothing changes: growth, filling, long lines.
+"""Rules for single cells that are applied until nothing changes: growth, filling, long lines.
 
-A rule "if condition: colour; else as it is" is repeated on the shown grids if its first step only
-gives cells their colour in the output, but not yet to all cells that change. It is found if the
-repetition reaches the outputs. Not covered: rules with several clauses, and growth through colours
-that do not stay.
+Such a rule has the form "if condition: colour; else unchanged". A rule is tried if its first
+application gives some but not all of the changing cells their final colour, and gives no cell a
+wrong colour. It is found if repeated applications lead to the outputs. Rules with several clauses
+are not covered, nor are rules that first paint a cell in a colour that is not final.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ REPEAT_LINE = "for _ in range(len(g) + len(g[0])):"
 
 
 class Growth(NamedTuple):
-    """A rule that is applied repeatedly: its conditions, which must all hold, and its expression.
+    """A rule that is applied repeatedly: cells that meet all conditions get the given colour.
 
-    Conditions and expression are indices.
+    The fields hold indices into the lists of conditions and expressions.
     """
 
     conditions: tuple[int, ...]
@@ -47,17 +47,19 @@ def find_growths(
     texts: Sequence[str], costs: Sequence[float], masks: NDArray[np.bool_], right: NDArray[np.bool_],
     stays: NDArray[np.bool_], local: Sequence[bool],
 ) -> list[Growth]:  # fmt: skip
-    """Return rules that paint cells and may help if they are repeated until nothing changes,
-    cheapest first.
+    """Return rules that are worth trying as repeated rules, cheapest first.
+
+    The first application of such a rule paints some but not all of the changing cells, and paints
+    no cell wrong.
 
     Args:
-        texts: Expressions of the conditions.
-        costs: Costs of the conditions.
+        texts: Expression of each condition.
+        costs: Cost of each condition.
         masks: In which cells each condition holds, of shape (conditions, cells).
-        right: In which cells each expression gives the colour of the output, of shape (expressions,
-            cells).
+        right: In which cells each colour expression gives the colour of the output, of shape
+            (expressions, cells).
         stays: Which cells keep their colour, of shape (cells,).
-        local: Which expressions a repeated rule may paint with.
+        local: For each colour expression, whether a repeated rule may paint with it.
     """
     near = [c for c, text in enumerate(texts) if any(part in text for part in LOCAL_TEXTS)]
     near = sorted(near, key=lambda c: costs[c])[: 2 * MAX_SECOND]
@@ -85,7 +87,17 @@ def find_growths(
 
 
 def reaches_outputs(code: str, grids: Grids, outputs: Grids, budget: Budget) -> bool:
-    """Return whether the step's code, repeated, turns the grids into the outputs."""
+    """Return whether repeating a step turns all `grids` into `outputs`.
+
+    False is also returned if the step fails, if it gives a cell a wrong colour, or if the budget
+    ends.
+
+    Args:
+        code: Python code of the step.
+        grids: The current grids.
+        outputs: The outputs, in the same order.
+        budget: Budget to which the work is charged.
+    """
     step = compile_step(code)
     for grid, out in zip(grids, outputs, strict=True):
         for _ in range(len(grid) + len(grid[0])):
@@ -115,6 +127,6 @@ def _towards(following: Grid, before: Grid, out: Grid) -> bool:
 
 
 def repeat_step(code: str) -> str:
-    """Return code that repeats a step until nothing changes."""
+    """Return code that runs the step `code` until the grid does not change any more."""
     lines = ["before = g", *code.splitlines(), "if g == before:", "    break"]
     return "\n".join([REPEAT_LINE, *("    " + line for line in lines)])

@@ -1,6 +1,6 @@
-"""Steps that clear, keep or paint cells by their place.
+"""Steps that clear or paint the cells at certain positions.
 
-Places are the border, diagonals, every second row, halves and the like.
+The positions are the border, diagonals, every second row, halves and similar regions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ _TESTS = [eval(f"lambda i, j, g, row: bool({text})") for text, _, _ in PLACES]
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield steps that clear or paint certain cells and may help in a state."""
+    """Yield the steps that clear or paint certain positions.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if not facts.may_keep_size:
         return
     masks = _masks(tuple(facts.shapes)) if facts.fits else []

@@ -1,6 +1,7 @@
-"""Steps that move cells: they fall to a side, or shift round the edge or off the grid.
+"""Steps that move cells: cells fall to one side, or all cells shift by a distance.
 
-The distances are read off the pairs.
+The distances are read from the pairs. Cells that leave the grid are dropped or come back on the
+opposite side.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ MAX_DISTANCE = 5
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that move cells and may help in a state."""
+    """Yield the steps that move cells.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if not facts.may_keep_size:
         return
     yield from FALLS
@@ -66,9 +70,10 @@ def build_shift(down: int, right: int, wraps: bool) -> Step:
     """Return the step that moves all cells by a number of rows and columns.
 
     Args:
-        down: Number of rows, negative for up.
-        right: Number of columns, negative for left.
-        wraps: Whether cells that leave the grid come back on the other side.
+        down: Number of rows; a negative number moves the cells up.
+        right: Number of columns; a negative number moves the cells to the left.
+        wraps: Whether cells that leave the grid come back on the opposite side. Otherwise they are
+            dropped, and empty cells (0) take their place.
     """
     lines = []
     if wraps:
@@ -96,7 +101,7 @@ def build_shift(down: int, right: int, wraps: bool) -> Step:
 
 
 def shift_array(a: Array, down: int, right: int, wraps: bool) -> Array:
-    """Return the array with its cells moved, as the step of `build_shift` does it."""
+    """Return a copy of `a` with all cells moved, as the step of `build_shift` moves them."""
     if wraps:
         return np.roll(a, (down, right), (0, 1))
     out = np.zeros_like(a)

@@ -1,4 +1,4 @@
-"""Helper functions for rules of single cells, on a place in a grid or on the cells of an object.
+"""Source of helper functions for rules about a position in a grid or about the cells of an object.
 
 step_functions.py explains what a helper is.
 """

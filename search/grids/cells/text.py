@@ -1,4 +1,4 @@
-"""Text of rules for single cells: readable Python code and a phrase."""
+"""Convert rules for single cells to readable Python code and to English."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BREAKS = (" for ", " if ", " else ", " and ", " or ", " + ")
 
 
 class Condition(NamedTuple):
-    """A condition on a cell, with a text for the condition and a text for its negation."""
+    """A condition on a cell, as Python code and in English, together with its negation."""
 
     text: str
     says: str
@@ -25,12 +25,12 @@ class Condition(NamedTuple):
     term: Term
 
     def negate(self) -> Condition:
-        """Return the condition that holds exactly where this condition does not hold."""
+        """Return the negation of this condition."""
         return Condition(self.no_text, self.no_says, self.text, self.says, self.cost, self.term)
 
 
 class Colour(NamedTuple):
-    """A colour that a rule can paint."""
+    """A colour that a rule can paint, as a Python expression and in English."""
 
     text: str
     says: str
@@ -47,7 +47,13 @@ class _Case(NamedTuple):
 
 
 def write_rule(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> tuple[str, str]:
-    """Return the code and the phrase of a decision list."""
+    """Return a decision list as Python code and as an English instruction.
+
+    Args:
+        clauses: For each clause, the conditions that must all hold and the colour that the cell
+            then gets.
+        other: Colour of the cells for which no clause applies.
+    """
     terms = [c.term for conditions, _ in clauses for c in conditions]
     terms += [colour.term for _, colour in (*clauses, ((), other)) if colour.term]
     lines = context_lines(terms)
@@ -113,7 +119,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def wrap_line(line: str) -> list[str]:
-    """Break a line of a step into several if it is too long."""
+    """Return a line of code, split into several if it is longer than `MAX_LINE_LENGTH`."""
     if len(line) <= MAX_LINE_LENGTH:
         return [line]
     space = line[: len(line) - len(line.lstrip())]
@@ -138,7 +144,10 @@ def wrap_line(line: str) -> list[str]:
 
 
 def wrap_expression(line: str) -> list[str]:
-    """Break a part of an expression at its first long bracket if it is too long."""
+    """Return a part of an expression as one line, or as several lines if it is too long.
+
+    A line of more than `MAX_LINE_LENGTH` characters is split at its first long pair of brackets.
+    """
     at = next((k for k, c in enumerate(line) if c in "([{" and _end(line, k) - k > 30), None)
     if len(line) <= MAX_LINE_LENGTH or at is None:
         return [line]

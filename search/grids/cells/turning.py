@@ -25,7 +25,10 @@ TRANSPOSING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that mirror or turn the grid and may help in a state."""
+    """Yield the steps that mirror or turn the grid.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     yield from KEEPING
     if facts.first or facts.square or facts.turned or not facts.fits:
         yield from TRANSPOSING

@@ -1,1 +1,1 @@
-"""Rules about objects: ways to see objects in a grid, and what is done with each of them."""
+"""Rules about objects: how objects are recognised in a grid, and what happens to each object."""

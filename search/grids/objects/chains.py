@@ -1,7 +1,7 @@
 """Finder of chains of copies.
 
-From each object a row of copies runs to the border. Every copy is turned or mirrored and touches
-the one before, along a side or at a corner.
+From each object a row of copies leads to the border of the grid. Every copy is turned or mirrored
+relative to the previous copy and touches it at a side or a corner.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ _WAYS = (
 
 
 def draw_chains(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that draw chains of copies, for the inputs only."""
+    """Yield steps that draw a chain of copies from each object of the shown inputs.
+
+    Each step gives the outputs of `goal`. Nothing is yielded for grids that are the result of
+    earlier steps.
+    """
     if state.program.steps or not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
     first, wanted = state.grids[:1], goal.outputs[:1]

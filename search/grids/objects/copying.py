@@ -1,8 +1,8 @@
-"""Finder of copies of objects.
+"""Finder of steps that copy objects.
 
-The cells of each object that meets a condition appear again: next to it, mirrored, turned or
-mirrored in its own place, or repeated up to the border. The copies keep the object's colours or all
-get one colour.
+Every object that meets a condition is copied to a place next to it, mirrored or turned in its own
+place, or repeated up to the border. The copies keep the colours of the object or have one given
+colour.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ IntArray = NDArray[np.int64]
 
 
 class Copy(NamedTuple):
-    """A way to copy an object to other places of the grid.
+    """A way to copy an object to other positions of the grid.
 
     Attributes:
-        places: Expressions for the places (row, column) where the cell (i, j) of an object with the
-            box a, b, c, d appears.
-        says: A phrase in the imperative with {} for the objects.
-        cost: Cost of copying this way.
+        places: Expressions for the positions (row, column) to which the cell (i, j) of an object is
+            copied. The names a, b, c and d are the top, left, bottom and right of the object's box.
+        says: Instruction in English, with {} in the place of the objects.
+        cost: Cost of copying in this way.
         instead: Whether the copy replaces the object.
-        on: Whether the copy is repeated, for k = 1, 2, … up to the border.
+        on: Whether copies are made for k = 1, 2, … up to the border of the grid.
     """
 
     places: tuple[str, ...]
@@ -95,7 +95,10 @@ COPIES = (
 
 
 def copy_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Yield steps that copy objects to other places."""
+    """Yield steps that copy the objects that meet a condition to other positions.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not goal.has_shapes(state.grids):
         return
     before = [np.array(g, dtype=np.int64) for g in state.grids]
@@ -227,10 +230,13 @@ def _find_copied_cells(own: IntArray, one: Copy, grid: IntArray) -> tuple[IntArr
 
 
 def build_step(view: View, condition: Condition, one: Copy, colour: int | None) -> Step:
-    """Return the step that copies the objects of a view that meet a condition.
+    """Return the step that copies all objects of `view` that meet `condition`.
 
     Args:
-        colour: The colour of all copies, or None to keep the object's colours.
+        view: How objects are recognised in the grid.
+        condition: The condition on an object.
+        one: How an object is copied.
+        colour: Colour of all copies, or None if the copies keep the colours of the object.
     """
     uses_many = "many" in condition.text
     lines = ["r = [row[:] for row in g]"]

@@ -1,9 +1,9 @@
-"""Finders for outputs that are a part of the grid: an object, a panel, an equal share.
+"""Finders of steps that cut a part out of the grid: an object, a panel, or an equal share.
 
-All parts of one kind are cut out, and the pairs show which of them is the output, as it is, turned,
-or in another colour. The part is then described by a number that is computed for each part: the
-largest, the smallest or the only such value. Other finders lay the parts over each other, or put
-objects side by side in an order.
+The grid is cut into all its parts of one kind. The pairs show which part is the output, possibly
+turned, mirrored or recoloured. That part is then described by a number that is computed for every
+part: the part has the largest value, the smallest value, or a value that no other part has. Other
+finders lay all parts over each other, or put objects next to each other in some order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PartKind(NamedTuple):
     """A way to cut a grid into parts.
 
     Attributes:
-        text: Expression over `g` for the list of parts, each of them a grid.
+        text: Expression over `g` that gives the list of parts. Each part is a grid.
         says: A noun phrase for the parts.
         cost: Cost of using these parts.
     """
@@ -103,11 +103,11 @@ TURNS = (
 
 
 def cut_parts(parts: PartKind, grids: Grids) -> list[list[Grid]] | None:
-    """Return the parts of each grid.
+    """Cut each grid into its parts.
 
     Returns:
-        One list of parts per grid. None if the expression fails on a grid, gives no part or more
-        than `MAX_PARTS` of them, or gives something that is no grid.
+        One list of parts per grid. None if the expression of `parts` fails on a grid, gives no part
+        or more than `MAX_PARTS` parts, or gives a value that is not a grid.
     """
     made = compile_expression(parts.text, "g")
     try:
@@ -120,7 +120,10 @@ def cut_parts(parts: PartKind, grids: Grids) -> list[list[Grid]] | None:
 
 
 def choose_part(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that choose one of the parts."""
+    """Yield steps that cut the grid into parts and return one of the parts.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     largest = [max(len(o), len(o[0])) > max(len(g), len(g[0])) * 2 for g, o in zip(state.grids, goal.outputs, strict=True)]  # fmt: skip
     if any(largest):
         return
@@ -247,10 +250,11 @@ def _picks(
 
 
 def overlay_parts(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that combine parts of equal size cell by cell.
+    """Yield steps that lay parts of equal size over each other.
 
-    They take the first part that is not empty at a cell, or a colour by how many parts are filled
-    there.
+    At each cell the step takes the colour of the first part that is not empty there, or a colour
+    that depends on how many parts are not empty there. Each step turns the grids of `state` into
+    the outputs of `goal`.
     """
     for parts in (p for p in PARTS if p.text.startswith(("panels", "shares", "[crop"))):
         found = cut_parts(parts, state.grids)
@@ -353,7 +357,12 @@ ORDERS = (
 
 
 def line_up_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that put objects, or cells of their colours, in a row or a column, ordered."""
+    """Yield steps that put all objects next to each other in some order.
+
+    Some of the steps put one cell of the object's colour in the place of each object.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     for text, says, cost in _OBJECTS:
         look = compile_expression(text, "g")
         many = [look(g) for g in state.grids]

@@ -1,8 +1,8 @@
-"""Features of objects: ways to see objects in grids, and conditions and numbers of each object.
+"""Features of objects: how objects are recognised in grids, and what rules can ask of them.
 
-The expressions are over `g`, `o` (one object: a list of cells) and `many` (all objects of the
-grid). The same text runs here and in answers. Comparisons of an object with the others are computed
-with numpy here.
+The expressions use `g` (the grid), `o` (one object, which is a list of cells) and `many` (all
+objects of the grid). The same expressions are executed during the search and written into answers.
+During the search, comparisons of an object with other objects are computed with NumPy.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MAX_OBJECTS = 160  # maximum number of objects in one grid
 
 
 class View(NamedTuple):
-    """A way to see a grid as a list of objects.
+    """A way to recognise objects in a grid.
 
     Attributes:
-        text: Expression over `g` for the list of objects.
-        one: A noun for one object.
-        several: A noun for several objects.
-        cost: Cost of using the view.
+        text: Expression over `g` that gives the list of objects.
+        one: Noun for one object.
+        several: Noun for several objects.
+        cost: Cost of using this view.
     """
 
     text: str
@@ -55,13 +55,15 @@ VIEWS = (
 
 
 class Number(NamedTuple):
-    """A number that is computed for each object.
+    """A number that is computed for each object, such as its size.
 
     Attributes:
-        text: Expression over an object, which is written as `@`.
-        says: A noun for the number.
-        cost: Cost of using the number.
-        compared: Whether conditions may use its largest and smallest value, thresholds and parity.
+        text: Expression for the number, in which `@` stands for the object.
+        says: Noun for the number.
+        cost: Cost of using this number.
+        compared: Whether conditions may compare the number, for example with its largest value or
+            with a threshold, or test whether it is odd. It is False for colours, because the order
+            of their numbers means nothing.
     """
 
     text: str
@@ -97,9 +99,9 @@ class Condition(NamedTuple):
     """A condition on an object.
 
     Attributes:
-        text: The expression, or empty if every object meets the condition.
-        says: A clause that follows a noun, with a space before it.
-        cost: Cost of using the condition.
+        text: Expression for the condition. It is empty if all objects meet the condition.
+        says: The condition in English, as words that follow the noun. They begin with a space.
+        cost: Cost of using this condition.
     """
 
     text: str
@@ -111,7 +113,7 @@ ALWAYS = Condition("", "", 0.0)
 
 
 def describe_objects(view: View, condition: Condition) -> str:
-    """Return a noun phrase for all objects of a view that meet a condition."""
+    """Return a noun phrase for all objects of `view` that meet `condition`."""
     of_colour = re.fullmatch(r" of colour (\w+ \(\d\))", condition.says)
     if view.one == "colour":
         if of_colour:
@@ -121,7 +123,7 @@ def describe_objects(view: View, condition: Condition) -> str:
 
 
 class Value(NamedTuple):
-    """An expression for a colour that belongs to an object."""
+    """An expression that gives a colour for each object, such as the object's own colour."""
 
     text: str
     says: str
@@ -138,22 +140,28 @@ def _names() -> dict[str, Any]:
 
 @lru_cache(maxsize=4000)
 def compile_expression(text: str, arguments: str = "g, o, many") -> Callable[..., Any]:
-    """Return an expression as a function of the arguments.
+    """Compile an expression to a function.
 
-    All helpers are in its scope.
+    Args:
+        text: The expression. It may call all helpers of step_functions.py.
+        arguments: Names of the function's parameters, separated by commas.
     """
     made: Callable[..., Any] = eval(f"lambda {arguments}: {text}", _names())
     return made
 
 
 class ViewedObjects:
-    """All objects of one view of some grids, and the features of each object.
+    """All objects that a view recognises in some grids, and the features of each object.
+
+    Args:
+        view: How objects are recognised.
+        grids: The grids.
 
     Attributes:
-        objects: The objects of each grid.
-        flat: The objects of all grids in one list.
-        of: Index of each object's grid, of shape (objects,).
-        cells: Number of cells of all objects.
+        objects: One list of objects per grid.
+        flat: The objects of all grids in a single list.
+        of: Index of the grid to which each object belongs, of shape (objects,).
+        cells: Total number of cells of all objects.
     """
 
     def __init__(self, view: View, grids: Grids) -> None:
@@ -168,11 +176,11 @@ class ViewedObjects:
 
     @property
     def usable(self) -> bool:
-        """Return whether every grid has objects in this view, and not too many."""
+        """Return whether each grid has at least one object and at most `MAX_OBJECTS` objects."""
         return all(0 < len(many) <= MAX_OBJECTS for many in self.objects)
 
     def evaluate(self, text: str) -> list[Any] | None:
-        """Return the values of an expression for all objects, or None if it fails on one."""
+        """Return the value of the expression `text` for each object, or None if it fails."""
         if text not in self._values:
             made = compile_expression(text.replace("@", "o"))
             try:
@@ -186,17 +194,17 @@ class ViewedObjects:
         return self._values[text]
 
     def charge(self, budget: Budget) -> bool:
-        """Spend the cost of computing the conditions and return whether any budget is left."""
+        """Charge `budget` for a call of `compute_conditions`; return whether any budget is left."""
         return budget.charge(0.4 * self.cells + 2.0 * len(self.flat) + 5.0)
 
     def compute_conditions(self) -> tuple[list[Condition], BoolArray]:
-        """Return conditions on objects, cheapest first, and the objects for which they hold.
+        """Compute all conditions on these objects.
 
-        If more than six conditions hold for equal sets of objects, only six are kept.
+        If more than six conditions hold for the same objects, only six of them are kept.
 
         Returns:
-            The conditions, and an array of shape (conditions, objects). `ALWAYS` is the first
-            condition.
+            The conditions, cheapest first, and a bool array of shape (conditions, objects) that
+            says for which objects each condition holds. The first condition is `ALWAYS`.
         """
         if self._conditions is None:
             unlike: dict[bytes, list[Condition]] = {}
@@ -341,6 +349,9 @@ def _view_objects(view: View, key: tuple[Any, ...]) -> ViewedObjects:
 
 
 def view_objects(view: View, grids: Grids) -> ViewedObjects | None:
-    """Return the objects of a view, or None if a grid has no objects in it or too many."""
+    """Return the objects that `view` recognises in `grids`.
+
+    None is returned if a grid has no object or more than `MAX_OBJECTS` objects.
+    """
     found = _view_objects(view, tuple(tuple(map(tuple, g)) for g in grids))
     return found if found.usable else None

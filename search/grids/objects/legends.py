@@ -1,8 +1,9 @@
-"""Finder of keys in a grid: small blocks of two colours that explain what happens to a colour.
+"""Finder of steps that follow a colour key inside the grid.
 
-A colour elsewhere becomes the other one of its block, or both change places. Or the cells that an
-area of the colour encloses, or those that touch it, get the other colour. The key stays, is
-removed, or is left out of a smaller output.
+A key consists of small blocks with two colours each. A block may mean that one of its colours
+becomes the other colour in the rest of the grid, or that the two colours are swapped. It may also
+mean that cells enclosed by areas of one colour, or cells that touch these areas, get the other
+colour. In the output the key is unchanged, removed, or cut off.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ _ENDS = (
 
 
 def apply_key(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Yield steps that recolour objects by a colour key in the grid."""
+    """Yield steps that recolour the grid according to a colour key in the grid.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if len(state.program.steps) > 1 or not budget.charge(5.0):
         return
     fits = goal.has_shapes(state.grids)

@@ -1,8 +1,8 @@
-"""Finder of moves of objects.
+"""Finder of steps that move objects.
 
-Objects move by a constant, by their own size, as far as there is room, or towards, onto or away
-from another object. Objects that have moved are those whose old place looks different in the
-output.
+Objects move by a constant distance, by their own size, as far as there is room, or towards, onto or
+away from another object. An object is taken to have moved if the cells of its old place look
+different in the output.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ class Move(NamedTuple):
     """A way to move objects.
 
     Attributes:
-        code: Lines in the loop over the moved objects `o` that place one of them in `r`, where it
-            has been wiped out already.
-        says: A phrase that follows "move" and the objects.
-        cost: Cost of moving this way.
-        order: Sort key for the objects, over `o`; empty if the order does not matter.
+        code: Lines of code that draw the object `o` at its new place in the grid `r`. The object
+            has already been erased from `r`. The lines run in a loop over the moved objects.
+        says: The movement in English, as words that follow "move" and the objects.
+        cost: Cost of moving in this way.
+        order: Expression over `o` for the key by which the objects are sorted before they move. It
+            is empty if the order does not matter.
     """
 
     code: str
@@ -54,7 +55,10 @@ class Move(NamedTuple):
 
 
 def move_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Yield steps that move objects to other places."""
+    """Yield steps that move the objects that meet a condition.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
     if not _rearranged(state, goal):
@@ -263,7 +267,13 @@ def _offsets(
 
 
 def build_step(view: View, condition: Condition, one: Move) -> Step:
-    """Return the step that moves the objects of a view that meet a condition."""
+    """Return the step that moves all objects of `view` that meet `condition`.
+
+    Args:
+        view: How objects are recognised in the grid.
+        condition: The condition on an object.
+        one: How an object is moved.
+    """
     chosen = f"[o for o in many if {condition.text}]" if condition.text else "many"
     slides = "room(" in one.code
     lines = ["r = [row[:] for row in g]", f"many = {view.text}", f"chosen = {chosen}"]

@@ -1,7 +1,8 @@
-"""Finder of outputs that are put together from objects.
+"""Finder of steps that build the output from objects.
 
-Either all objects come together in the rows and columns where they stand, without the empty space
-in between, or one object is repeated once for each mark, in its own colours or in that of the mark.
+Some of the steps move all objects together in rows and columns, with at most one empty line between
+them. Others repeat one object as often as there are other objects, in its colours or in the colours
+of the other objects.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ _RUNS = (
 
 
 def pack(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Yield steps that put objects together."""
+    """Yield steps that build the output from the objects of the grid.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if len(state.program.steps) > 1 or goal.has_shapes(state.grids):
         return
     for view, noun, dear in _VIEWS:

@@ -1,8 +1,8 @@
-"""Finders that paint cells belonging to objects and keep the size of the grid.
+"""Finders of steps that paint cells near or inside objects and keep the size of the grid.
 
-For each object that meets a condition they paint the object itself, its box, its holes, its
-surroundings or lines from it. The rules are derived from what the outputs require of each object.
-Every step is run on all pairs before it is yielded.
+For each object that meets a condition, a step paints the object itself, its box, its holes, its
+surroundings, or lines that start from it. The rules are derived from the colours that each object
+must get in the outputs. Every step is run on all pairs before it is yielded.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ MAX_CONDITION_COST = (
 
 
 class Area(NamedTuple):
-    """A way to choose cells that belong to an object.
+    """A set of cells that is computed for each object, such as its holes.
 
     Attributes:
-        text: Expression over `g` and an object `o` for the cells.
-        says: A noun phrase that comes before the object; empty for the object itself.
-        cost: Cost of using the area.
+        text: Expression over `g` and an object `o` that gives the cells.
+        says: Words that come before the noun for the object, such as "the corners of". They are
+            empty for the object itself.
+        cost: Cost of using this area.
         over: Whether cells that are not empty are painted, too.
     """
 
@@ -111,12 +112,19 @@ SIMPLE_VIEWS = ("pixels(g)", "row_cells(g)", "column_cells(g)")
 
 
 def paint_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that paint an area of each object that meets a condition."""
+    """Yield steps that paint an area of each object, if the object meets a condition.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     yield from _painted(state, goal, budget, in_turn=False)
 
 
 def paint_in_turn(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find pairs of painting rules in which the second rule sees the result of the first."""
+    """Yield steps that apply two painting rules, the second rule to the result of the first.
+
+    Each step gives the outputs of `goal`. Nothing is yielded for grids that are the result of
+    earlier steps.
+    """
     if not state.program.steps:
         yield from _painted(state, goal, budget, in_turn=True)
 
@@ -200,7 +208,10 @@ def _in_turn(
 
 
 class PartialRule(NamedTuple):
-    """A rule that paints no cell wrong, with the changed cells that it explains, over all grids."""
+    """A rule that explains some of the changed cells and paints no cell wrong.
+
+    The changed cells are given as (grid, row, column).
+    """
 
     step: Step
     explains: frozenset[tuple[int, int, int]]
@@ -324,7 +335,13 @@ def _find_required_paint(
 
 
 def build_step(view: View, area: Area, rule: Rule) -> Step:
-    """Return the step that paints the area of each object of a view by a rule."""
+    """Return the step that paints the area of all objects that meet a condition of `rule`.
+
+    Args:
+        view: How objects are recognised in the grid.
+        area: Which cells are painted for each object.
+        rule: Which objects are painted, and in which colours.
+    """
     test = "" if area.over else "if not g[i][j]"
     uses_many = any("many" in part for c in rule.clauses for part in (c.condition.text, c.value.text))  # fmt: skip
     lines = ["r = [row[:] for row in g]"]

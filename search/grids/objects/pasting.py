@@ -1,7 +1,8 @@
-"""Finder of copies at markers.
+"""Finder of steps that copy one object to markers.
 
-The largest object, or the one with the most colours, is copied to every other object. These mark
-where the middle or a corner of its box goes.
+The copied object is the largest object or the object with the most colours. All other objects, or
+all single cells, are markers: each of them marks where the middle, an edge or a corner of a copy
+goes.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ _COLOURS = (("g[i][j]", "", 0.0), ("tint(g, x)", " in the colour of that", 0.2))
 
 
 def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that copy an object to markers."""
+    """Yield steps that copy one object to all markers.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
         return
     rests = _RESTS if loses_cells(state, goal) else _RESTS[:1]

@@ -1,7 +1,7 @@
-"""Finder of pieces that fit: objects with the shape of a hole or a notch elsewhere.
+"""Finder of steps for objects that fit into a hole or a notch elsewhere in the grid.
 
-The pieces may have to be turned or mirrored. They move into the hole, or fill it and stay, or are
-marked.
+An object fits if it has the shape of the hole, in some cases after it is turned or mirrored.
+Objects that fit are moved into the hole, copied into it, or painted in another colour.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _ALIKE = (("form", "", 0.0), ("pose", ", turned or mirrored", 0.5))
 
 
 def fit_pieces(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that move, copy or mark the objects that fit into a hole."""
+    """Yield steps that move, copy or recolour the objects that fit into a hole.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
         return
     if not all(

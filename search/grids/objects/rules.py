@@ -1,9 +1,8 @@
 """Rules that say which objects are painted in which colour.
 
-The rules are derived from what each object requires: the pairs show whether it must be painted and
-which colours it may get. A rule "those that …: this colour" must hold for all objects that must be
-painted, and for no object that needs another colour. All conditions are tested at once, as rows of
-a matrix.
+The pairs show for each object whether it must be painted and which colour it may get. A rule
+"objects that …: this colour" must apply to all objects that must be painted, and must give no
+object a wrong colour. All conditions are tested at once with array operations.
 """
 
 from __future__ import annotations
@@ -24,21 +23,25 @@ MAX_RULES = 6  # maximum number of rules of one kind
 
 
 class Clause(NamedTuple):
-    """A condition on objects and the colour of the objects that meet it."""
+    """A condition on objects, and the colour that the objects that meet the condition get."""
 
     condition: Condition
     value: Value
 
 
 class Rule(NamedTuple):
-    """Clauses of which the first one that holds for an object decides its colour."""
+    """A rule for the colours of objects: the first clause that applies to an object decides."""
 
     clauses: tuple[Clause, ...]
     patch: float = 0.0  # what clauses for a single object add to the cost
 
     @property
     def cost(self) -> float:
-        """Return the cost of all clauses, with their surcharges."""
+        """Return the cost of this rule.
+
+        It is the sum of the costs of the clauses, plus 1 for each clause after the first, plus
+        `patch`.
+        """
         said = sum(c.condition.cost + c.value.cost for c in self.clauses)
         return said + 1.0 * (len(self.clauses) - 1) + self.patch
 
@@ -79,20 +82,20 @@ RANKS = (
 
 
 def constant_values(colours: list[int]) -> list[Value]:
-    """Return the colours as constant values."""
+    """Return an expression for each colour in `colours` that gives this colour for every object."""
     return [Value(str(c), colour_name(c), 0.6) for c in colours]
 
 
 def find_rules(
     viewed: ViewedObjects, must: BoolArray, wanted: NDArray[np.int64], colours: list[int]
 ) -> Iterator[Rule]:
-    """Yield rules that paint every object as required, the cheapest kinds of rules first.
+    """Yield rules that paint objects as `must` and `wanted` require, simple kinds of rules first.
 
     Args:
-        viewed: The objects.
-        must: Which objects have to be painted, of shape (objects,).
-        wanted: The colour that each object may get, of shape (objects,); -1 if it may not be
-            painted, -2 if any colour will do.
+        viewed: The objects of the current grids.
+        must: Which objects must be painted, of shape (objects,).
+        wanted: The colour that each object gets if it is painted, of shape (objects,). It is -1 if
+            the object must not be painted and -2 if any colour is allowed.
         colours: Colours that rules may name.
     """
     if not must.any() or (must & (wanted == -1)).any():

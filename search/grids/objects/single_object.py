@@ -1,7 +1,7 @@
-"""Finder of outputs that are one object, as it is or changed by one more step.
+"""Finder of steps that cut one object out of the grid, sometimes followed by one more step.
 
-The object is the first one that meets a condition, such as being unlike all others, touching a
-colour or having one in its box.
+The object is the first one that meets a condition, for example that it differs from all others or
+touches a certain colour.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ _CUTS = (
 
 
 def take_object(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that cut one object out of each grid. The search applies them to inputs only."""
+    """Yield steps that cut one object out of each shown input.
+
+    Each step gives the outputs of `goal`. Nothing is yielded for grids that are the result of
+    earlier steps.
+    """
     if state.program.steps or goal.has_shapes(state.grids):
         return
     within = Budget(BUDGET_SHARE * budget.left)

@@ -1,8 +1,9 @@
-"""Finders of templates.
+"""Finders of steps that complete or recolour shapes after the example of templates.
 
-Templates are objects of several colours that are complete somewhere in the grid, while elsewhere
-only some of their cells or only their shape can be seen. They are completed there as they are,
-turned, mirrored or magnified. The templates themselves stay or go.
+A template is an object with several colours that is complete somewhere in the grid. Elsewhere in
+the grid only some of its cells, or only its shape, can be seen. The steps complete these places
+from the template, which may be turned, mirrored or enlarged. The template itself is kept or
+removed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ _POSES = (
 
 
 def complete_templates(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that copy a template to each place where the marks of the template occur."""
+    """Yield steps that copy each template to all places where some of its cells can be seen.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not _has_templates(state, goal, budget):
         return
     rests = _RESTS if loses_cells(state, goal) else _RESTS[:1]
@@ -83,7 +87,11 @@ def complete_templates(state: State, goal: Goal, budget: Budget) -> Iterator[Ste
 
 
 def colour_like_templates(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that give objects of a template's shape its colours, whatever their size."""
+    """Yield steps that give each object with the shape of a template the colours of the template.
+
+    The object and the template may have different sizes. Each step turns the grids of `state` into
+    the outputs of `goal`.
+    """
     if not _has_templates(state, goal, budget):
         return
     for (many, dear), known, poses, gone in product(_VIEWS, _KNOWN, _POSES[:2], (False, True)):
@@ -113,7 +121,7 @@ def colour_like_templates(state: State, goal: Goal, budget: Budget) -> Iterator[
 
 
 def loses_cells(state: State, goal: Goal) -> bool:
-    """Return whether a coloured cell becomes empty in some pair."""
+    """Return whether some coloured cell of the grids of `state` is empty (0) in the output."""
     return any(
         v and not w
         for g, out in zip(state.grids, goal.outputs, strict=True)

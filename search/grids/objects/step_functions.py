@@ -1,4 +1,4 @@
-"""Helper functions on objects, which are lists of cells, and on parts of grids.
+"""Source of helper functions that work on objects, which are lists of cells, and on parts of grids.
 
 step_functions.py explains what a helper is.
 """

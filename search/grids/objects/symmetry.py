@@ -1,8 +1,8 @@
 """Finder of steps that make objects symmetric about a centre that is inferred for each object.
 
-The centre is the one about which most of the object is symmetric already and no two of its cells
-contradict each other. A colour may cover a part of the object. That colour is removed, or the
-output shows what lies under it.
+The inferred centre is the one about which most of the object is already symmetric, without
+contradictions between its cells. Cells of one colour may cover a part of the object. Then the step
+removes that colour, or it shows only what the covering cells hid.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _WAYS = (
 
 
 class Cover(NamedTuple):
-    """A colour that may cover something.
+    """A colour whose cells may hide a part of an object.
 
     Attributes:
-        text: Expression over `g` for the colour; empty if nothing is covered.
-        says: A noun phrase for the covering cells.
-        cost: Cost of assuming the cover.
+        text: Expression over `g` that gives the colour. It is empty if nothing is hidden.
+        says: A noun phrase for the cells of this colour.
+        cost: Cost of assuming that these cells hide something.
     """
 
     text: str
@@ -64,7 +64,11 @@ _VEILS = (
 
 
 def symmetrise_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make objects symmetric, for the inputs only."""
+    """Yield steps that make the objects of the shown inputs symmetric.
+
+    Each step gives the outputs of `goal`. Nothing is yielded for grids that are the result of
+    earlier steps.
+    """
     if state.program.steps or not budget.charge(5.0):
         return
     fits = goal.has_shapes(state.grids)

@@ -1,1 +1,4 @@
-"""Rules about panels and rooms: choose one, combine several, or change each of them."""
+"""Rules about panels and rooms, which are rectangular regions of a grid.
+
+The rules choose one of the regions, combine several of them, or change each of them.
+"""

@@ -1,7 +1,7 @@
 """Finder for grids that consist of blocks of one colour, with or without lines between them.
 
-The step is found on a small grid that has one cell for each block, and its result is painted onto
-the blocks.
+Each grid is reduced to a small grid with one cell per block. A step is found for the small grids,
+and the step's result is painted onto the blocks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ _COLOURS = (
 
 
 def solve_on_blocks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps on the grid of blocks, for the inputs only."""
+    """Yield steps that change the colours of the blocks in the shown inputs.
+
+    Each step gives the outputs of `goal`. Nothing is yielded for grids that are the result of
+    earlier steps.
+    """
     if state.program.steps or not goal.has_shapes(state.grids):
         return
     within = Budget(BUDGET_SHARE * budget.left)

@@ -1,8 +1,8 @@
-"""Combination of two grids, cell by cell: by and, or, xor, or one over the other.
+"""Combine two grids cell by cell, for example by "and", "or", or by laying one over the other.
 
-A combination is an expression over `v` and `w`, the colours of a cell in both grids. It is tested
-on the distinct triples (v, w, output). This module also finds programs that work on the input twice
-and combine both results.
+A combination is a Python expression over `v` and `w`, the colours of a cell in the first and the
+second grid. This module also finds programs that run two programs on the input and combine the two
+results.
 """
 
 from __future__ import annotations
@@ -62,7 +62,15 @@ def _compile_function(text: str) -> Any:
 
 
 def find_combinations(triples: Triples, paints: Iterable[int]) -> Iterator[tuple[str, str, float]]:
-    """Yield the combinations that hold for all triples, with their phrases and costs."""
+    """Yield the combinations that give the right colour for every cell.
+
+    Args:
+        triples: For each cell, its colours in the first grid, the second grid and the output.
+        paints: Colours that a combination may name.
+
+    Yields:
+        The expression, its description in English, and its cost.
+    """
     candidates = list(PLAIN_COMBINATIONS)
     for k in paints:
         candidates += [
@@ -76,7 +84,13 @@ def find_combinations(triples: Triples, paints: Iterable[int]) -> Iterator[tuple
 
 
 def both_matter(triples: Triples) -> bool:
-    """Return whether both grids matter: neither is the output, and neither has a single colour."""
+    """Return whether both combined grids are needed to explain the output.
+
+    A grid is not needed if it is equal to the output or has only one colour.
+
+    Args:
+        triples: For each cell, its colours in the first grid, the second grid and the output.
+    """
     return all(
         (
             any(v != o for v, _, o in triples),
@@ -95,15 +109,20 @@ Cells = NDArray[np.int8]
 
 
 def flatten_grids(grids: Grids) -> Cells:
-    """Return the cells of all grids as one array, grid after grid, in reading order."""
+    """Return the colours of all cells as an int8 array of shape (cells,).
+
+    Grids and their cells are in the given order, row by row.
+    """
     return np.array([v for grid in grids for row in grid for v in row], dtype=np.int8)
 
 
 def combine_states(states: Sequence[State], goal: Goal, budget: Budget) -> Iterator[Program]:
-    """Yield programs that combine the results of two states.
+    """Yield programs that combine the results of two states and give the outputs of `goal`.
 
     Args:
-        states: States with the outputs' sizes, cheapest first. The input may be among them.
+        states: Search states whose grids have the sizes of the outputs, cheapest first.
+        goal: The outputs that the search has to reach.
+        budget: Budget to which the work is charged.
     """
     chosen = list(states[:MAX_STATES])
     if len(chosen) < 2:
@@ -146,7 +165,15 @@ def _may(first: Cells, others: Cells, wanted: Cells) -> NDArray[np.bool_]:
 
 
 def combine_programs(first: Program, second: Program, text: str, how: str, price: float) -> Program:
-    """Return the program that runs two programs on the input and combines their results."""
+    """Return a program that runs two programs on the input and combines the results by cell.
+
+    Args:
+        first: Program whose result gives the colour `v` of a cell.
+        second: Program whose result gives the colour `w` of a cell.
+        text: Python expression over `v` and `w` that combines the two colours.
+        how: Description of the combination in English.
+        price: Cost of the combination.
+    """
     last = f"g = [[{text} for v, w in zip(*rows)] for rows in zip(earlier, g)]"
     lines = ["given = g"]
     lines += [step.code for step in first.steps]

@@ -1,6 +1,6 @@
-"""Steps on panels, which separating lines or equal cuts divide.
+"""Steps on panels, which are the parts of a grid between lines or after cuts into equal parts.
 
-One panel is chosen, or all are laid over each other.
+A step chooses one panel or lays all panels over each other.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _sources(facts: Facts) -> Iterator[tuple[str, str, float]]:
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps on panels for grids that are larger than the outputs."""
+    """Yield the steps on panels, if the grids of `facts` are larger than the outputs."""
     if facts.fits or not facts.larger:
         return
     for code, says, price in _sources(facts):

@@ -1,8 +1,8 @@
-"""Finder of steps that are applied inside every part of a grid.
+"""Finder of steps that are applied separately inside every part of a grid.
 
-Parts are the boxes of objects, panels between lines, the insides of frames, rows and columns. The
-parts of all pairs, before and after, form the pairs of a smaller problem, which the catalogue and
-other finders solve.
+Parts are the boxes of objects, the panels between lines, the insides of frames, rows, and columns.
+The parts of the shown inputs and the corresponding parts of the outputs are the pairs of a smaller
+problem. The catalogue of steps and several finders then solve that smaller problem.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ PART_VIEWS = (
 
 
 def solve_inside_parts(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that are applied inside every part, for the inputs only."""
+    """Yield steps that change every part of the shown inputs separately.
+
+    Each step gives the outputs of `goal`. Nothing is yielded for grids that are the result of
+    earlier steps.
+    """
     if state.program.steps or not goal.has_shapes(state.grids):
         return
     within = Budget(BUDGET_SHARE * budget.left)
@@ -74,7 +78,11 @@ def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 class PartProblem(NamedTuple):
-    """The smaller problem: parts of a view that meet a condition, before and after."""
+    """A smaller problem whose pairs are parts of the grids.
+
+    The pairs are made of the parts of `view` that meet `condition`, as they are in the inputs and
+    in the outputs.
+    """
 
     view: View
     condition: Condition
@@ -155,7 +163,7 @@ def _problem(pairs: list[tuple[Grid, Grid]], which: np.ndarray) -> tuple[Grids, 
 
 
 def find_simple_steps(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
-    """Find steps of the catalogue, and regularities, that solve a small problem."""
+    """Yield steps of the catalogue and of the pattern finders that turn `inputs` into `outputs`."""
     goal, state = Goal(inputs, outputs), State(inputs, Program())
     first, wanted = inputs[:1], outputs[:1]
     charge = goal.cells / len(inputs) / Budget.CELLS
@@ -169,7 +177,7 @@ def find_simple_steps(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator
 
 
 def find_rule_steps(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
-    """Find rules about objects and about cells that solve a small problem."""
+    """Yield steps from rules about objects and single cells that turn `inputs` into `outputs`."""
     goal, state = Goal(inputs, outputs), State(inputs, Program())
     for _, finder in (*painting.FINDERS[:1], *moving.FINDERS, *copying.FINDERS):
         yield from finder(state, goal, budget)
@@ -179,7 +187,7 @@ def find_rule_steps(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[S
 
 
 def define_as_function(step: Step) -> str:
-    """Return a step as the definition of a function `changed` that another step can call."""
+    """Return the code of `step` as the definition of a function `changed(g)`."""
     lines = step.code.splitlines()
     if lines[-1].startswith("g = "):
         lines[-1] = "return " + lines[-1].removeprefix("g = ")
@@ -189,12 +197,12 @@ def define_as_function(step: Step) -> str:
 
 
 def has_short_lines(step: Step) -> bool:
-    """Return whether no line of a step that contains another one is too long for an answer."""
+    """Return whether all code lines of `step` are short enough for an answer (96 characters)."""
     return max(map(len, step.code.splitlines())) <= 96
 
 
 def build_step(view: View, condition: Condition, step: Step) -> Step:
-    """Return the step that applies another one in every part of a view that meets a condition."""
+    """Return a step that applies `step` inside every part of `view` that meets `condition`."""
     head = [define_as_function(step), "r = [row[:] for row in g]"]
     chosen, pad = view.text, "    "
     if "many" in condition.text:

@@ -1,8 +1,8 @@
-"""Finders of rules for every room of a grid, however many rooms there are.
+"""Finders of rules that apply to every room of a grid, however many rooms there are.
 
-Rooms are panels between separating lines, the insides of frames, boxes of objects, or equal parts.
-Depending on its content, each room is filled, cleared, turned or replaced by another one, or it
-becomes one cell of a smaller grid.
+Rooms are the panels between lines, the insides of frames, the boxes of objects, or equal parts of
+the grid. Depending on its content, each room is filled, cleared, turned or replaced by another
+room, or it becomes one cell of a smaller grid.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ BoolArray = NDArray[np.bool_]
 
 
 class RoomKind(NamedTuple):
-    """A kind of room, that is a way to divide a grid into boxes.
+    """A kind of room: a way to divide a grid into boxes.
 
     Attributes:
-        text: Expression over `g` for the boxes of the rooms.
-        says: A noun phrase for every such room.
+        text: Expression over `g` that gives the boxes of the rooms.
+        says: A noun phrase for every room of this kind.
         cost: Cost of using this kind.
     """
 
@@ -46,8 +46,10 @@ class RoomKind(NamedTuple):
 
 
 class RoomExpression(NamedTuple):
-    """An expression over a room `p` and the list `all_parts`: the changed room, or a test of the
-    room.
+    """An expression over a room `p` and the list `all_parts` of all rooms.
+
+    Its value is the new content of the room, the colour of a cell, or whether the room passes a
+    test.
     """
 
     text: str
@@ -242,13 +244,19 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_ViewedRooms]:
 
 
 def change_rooms(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that change all rooms alike, or in one of two ways that a test selects."""
+    """Yield steps that change all rooms in the same way, or in one of two ways that a test selects.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if goal.has_shapes(state.grids):
         yield from _within_share(_each, state, goal, budget)
 
 
 def summarise_rooms(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make one cell of each room, in the arrangement of the rooms."""
+    """Yield steps that reduce each room to one cell and keep the arrangement of the rooms.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not goal.has_shapes(state.grids):
         yield from _within_share(_summary, state, goal, budget)
 

@@ -1,6 +1,6 @@
-"""Finder of outputs with one cell for each part of the grid.
+"""Finder of steps that reduce each part of the grid to one cell.
 
-Parts are equal parts or panels between lines.
+The parts are equal parts of the grid, or the panels between lines.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ _TESTS = (
 
 
 def shrink(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that reduce each part to one cell, coloured by the part's colour or by a test."""
+    """Yield steps that reduce each part of the grid to one cell.
+
+    The colour of the cell is a colour of the part, or one of two colours that a test of the part
+    selects. Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if len(set(goal.shapes)) != 1 or goal.has_shapes(state.grids) or goal.shapes[0] == (1, 1):
         return
     height, width = goal.shapes[0]

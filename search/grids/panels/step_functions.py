@@ -1,4 +1,4 @@
-"""Helper functions that find rooms (rooms.py), and those on parts of grids and on templates.
+"""Source of helper functions that find rooms (rooms.py) or work on parts of grids and templates.
 
 step_functions.py explains what a helper is.
 """

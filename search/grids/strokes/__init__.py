@@ -1,1 +1,1 @@
-"""Drawings: lines, rays, fillings and borders on a grid."""
+"""Steps that draw on a grid: lines, rays, fillings and borders."""

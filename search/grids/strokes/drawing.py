@@ -1,7 +1,7 @@
-"""Steps that draw on a grid of the same size, or remove noise from it.
+"""Steps that draw on a grid and keep its size, or remove noise from the grid.
 
-They draw fillings, lines, rays, borders and outlines. They paint colours that the outputs have and
-the grids do not, if there are such colours.
+They draw fillings, lines, rays, borders and outlines. If the outputs have colours that the grids do
+not have, the steps paint in those colours.
 """
 
 from __future__ import annotations
@@ -137,7 +137,10 @@ _SPANS = row_and_column_steps(
 
 
 def steps(facts: Facts) -> Iterator[Step]:
-    """Yield the steps that draw on the grid or remove noise and may help in a state."""
+    """Yield the steps that draw or remove noise.
+
+    Steps that cannot help in the state that `facts` describes are left out.
+    """
     if not facts.may_keep_size:
         return
     yield from _OWN

@@ -1,7 +1,7 @@
-"""The strokes that a drawing may have (strokes.py).
+"""The kinds of strokes from which the finder in strokes.py composes a drawing.
 
-There are rays that bounce and turn, lines that go on, paths between marks, blocks, rings, floods
-and spirals. Their colours are read off the pairs.
+They are rays that bounce or turn, lines that are continued, paths between marked cells, blocks,
+rings, fillings and spirals. Their colours are read from the pairs.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from ..grammar import Grids, colour_name
 
 
 class Stroke(NamedTuple):
-    """A stroke that a drawing may contain.
+    """A stroke that a drawing may contain, such as a line.
 
     Attributes:
-        text: Expression over `g` for a list of (row, column, colour).
-        says: A phrase in the imperative.
-        cost: Cost of the stroke without its paint.
-        own: Whether it may keep the colours that `text` gives.
-        starts: For lines, the expression for their starts.
-        mode: For lines, what they do at obstacles; see `walks`.
+        text: Expression over `g` that gives the painted cells as a list of (row, column, colour).
+        says: The stroke as an instruction in English.
+        cost: Cost of the stroke without the cost of its colour.
+        own: Whether the stroke may be drawn in the colours that `text` gives.
+        starts: For lines, the expression for the cells and directions in which they start.
+            Otherwise empty.
+        mode: For lines, how they continue at obstacles (see the helper function `walks`). Otherwise
+            empty.
     """
 
     text: str
@@ -79,7 +81,7 @@ _PLAIN = ("stop", "through", "over", "dotted")
 
 
 def list_strokes(grids: Grids, goal: Goal) -> Iterator[Stroke]:
-    """Yield the strokes that may be drawn on the grids, roughly with the cheapest kinds first."""
+    """Yield the strokes that may be drawn on `grids`, roughly in the order of their cost."""
     held = [{v for row in g for v in row if v} for g in grids]
     often = [
         c for c in sorted(set().union(*held)) if 2 * sum(c in one for one in held) >= len(held)

@@ -1,7 +1,8 @@
-"""Helper functions that compute where strokes go (strokes.py).
+"""Source of helper functions that compute which cells a stroke paints (strokes.py).
 
-step_functions.py explains what a helper is. A start is (row, column, step down, step to the right). A
-stroke is a list of (row, column, colour). If `c` is 0, cells of any colour are meant.
+step_functions.py explains what a helper is. A start is (row, column, step down, step to the right).
+A stroke is a list of (row, column, colour). If the argument `c` is 0, cells of all colours are
+used; otherwise only cells of the colour `c`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Finder of drawings: a few strokes (strokes/kinds.py), laid over each other, make the output.
+"""Finder of drawings: at most `MAX_STROKES` strokes (strokes/kinds.py), drawn one after the other.
 
-Each stroke is judged on its own, on all pairs. The last stroke may paint nothing wrong, and an
-earlier one nothing wrong that a later one does not paint over. Together they paint all cells that
-change.
+Each stroke is evaluated separately on all pairs. The last stroke may paint no cell wrong. An
+earlier stroke may paint a cell wrong only if a later stroke paints over that cell. Together the
+strokes must paint all cells that change.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ class PaintedStroke(NamedTuple):
     """A stroke, such as a line, together with its colour.
 
     Attributes:
-        paint: Colour of the stroke, or None to keep the colours that the stroke gives.
-        cost: Cost of the stroke and its paint.
-        cells: Colour that it paints in the cells of all pairs, -1 where it paints nothing.
+        stroke: The stroke.
+        paint: Colour of the stroke, or None if the stroke keeps the colours of its expression.
+        cost: Cost of the stroke and its colour.
+        cells: Colour that the stroke paints in each cell of all grids, of shape (cells,). It is -1
+            where the stroke paints nothing.
     """
 
     stroke: Stroke
@@ -50,7 +52,10 @@ class PaintedStroke(NamedTuple):
 
 
 def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Yield steps that draw a few strokes, such as lines, over each other."""
+    """Yield steps that draw at most `MAX_STROKES` strokes, such as lines, one after the other.
+
+    Each step turns the grids of `state` into the outputs of `goal`.
+    """
     if not goal.has_shapes(state.grids):
         return
     before, wanted = flatten_grids(state.grids), flatten_grids(goal.outputs)
@@ -195,7 +200,12 @@ def _patches(
 
 
 def build_step(chosen: list[PaintedStroke], cost: float) -> Step:
-    """Return the step that draws the strokes."""
+    """Return the step that draws the strokes `chosen` in their order.
+
+    Args:
+        chosen: The strokes and their colours.
+        cost: Cost of the step.
+    """
     lines, said = ["r = [row[:] for row in g]"], []
     for one in chosen:
         name = "v" if one.paint is None else "_"

@@ -1,9 +1,9 @@
-"""Audits whether published instances are what the paper states (ABD, section 5, appendices C to F).
+"""Audit whether published instances have the properties that the paper states (ABD, section 5).
 
-`peirce tasks audit` runs it. `reading.py` reads the files as far as they can be read, `checks.py`
-checks each instance, and `set_checks.py` checks all instances of a file together and computes its
-statistics. Where the paper leaves something open, the instances are held to the recipes of
-`generation/recipes.py`, which were inferred from the public instances.
+`peirce tasks audit` runs the audit. `reading.py` reads the files and skips unreadable records,
+`checks.py` checks each instance, and `set_checks.py` checks all instances of a file together and
+computes statistics. Where the paper leaves a value open, the instances are compared with
+`generation/recipes.py`, whose values were inferred from the public instances.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ....records import Json
 
 
 def audit_file(path: str | Path) -> dict[str, Json]:
-    """Return the outcome of an audit as JSON.
+    """Return the results of an audit of a file of instances, as JSON.
 
     Raises:
         UsageError: there is no such file.
-        DataError: the file is of another kind.
+        DataError: the file does not contain published instances.
     """
     from . import set_checks
     from .checks import check_worlds as of_instances

@@ -1,6 +1,6 @@
-"""Checks of each world of an instance: how often a condition holds, and where it first fails.
+"""Check conditions on each world of an instance, and count how often each condition holds.
 
-The conditions concern sizes, densities, masks, the reference and the recorded figures.
+The conditions concern sizes, densities, unknown atoms, the reference rule and recorded numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MAX_OFFENDERS = 5  # offenders that a check keeps
 
 @dataclass
 class Check:
-    """A condition that an audit checks on every case, with the numbers of passes and failures.
+    """A condition that an audit checks many times, with the numbers of passes and failures.
 
     Args:
         check: the condition, as text.
-        of: what one case is, such as a prompt world.
-        passed: the number of cases where it holds.
-        failed: the number of cases where it does not.
+        of: the objects on which the condition is checked, such as "prompt world".
+        passed: the number of objects for which the condition holds.
+        failed: the number of objects for which the condition does not hold.
         offenders: the first failures, each with the value that was found.
     """
 
@@ -38,7 +38,13 @@ class Check:
     offenders: list[str] = field(default_factory=list)
 
     def count(self, holds: bool, where: str, found: str = "") -> None:
-        """Count a case; a failure is kept as `where` and `found` among the first offenders."""
+        """Record one pass or failure of this check.
+
+        Args:
+            holds: whether the condition holds.
+            where: the object that was checked, for the list of failures.
+            found: the value that was found, for the list of failures.
+        """
         if holds:
             self.passed += 1
             return
@@ -58,17 +64,25 @@ class Check:
 
 
 class CheckCounter:
-    """Checks by name, in the order in which they were first counted."""
+    """The checks of an audit by name, in the order in which they were first counted."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, Check] = {}
 
     def count(self, check: str, case: str, holds: bool, where: str, found: str = "") -> None:
-        """Count a case of the check with this name, and create the check if it is new."""
+        """Record one pass or failure of the check with this name; a new check is created if needed.
+
+        Args:
+            check: the condition, as text, which is the name of the check.
+            case: the kind of object that is checked, such as "prompt world".
+            holds: whether the condition holds.
+            where: the object that was checked, for the list of failures.
+            found: the value that was found, for the list of failures.
+        """
         self.by_name.setdefault(check, Check(check, case)).count(holds, where, found)
 
     def all(self) -> Iterable[Check]:
-        """Return all checks with their counts."""
+        """Return all checks with their numbers of passes and failures."""
         return self.by_name.values()
 
 
@@ -76,7 +90,7 @@ PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
 
 
 def check_worlds(found: AuditedSet) -> Iterable[Check]:
-    """Check every world of the audited instances, and return the checks."""
+    """Check all worlds of the audited instances and return the checks."""
     made = CheckCounter()
     for one in found.instances:
         for side, some in ((PROMPTS, one.prompts), (HOLDOUTS, one.holdouts)):

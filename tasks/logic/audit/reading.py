@@ -1,7 +1,7 @@
-"""Reads the files of an audit as far as possible, with a sentence for each part that is unreadable.
+"""Read the files of an audit, with one sentence for each record that cannot be read.
 
-A record that cannot be read is a finding here, and the others are audited. A file that is not a
-list of records, or contains no instance, is rejected.
+The audit reports unreadable records and continues with the other records. A file that is not a list
+of records, or contains no instance, is rejected.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Data = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class AuditedWorld:
-    """A world in an audited file, with the data as the file has them.
+    """A world in an audited file, together with its raw data.
 
     Args:
         world: the world.
-        data: the world as the file has it.
-        judgement: the results of the reference in it, or None.
-        meta: the meta data of a holdout.
+        data: the raw data of the world in the file.
+        judgement: the results of the reference rule in the world, or None if there are none.
+        meta: for a holdout, the raw field `meta`.
     """
 
     world: World
@@ -52,20 +52,20 @@ class AuditedWorld:
 
 @dataclass(frozen=True)
 class AuditedInstance:
-    """An instance in an audited file, with the data as the file has them.
+    """An instance in an audited file, together with its raw data.
 
     Args:
         name: the id of the instance.
         theory: the theory of the instance.
-        regime: the regime of the instance.
+        regime: the regime of the instance, which defines how unknown atoms are treated.
         difficulty: the difficulty that the file records.
-        recipe: the recipe of its regime and difficulty.
-        reference: the reference, None where the record has none.
+        recipe: the sizes and limits that instances with this regime and difficulty should have.
+        reference: the reference rule, or None if the record has none.
         gold: the raw field `gold`.
         description: the raw field `problemDescription`.
         problem: the raw field `problem`.
         prompts: the prompt worlds.
-        holdouts: the holdouts.
+        holdouts: the holdout worlds.
     """
 
     name: str
@@ -82,7 +82,7 @@ class AuditedInstance:
 
     @property
     def code(self) -> str:
-        """First name of the theory, for example "T1"."""
+        """The first name of the theory, for example "T1"."""
         return self.theory.names[0]
 
 
@@ -95,8 +95,8 @@ class AuditedSet:
         instances: the instances that can be read.
         unread: a sentence for each instance that cannot be read.
         unread_holdouts: a sentence for each holdout that cannot be read.
-        duplicates: names that occur again.
-        strays: names of holdouts without an instance.
+        duplicates: the names of instances that occur more than once.
+        strays: the instance names in holdouts that belong to no instance.
     """
 
     name: str
@@ -108,11 +108,11 @@ class AuditedSet:
 
 
 def read_set(path: str | Path) -> AuditedSet:
-    """Read the instances and holdouts of an audit.
+    """Read the instances and holdouts that are to be audited.
 
     Raises:
         UsageError: there is no such file.
-        DataError: the file is of another kind.
+        DataError: the file does not contain published instances.
     """
     place = locate(path, FILES)
     if not place.name.removesuffix(".gz").endswith((".yaml", ".yml")):
@@ -196,7 +196,9 @@ def _instance(
 def judge_with_fallback(
     theory: Theory, worlds: list[World], regime: Regime, rule: Formula
 ) -> list[Judgement]:
-    """Return the results of the rule in each world, by Z3 where the fast path cannot decide."""
+    """Return the results of a rule in each world. Z3 is used where the fast algorithm cannot
+    decide.
+    """
     try:
         found = PreparedWorlds(theory, tuple(worlds), regime).judge(rule)
     except BeyondFastPath:

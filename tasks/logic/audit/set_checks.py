@@ -1,6 +1,6 @@
-"""Checks of whole instances and of the set, and its statistics.
+"""Check each instance as a whole and all instances together, and compute statistics.
 
-The checks concern ids, counts, duplicates, competitors and limits on templates.
+The checks concern ids, counts, duplicates, competing rules and the use of rule templates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .reading import AuditedInstance, AuditedSet, AuditedWorld, judge_with_fallb
 
 
 def compute_statistics(found: AuditedSet) -> list[dict[str, Json]]:
-    """Return the statistics of a set, a row for each regime, kind of worlds and statistic."""
+    """Return statistics of a set, with one row for each regime, kind of worlds and statistic."""
     made: list[dict[str, Json]] = []
     for regime in REGIMES:
         some = [one for one in found.instances if one.regime == regime]
@@ -96,7 +96,7 @@ MIN_EASY_WORLDS = 6  # fewest prompt worlds: some public easy instances have 6 o
 
 
 def check_files(found: AuditedSet) -> Iterable[Check]:
-    """Check whether the files can be read, ids are unique and holdouts belong to an instance."""
+    """Check that the files can be read, ids are unique and each holdout belongs to an instance."""
     both = "is both true and unknown"
     made = CheckCounter()
     for some, what in ((found.unread, INSTANCES), (found.unread_holdouts, "holdouts")):
@@ -119,7 +119,7 @@ def check_files(found: AuditedSet) -> Iterable[Check]:
 
 
 def check_instances(found: AuditedSet) -> Iterable[Check]:
-    """Check each instance as a whole, and the use of templates in the set."""
+    """Check each instance as a whole, and how often the set uses each rule template."""
     made = CheckCounter()
     for one in found.instances:
         _reference(made, one)
@@ -223,7 +223,10 @@ def _pair(some: Sequence[World], others: Sequence[World], alike) -> str:  # type
 
 
 def are_maskings_of_one_world(one: World, other: World) -> bool:
-    """Return whether two worlds have equal sizes and agree on all atoms that both know."""
+    """Return whether two worlds may be the same world with different unknown atoms.
+
+    This is the case if the worlds have equal sizes and agree on all atoms that are known in both.
+    """
     if len(one.names) != len(other.names):
         return False
     return all(

@@ -1,8 +1,9 @@
-"""Draws worlds in which a rule can be a reference: they are sampled, masked and filtered.
+"""Draw random worlds that fit a planted rule, the rule that a new instance is built around.
 
-Drawn worlds are first examined with the unknown atoms taken as false, thousands of worlds at once.
-The rule has to be valid there too, as it is in the published prompt worlds. The remaining worlds
-are judged exactly. Prompt worlds and holdouts both come from here.
+The worlds are drawn, some of their atoms become unknown, and unsuitable worlds are dropped. For
+speed, thousands of worlds at a time are first examined with all unknown atoms false. The rule has
+to be valid there, as it is in the published prompt worlds. The remaining worlds are then judged
+exactly. Prompt worlds and holdouts are both chosen from these candidates.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ MAX_TRIES = 30  # atoms tried per world; each relation has at least 100
 
 
 def mask_at_random(stream: RandomStream, worlds: WorldTables, recipe: Recipe) -> WorldTables:
-    """Return the worlds with atoms masked for the partial regime."""
+    """Return the worlds with random atoms made unknown, as in the partial regime."""
     sizes = worlds.inside.sum(axis=1)
     true, unknown = dict(worlds.true), {}
     for name in RELATIONS:
@@ -48,10 +49,17 @@ def mask_at_random(stream: RandomStream, worlds: WorldTables, recipe: Recipe) ->
 def mask_while_valid(
     stream: RandomStream, worlds: Sequence[World], theory: Theory, rule: Formula, recipe: Recipe
 ) -> list[World]:
-    """Return the worlds with atoms masked for the skeptical regime.
+    """Return the worlds with atoms made unknown, as in the skeptical regime, such that `rule` stays
+    valid.
 
-    Worlds that reach too few unknown atoms are left out. All worlds advance together, by one atom
-    in each round, and keep their order.
+    Worlds in which too few atoms can become unknown are left out. The order of the worlds is kept.
+
+    Args:
+        stream: the source of random numbers.
+        worlds: the worlds without unknown atoms.
+        theory: the theory.
+        rule: the planted rule.
+        recipe: the allowed numbers of unknown atoms.
     """
     least, most = recipe.unknown
     wanted = (most - stream.integers(2, len(worlds))).tolist()
@@ -100,7 +108,9 @@ MAX_JUDGED = {
 
 
 class Candidate(NamedTuple):
-    """A world and the results of the reference in it."""
+    """A world that may become part of an instance, with the results of the planted rule in this
+    world.
+    """
 
     world: World
     judgement: Judgement
@@ -108,16 +118,16 @@ class Candidate(NamedTuple):
 
 @dataclass
 class CandidateSource:
-    """A sequence of candidates that the text of its random stream determines.
+    """A reproducible source of candidate worlds for a planted rule.
 
     Args:
-        text: the seed text of the random stream.
+        text: the seed of all random choices.
         theory: the theory.
         rule: the planted rule.
         recipe: the sizes and limits of the worlds.
         size: the number of elements of every world, or None to draw a number for each world.
         worlds_drawn: the number of worlds drawn so far.
-        batches: the numbers of the batches.
+        batches: yields the number of the next batch.
     """
 
     text: str
@@ -129,7 +139,9 @@ class CandidateSource:
     batches: Iterator[int] = field(default_factory=count)
 
     def next_batch(self) -> list[Candidate]:
-        """Return the candidate worlds of the next batch."""
+        """Draw the next batch of worlds and return those that are suitable; the result may be
+        empty.
+        """
         stream = RandomStream(f"{self.text} batch {next(self.batches)}")
         worlds = draw_worlds(stream, self.recipe, BATCH_SIZE, self.size)
         self.worlds_drawn += len(worlds)
@@ -150,7 +162,9 @@ class CandidateSource:
         ]
 
     def filter_plausible(self, worlds: WorldTables) -> WorldTables:
-        """Return the worlds where the rule is valid and cheap with unknown atoms taken as false."""
+        """Return the worlds in which the planted rule is valid and cheap if all unknown atoms are
+        false.
+        """
         violation = self.theory.violation
         assert violation is not None
         violated = worlds.extent(violation)

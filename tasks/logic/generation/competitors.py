@@ -1,8 +1,8 @@
-"""Rules that must do worse than the reference (ABD, appendices D.3 and D.4).
+"""Rules that must do worse than the reference rule of an instance (ABD, appendices D.3 and D.4).
 
-The pool consists of all templates of tiers 0 and 1 over the theory's predicates together with "all"
-and "none", up to ten mutants of the reference, and formulas mined from earlier answers. A rule that
-covers the same elements as the reference in a fixed set of random worlds is no competitor.
+The competitors are all templates of tiers 0 and 1 over the theory's predicates, the rules that mark
+all or no elements, up to ten mutants of the reference, and formulas from earlier answers. A rule
+that marks the same elements as the reference in a fixed set of random worlds is not a competitor.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PROBES = 96  # random worlds
 
 
 class Competitor(NamedTuple):
-    """A rule that must be worse than the planted rule on the prompt worlds of an instance.
+    """A rule that must do worse than the planted rule in the prompt worlds of an instance.
 
     Args:
         id: the name of the competitor.
         kind: "tier0" (a library rule without quantifiers, or a rule that marks all or no elements),
-            "tier1" (a library rule with one quantifier), "mined" (a rule that a session found) or
+            "tier1" (a library rule with one quantifier), "mined" (a rule from an earlier answer) or
             "mutant" (a small change of the planted rule).
         formula: the rule.
     """
@@ -48,16 +48,16 @@ class Competitor(NamedTuple):
 
 @cache
 def probe_worlds() -> WorldTables:
-    """Return a fixed set of random worlds, on which the behaviour of rules is compared."""
+    """Return a fixed set of random worlds. Two rules are compared by the elements they mark there."""
     return draw_worlds(RandomStream("abd probes"), get_recipe("full", "easy"), PROBES)
 
 
 @lru_cache(maxsize=20_000)
 def behaviour(formula: Formula) -> bytes:
-    """Return which elements a rule marks in a fixed set of random worlds (`probe_worlds`), as
+    """Return the elements that a rule marks in the fixed worlds of `probe_worlds`, encoded as
     bytes.
 
-    Rules with equal bytes count as equal.
+    Two rules with equal bytes are treated as the same rule.
 
     Raises:
         TableTooLarge: the formula needs too much memory.
@@ -69,7 +69,8 @@ def behaviour(formula: Formula) -> bytes:
 def simple_competitors(theory_name: str) -> tuple[Competitor, ...]:
     """Return the competitors with at most one quantifier for a published theory.
 
-    Two of them mark all elements and no elements; the others are rules of the template library.
+    They are rules of the template library, a rule that marks all elements, and a rule that marks
+    none.
     """
     theory = next(one for one in PUBLISHED_THEORIES.values() if theory_name in one.names)
     constants = (("t0-all", "(= x x)"), ("t0-none", "(not (= x x))"))
@@ -87,9 +88,15 @@ def simple_competitors(theory_name: str) -> tuple[Competitor, ...]:
 def build_pool(
     theory: Theory, reference: Formula, stream: RandomStream, mined: Sequence[Formula] = ()
 ) -> list[Competitor]:
-    """Return the competitors of the planted rule.
+    """Return the competitors of a planted rule.
 
     No two competitors mark the same elements in the worlds of `probe_worlds`.
+
+    Args:
+        theory: the theory.
+        reference: the planted rule.
+        stream: the source of random numbers.
+        mined: rules from earlier answers, which become competitors.
     """
     changed = mutants(reference, theory)
     drawn = [changed[place] for place in stream.permutation(len(changed))]
@@ -116,9 +123,9 @@ def _new(formula: Formula, seen: set[bytes]) -> bool:
 
 
 def select_mined_rules(texts: Sequence[str], theory: Theory) -> list[Formula]:
-    """Return the shortest texts that are rules of the theory, at most `MAX_MINED`, as formulas.
+    """Return the shortest valid rules in `texts` as formulas, at most `MAX_MINED`.
 
-    Rules that the library contains are left out.
+    Texts that are not rules of the theory, and rules of the template library, are left out.
     """
     known = {one.formula for one in template_library()}
     found: dict[Formula, None] = {}

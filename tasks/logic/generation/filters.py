@@ -1,7 +1,8 @@
-"""Conditions on worlds, sets of prompt worlds and holdouts (ABD, section 5, appendices D.2, F.1).
+"""Conditions on single worlds, on prompt worlds together, and on holdouts (ABD, section 5, D.2,
+F.1).
 
-The generator keeps what meets the conditions, and the audit counts what does not. A fault is the
-condition that does not hold, or "" where all hold.
+The generator keeps the worlds that meet the conditions, and the audit counts the worlds that do
+not. The functions `..._fault` return the first condition that does not hold, or "" if all hold.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ class Judgement(NamedTuple):
     """The exact validity and cost of a rule in one world.
 
     Args:
-        cost: the cost, None where the rule is not valid.
-        bound: the lower bound.
-        elements: the number of elements of the domain.
-        known: False where the fast path could not decide.
+        cost: the cost, or None if the rule is not valid.
+        bound: the lower bound on the cost of all rules.
+        elements: the number of elements of the world.
+        known: False if the fast algorithm could not decide; the other values are then unreliable.
     """
 
     cost: int | None
@@ -36,7 +37,7 @@ class Judgement(NamedTuple):
 def judge_rule(
     theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formula
 ) -> list[Judgement]:
-    """Return the results of the rule in each world."""
+    """Return validity and cost of a rule in each world."""
     try:
         found = PreparedWorlds(theory, tuple(worlds), regime).judge(rule)
     except BeyondFastPath:
@@ -76,17 +77,31 @@ SET_CONDITIONS: Mapping[str, Callable[[Sequence[Judgement], Recipe], bool]] = {
 
 
 def world_fault(one: Judgement, recipe: Recipe) -> str:
-    """Return the first condition that a prompt world does not meet, or ""."""
+    """Return the first condition that a prompt world does not meet, or "" if it meets all.
+
+    Args:
+        one: the results of the planted rule in the world.
+        recipe: the sizes and limits.
+    """
     return next((said for said, holds in WORLD_CONDITIONS.items() if not holds(one, recipe)), "")
 
 
 def set_fault(worlds: Sequence[Judgement], recipe: Recipe) -> str:
-    """Return the first condition that the prompt worlds together do not meet, or ""."""
+    """Return the first condition that the prompt worlds together do not meet, or "" if they meet
+    all.
+
+    Args:
+        worlds: the results of the planted rule in each prompt world.
+        recipe: the sizes and limits.
+    """
     return next((said for said, holds in SET_CONDITIONS.items() if not holds(worlds, recipe)), "")
 
 
 class PromptRanges(NamedTuple):
-    """Ranges (least, most) of the costs and gaps of prompt worlds, and their mean cost."""
+    """The ranges (least, most) of costs and gaps over prompt worlds, and the mean cost.
+
+    A gap is the difference between the cost of the planted rule and the lower bound.
+    """
 
     cost: tuple[int, int]
     gap: tuple[int, int]
@@ -94,7 +109,7 @@ class PromptRanges(NamedTuple):
 
 
 def prompt_ranges(prompts: Sequence[Judgement]) -> PromptRanges:
-    """Return the ranges of the costs and gaps of prompt worlds."""
+    """Return the ranges of costs and gaps over prompt worlds, from the results of the planted rule."""
     costs = [one.cost or 0 for one in prompts]
     gaps = [(one.cost or 0) - one.bound for one in prompts]
     return PromptRanges((min(costs), max(costs)), (min(gaps), max(gaps)), sum(costs) / len(costs))
@@ -112,7 +127,12 @@ HOLDOUT_CONDITIONS: Mapping[str, Callable[[Judgement, PromptRanges], bool]] = {
 
 
 def holdout_fault(one: Judgement, ranges: PromptRanges) -> str:
-    """Return the first condition that a holdout does not meet, or ""."""
+    """Return the first condition that a holdout world does not meet, or "" if it meets all.
+
+    Args:
+        one: the results of the planted rule in the holdout.
+        ranges: the ranges of costs and gaps over the prompt worlds.
+    """
     return next((said for said, holds in HOLDOUT_CONDITIONS.items() if not holds(one, ranges)), "")
 
 
@@ -126,24 +146,28 @@ SHARE_DIVISOR = 3  # one instance in 3 may use the template
 
 
 def max_uses(instances: int) -> int:
-    """Return how many of `instances` instances may use one template."""
+    """Return the maximum number of instances, among `instances` instances, that may use one
+    template.
+    """
     return max(MIN_USES_ALLOWED, -(-instances // SHARE_DIVISOR))
 
 
 class TemplateUses:
-    """Counts of how often each template occurs in the instances so far."""
+    """Counts how many of the instances generated so far use each rule template."""
 
     def __init__(self) -> None:
         self.templates: Counter[tuple[str, ...]] = Counter()
         self.instances: Counter[tuple[str, ...]] = Counter()
 
     def allows(self, regime: str, difficulty: str, theory: str, template: str) -> bool:
-        """Return whether the template may be used in the next instance."""
+        """Return whether the next instance with this regime, difficulty and theory may use the
+        template.
+        """
         key = (regime, difficulty, theory)
         return self.templates[(*key, template)] < max_uses(self.instances[key] + 1)
 
     def count(self, regime: str, difficulty: str, theory: str, template: str) -> None:
-        """Count one more instance that uses the template."""
+        """Record that one more instance uses the template."""
         key = (regime, difficulty, theory)
         self.instances[key] += 1
         self.templates[(*key, template)] += 1

@@ -1,9 +1,10 @@
-"""Chooses prompt worlds that no competitor survives, one by one (ABD, appendix D.3).
+"""Choose prompt worlds, one by one, until every competitor does worse than the planted rule.
 
-A competitor is beaten where it is not valid in one of the worlds, or where it costs at least
-`MARGIN` more than the reference in all of them together. While some survive, the world that beats
-most of them is added; when the budget is used up, the instance is given up. Surplus worlds are
-removed at the end, as long as no competitor survives.
+The procedure follows ABD, appendix D.3. A competitor is beaten if it is not valid in one of the
+chosen worlds, or if its total cost is at least `MARGIN` higher than that of the planted rule. A
+competitor that is not beaten survives. While competitors survive, the world that beats most of them
+is added. If the maximum number of worlds is reached first, the instance is abandoned. At the end,
+surplus worlds are removed as long as no competitor survives.
 """
 
 from __future__ import annotations
@@ -29,10 +30,15 @@ Costs = NDArray[np.int64]
 def compute_costs(
     candidates: Sequence[Candidate], source: CandidateSource, competitors: Sequence[Competitor]
 ) -> Costs:
-    """Return the costs of the competitors in the candidates, with shape (competitors, candidates).
+    """Return the cost of each competitor in each candidate world, shape (competitors, candidates).
 
-    Where the fast path cannot decide, the lower bound stands for the cost: no valid rule costs
-    less.
+    If the fast algorithm cannot decide, the lower bound is used instead of the cost, because no
+    valid rule costs less.
+
+    Args:
+        candidates: the candidate worlds.
+        source: the source of the candidates, with the theory and the recipe.
+        competitors: the competing rules.
     """
     worlds = tuple(one.world for one in candidates)
     prepared = PreparedWorlds(source.theory, worlds, source.recipe.regime)
@@ -53,11 +59,11 @@ def compute_costs(
 
 
 def find_survivors(costs: Costs, reference: int) -> NDArray[np.int64]:
-    """Return the indices of the competitors that survive.
+    """Return the indices of the competitors that are not clearly worse than the planted rule.
 
     Args:
-        costs: with shape (competitors, worlds).
-        reference: the cost of the reference in all worlds.
+        costs: the costs of the competitors in the chosen worlds, shape (competitors, worlds).
+        reference: the total cost of the planted rule in these worlds.
     """
     found: NDArray[np.int64] = np.flatnonzero(costs.sum(axis=1) < reference + MARGIN)
     return found
@@ -65,7 +71,7 @@ def find_survivors(costs: Costs, reference: int) -> NDArray[np.int64]:
 
 @dataclass
 class CandidatePool:
-    """A growing pool of candidates, with the costs of all competitors in them."""
+    """A growing collection of candidate worlds, with the costs of all competitors in these worlds."""
 
     source: CandidateSource
     competitors: Sequence[Competitor]
@@ -74,7 +80,9 @@ class CandidatePool:
     batches: int = 0
 
     def grow(self) -> bool:
-        """Add the candidates of a batch, and return False where no more batches may be drawn."""
+        """Draw one more batch of candidates; return False if the maximum number of batches is
+        reached.
+        """
         if self.batches == MAX_BATCHES:
             return False
         self.batches += 1
@@ -87,11 +95,14 @@ class CandidatePool:
         return True
 
     def reference_cost(self, chosen: Sequence[int]) -> int:
-        """Return the cost of the reference in the chosen candidates."""
+        """Return the total cost of the planted rule in the candidates with these indices."""
         return sum(self.candidates[place].judgement.cost or 0 for place in chosen)
 
     def survivors(self, chosen: Sequence[int]) -> NDArray[np.int64]:
-        """Return the indices of the competitors that survive the chosen candidates."""
+        """Return the indices of the competitors that survive in the candidates with these indices.
+
+        A competitor survives if it is not clearly worse than the planted rule.
+        """
         return find_survivors(self.costs[:, list(chosen)], self.reference_cost(chosen))
 
 
@@ -100,7 +111,14 @@ def _content(world: World) -> tuple[object, ...]:
 
 
 def choose_worlds(pool: CandidatePool, recipe: Recipe, wanted: int) -> list[int] | None:
-    """Return the indices of the `wanted` chosen worlds, or None if the instance is abandoned."""
+    """Return the indices of the candidates that become prompt worlds, or None if there is no
+    solution.
+
+    Args:
+        pool: the candidates, which grow if necessary.
+        recipe: the maximum number of worlds before surplus worlds are removed.
+        wanted: the number of prompt worlds that the instance should have.
+    """
     while len(pool.candidates) < wanted:
         if not pool.grow():
             return None

@@ -1,8 +1,9 @@
-"""Chooses five worlds that no proposer sees, from the same sampler and masking (ABD, appendix F).
+"""Choose five holdout worlds per instance, which no proposer sees (ABD, appendix F).
 
-Holdouts are not hardened. A candidate is accepted where the reference's cost and gap lie within the
-range of the prompt worlds and the candidate equals no other world. Then some are exchanged until
-their mean cost is as near to that of the prompt worlds as five integers allow.
+Holdouts are drawn in the same way as the candidates for prompt worlds, but no competitor is
+considered. A candidate is accepted if the cost and gap of the reference rule are within the ranges
+of the prompt worlds and the candidate differs from all other worlds. Then some holdouts are
+exchanged until their mean cost is as close to that of the prompt worlds as five integers allow.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ MAX_EMPTY_BATCHES = 12  # consecutive batches without a candidate, after which t
 
 @dataclass(frozen=True)
 class Holdout:
-    """An accepted holdout world, with the effort it took to find.
+    """An accepted holdout world, with the number of candidates that were examined to find it.
 
     Args:
-        candidate: the world and the results of the reference in it.
-        attempts: the number of candidates that were examined for it.
-        duplicates: the number of these that equal another world.
+        candidate: the world and the results of the reference rule in it.
+        attempts: the number of candidates that were examined.
+        duplicates: the number of examined candidates that equalled another world.
     """
 
     candidate: Candidate
@@ -39,7 +40,13 @@ def are_equal_worlds(one: World, other: World) -> bool:
 
 
 def choose_holdouts(source: CandidateSource, prompts: Sequence[Candidate]) -> list[Holdout] | None:
-    """Return the holdouts, or None where the attempts do not suffice."""
+    """Return the holdouts of an instance, or None if not enough were found within the allowed
+    attempts.
+
+    Args:
+        source: the source of candidate worlds.
+        prompts: the prompt worlds of the instance.
+    """
     limits = prompt_ranges([one.judgement for one in prompts])
     target = limits.mean_cost * HOLDOUTS
     found: list[Holdout] = []

@@ -1,7 +1,9 @@
-"""Makes an instance from a seed and a number: it is planted, hardened, refined and given holdouts.
+"""Generate an instance of the task `abd` from a seed and a number.
 
-The text of its random streams determines an instance. No clock matters, and no other instance
-except through the number of uses of each template so far (`filters.py`).
+A rule from the template library is planted. Prompt worlds are chosen in which competing rules do
+worse, the planted rule is replaced if a better rule is found, and holdouts are added. An instance
+depends only on the seed of its random streams and on the number of earlier uses of each template
+(`filters.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ CHEATER_TIERS: tuple[tuple[str, ...], ...] = (("tier0",), ("tier1", "mined"))
 
 
 class Cheater(NamedTuple):
-    """A rule that needs no knowledge of the reference, with its cost in all prompt worlds."""
+    """A simple rule that is valid in all prompt worlds, with its total cost there."""
 
     id: str
     tier: int
@@ -43,14 +45,15 @@ class Cheater(NamedTuple):
 
 
 def find_cheapest_cheater(rivals: Sequence[Competitor], costs: Costs) -> Cheater | None:
-    """Return the cheapest competitor with at most one quantifier that is valid in all worlds, or
-    None.
+    """Return the cheapest competitor with at most one quantifier that is valid in all prompt
+    worlds.
 
-    Among rules of equal cost, rules without a quantifier come first.
+    The result is None if there is no such competitor. Among rules of equal cost, rules without a
+    quantifier come first.
 
     Args:
         rivals: the competitors.
-        costs: their costs, with shape (rivals, worlds).
+        costs: the cost of each competitor in each prompt world, shape (rivals, worlds).
     """
     found = [
         Cheater(one.id, tier, int(total))
@@ -62,8 +65,11 @@ def find_cheapest_cheater(rivals: Sequence[Competitor], costs: Costs) -> Cheater
 
 
 def beats_cheater(cheater: Cheater | None, reference: int) -> bool:
-    """Return whether the reference rule costs less than the cheapest simple rule, if there is
-    one.
+    """Return whether the reference rule costs less than the cheapest simple rule.
+
+    Args:
+        cheater: the cheapest simple rule, or None if there is none; the result is then True.
+        reference: the total cost of the reference rule.
     """
     return cheater is None or cheater.cost > reference
 
@@ -79,14 +85,14 @@ MAX_MUTANTS = 24
 
 
 class Reference(NamedTuple):
-    """The planted rule of an instance, with validity and cost in the prompt worlds.
+    """The reference rule of an instance, with validity and cost in the prompt worlds.
 
     Args:
         formula: the rule.
-        id: the template or mutant that it comes from.
-        tier: the tier of the template.
+        id: the id of the template or mutant that the rule comes from.
+        tier: the tier of the template, which is its number of nested quantifiers.
         source: "seed", "template" or "mutant".
-        judgements: the results in the prompt worlds.
+        judgements: the results of the rule in each prompt world.
     """
 
     formula: Formula
@@ -114,7 +120,18 @@ class Reference(NamedTuple):
 def refine_reference(
     seed: Reference, theory: Theory, worlds: Sequence[World], recipe: Recipe, stream: RandomStream
 ) -> Reference:
-    """Return the seed, or the alternative that replaces it."""
+    """Return the rule that becomes the reference of an instance: `seed`, or a cheaper rule if one
+    exists.
+
+    The alternatives are templates and small changes of `seed`.
+
+    Args:
+        seed: the planted rule.
+        theory: the theory.
+        worlds: the prompt worlds.
+        recipe: the sizes and limits that the alternatives must meet.
+        stream: the source of random numbers.
+    """
     best = seed
     for formula, name, tier, source in _alternatives(seed, theory, recipe, stream):
         worths = tuple(judge_rule(theory, worlds, recipe.regime, formula))
@@ -153,18 +170,18 @@ class GeneratedInstance:
     Args:
         id: the id of the instance.
         theory: the theory of the instance.
-        recipe: the recipe of its regime and difficulty.
+        recipe: the sizes and limits for the regime and difficulty of the instance.
         template: the template from which the planted rule comes.
-        seed_reference: the rule of the template, before `refine_reference` changed it.
-        reference: the rule after refinement; the same rule if nothing better was found.
+        seed_reference: the planted rule, before `refine_reference` replaced it.
+        reference: the reference rule; equal to `seed_reference` if nothing better was found.
         cheater: the cheapest valid rule with at most one quantifier.
-        competitors: the number of rival rules with which the reference was compared.
+        competitors: the number of competing rules.
         worlds: the prompt worlds.
         holdouts: the holdouts.
-        seed: the seed of the set.
+        seed: the seed of the set of instances.
         number: the number of the instance in the set.
-        worlds_drawn: the number of worlds that were drawn for it.
-        templates_tried: the number of templates that were tried.
+        worlds_drawn: the number of worlds that were drawn to make the instance.
+        templates_tried: the number of templates that were tried to make the instance.
     """
 
     id: str
@@ -184,8 +201,8 @@ class GeneratedInstance:
 
     @property
     def margin(self) -> int:
-        """Cost of the cheapest simple rule minus the cost of the reference rule, over all prompt
-        worlds.
+        """Cost of the cheapest simple rule minus cost of the reference rule, in all prompt worlds
+        together.
         """
         return self.cheater.cost - self.reference.cost
 
@@ -203,10 +220,11 @@ def generate_instances(
 
     Args:
         count: the number of instances.
-        seed: the seed of the set.
-        regime: the regime, or None to take the regimes in turn.
-        difficulty: the difficulty, or None to take the difficulties in turn.
-        mined: by name of a theory, texts of formulas that answered its problems.
+        seed: the seed of the set of instances.
+        regime: the regime of all instances, or None to use the regimes in turn.
+        difficulty: the difficulty of all instances, or None to use the difficulties in turn.
+        mined: by the name of a theory, formulas as texts from earlier answers to problems with this
+            theory, which become competing rules.
 
     Raises:
         UsageError: `count` is below 1, or an instance cannot be made.
@@ -303,17 +321,17 @@ def try_template(
     template: Template,
     mined: Sequence[Formula] = (),
 ) -> GeneratedInstance | None:
-    """Generate an instance whose planted rule is a template, or return None if a filter rejects it.
+    """Generate an instance whose planted rule is `template`, or return None if a filter rejects it.
 
     In the result, `id` is empty, and `seed`, `number` and `templates_tried` are 0; the caller sets
     them.
 
     Args:
-        text: The seed of all random choices.
-        theory: The theory of the instance.
-        recipe: The regime, the difficulty, and the numbers and sizes of the worlds.
-        template: The rule from the template library.
-        mined: Rules from earlier answers, which compete with the planted rule.
+        text: the seed of all random choices.
+        theory: the theory of the instance.
+        recipe: the regime, the difficulty, and the numbers and sizes of the worlds.
+        template: the rule from the template library.
+        mined: rules from earlier answers, which compete with the planted rule.
     """
     stream = RandomStream(f"{text} choices")
     least, most = recipe.sizes

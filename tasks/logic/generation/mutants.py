@@ -1,8 +1,9 @@
-"""Makes small changes to a formula: competitors that resemble the reference (ABD, appendix D.3).
+"""Make small changes to a formula; the changed rules compete with the reference (ABD, appendix
+D.3).
 
-A mutant has one change: another predicate in an atom, a negated atom, the arguments of a relation
-swapped, "some" instead of "every" or the reverse, or a conjunction or disjunction replaced by one
-of its parts.
+Each mutant has one change: another predicate in an atom, a negated atom, swapped arguments of a
+relation, "some" instead of "every" or the reverse, or a conjunction or disjunction replaced by one
+of its members.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ _OTHER = {"P": "Q", "Q": "P", "R": "S", "S": "R"}
 
 
 def mutants(formula: Formula, theory: Theory) -> list[Formula]:
-    """Return all different mutants that are rules of the theory, in a fixed order."""
+    """Return all different rules of the theory that differ from `formula` in one small change.
+
+    The order is fixed.
+    """
     found: dict[Formula, None] = {}
     for place in range(len(formula.nodes)):
         for changed in _changed(formula, place):

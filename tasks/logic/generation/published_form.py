@@ -1,10 +1,10 @@
-"""Writes an instance in the form of the published files: one record, and a row for each holdout.
+"""Convert an instance to the form of the published files: a record, and one row for each holdout.
 
-The fields are those of the public release that apply here. Clocks, batch numbers and estimates of
-prompts are left out. `seed`, `number`, `worldsDrawn`, `templatesTried`, `competitors` and
-`bestCheaterTier` are additions. In the skeptical regime, `seedAlpha` and the best cheater are
-present as in the other regimes, and `optCost` is the exact bound (the release stores something
-lower in 46 of 506 worlds).
+The record has the fields of the public release that apply here. Times, batch numbers and estimates
+of prompt lengths are left out. The fields `seed`, `number`, `worldsDrawn`, `templatesTried`,
+`competitors` and `bestCheaterTier` are additional. Two values differ from the release in the
+skeptical regime. `seedAlpha` and the best cheater are present as in the other regimes, and
+`optCost` is the exact bound (the release stores a lower value in 46 of 506 worlds).
 """
 
 from __future__ import annotations
@@ -28,7 +28,13 @@ SCENARIOS: Mapping[str, str] = {
 
 
 def complete_world(world: World, filled: bool) -> World:
-    """Return the world with every unknown atom true, or with every unknown atom false."""
+    """Return a copy of the world in which every unknown atom is true, or every unknown atom is
+    false.
+
+    Args:
+        world: the world.
+        filled: True to make the unknown atoms true, False to make them false.
+    """
     if not filled:
         return World(world.id, world.names, world.true)
     true = {
@@ -65,7 +71,7 @@ class _Extremes:
 
 
 def instance_record(one: GeneratedInstance) -> dict[str, Json]:
-    """Return the published record of an instance."""
+    """Return an instance as a record in the published form."""
     prompts = [candidate.world for candidate in one.worlds]
     of_gold = _Extremes(one.theory, prompts, one.reference.formula)
     of_seed = _Extremes(one.theory, prompts, one.seed_reference.formula)
@@ -274,7 +280,7 @@ def _seed(one: GeneratedInstance, of: _Extremes) -> dict[str, Json]:
 
 
 def holdout_rows(one: GeneratedInstance) -> list[dict[str, Json]]:
-    """Return the published row of each holdout."""
+    """Return the holdouts of an instance as rows in the published form."""
     worlds = [holdout.candidate.world for holdout in one.holdouts]
     of = _Extremes(one.theory, worlds, one.reference.formula)
     prompt_mean = one.reference.cost / len(one.worlds)

@@ -1,7 +1,7 @@
-"""Draws random worlds as the paper describes, many at once (ABD, appendix D.1).
+"""Draw many random worlds at once, as the paper describes (ABD, appendix D.1).
 
-For each world a size is drawn uniformly, and for each predicate a density, uniformly in its range.
-The predicate then has `floor(density * size^k)` true atoms, which are drawn uniformly.
+For each world, the size and a density for each predicate are drawn uniformly from their ranges. A
+predicate with k arguments then has `floor(density * size^k)` true atoms, at uniformly drawn places.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ MAX_CELLS_PER_WORLD = 500_000  # cells of a formula's tables for one world
 
 @dataclass(frozen=True)
 class WorldTables:
-    """Random worlds, as arrays of truth values.
+    """Several random worlds, stored as arrays of truth values.
 
     Args:
-        inside: which elements a world has, with shape (worlds, size).
-        true: the true atoms of each predicate.
-        unknown: the unknown atoms of each masked predicate; no atom is in both.
+        inside: whether a world has an element, shape (worlds, size).
+        true: for each predicate, whether an atom is true; the first axis is the world.
+        unknown: for each predicate with unknown atoms, whether an atom is unknown. No atom is both
+            true and unknown.
     """
 
     inside: Bools
@@ -48,7 +49,11 @@ class WorldTables:
         return len(self.inside)
 
     def select(self, places: NDArray[np.int64] | Bools) -> WorldTables:
-        """Return the worlds at these indices, or where this mask is true."""
+        """Return the worlds that `places` selects.
+
+        Args:
+            places: an array of indices, or an array with one truth value per world.
+        """
         return WorldTables(
             self.inside[places],
             {name: table[places] for name, table in self.true.items()},
@@ -56,10 +61,10 @@ class WorldTables:
         )
 
     def extent(self, formula: Formula) -> Bools:
-        """Return which elements satisfy a formula of x, with unknown atoms taken as false.
+        """Return which elements satisfy a formula about x if all unknown atoms are false.
 
         Returns:
-            An array of bools with shape (worlds, elements).
+            An array of truth values with shape (worlds, elements).
 
         Raises:
             TableTooLarge: the formula needs more than `MAX_CELLS_PER_WORLD` cells for a world.
@@ -80,7 +85,7 @@ class WorldTables:
         return found
 
     def to_world(self, place: int, name: str) -> World:
-        """Return one of the worlds, with elements named a0, a1 and so on."""
+        """Return the world with index `place` as a `World`, with elements named a0, a1 and so on."""
         count = int(self.inside[place].sum())
         true = {name: _tuples(table[place]) for name, table in self.true.items()}
         unknown = {name: _tuples(table[place]) for name, table in self.unknown.items()}
@@ -99,7 +104,7 @@ def _tuples(table: Bools) -> Tuples:
 def draw_worlds(
     stream: RandomStream, recipe: Recipe, count: int, size: int | None = None
 ) -> WorldTables:
-    """Draw `count` worlds without unknown atoms.
+    """Draw `count` random worlds without unknown atoms.
 
     Args:
         stream: the source of random numbers.

@@ -1,10 +1,10 @@
-"""Recipes for the instances of a regime and a difficulty: sizes, shares, limits and budgets.
+"""The sizes, shares and limits of generated instances, for each regime and difficulty.
 
-The paper gives the steps but few of the numbers, and its table of densities is lost. The numbers
-here were inferred from the public half of its instances: their counts of true atoms are
-`floor(density * n^k)` for densities in the ranges below, and in the partial regime exactly .12 of R
-and .08 of S are masked (the paper says .20 and .10). Floors, slacks and shares are the extremes
-found there.
+The paper describes the procedure but gives few of its numbers, and its table of densities is lost.
+The numbers here were inferred from the public half of the paper's instances. The counts of true
+atoms there are `floor(density * n^k)`, with densities in the ranges below. In the partial regime,
+exactly .12 of the atoms of R and .08 of S are unknown (the paper says .20 and .10). Floors, slacks
+and shares are the extreme values in the public instances.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ _MASKED = {"R": 0.12, "S": 0.08}
 
 
 def get_recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
-    """Return the recipe of a regime and a difficulty.
+    """Return the sizes and limits of instances with a regime and a difficulty.
 
-    In the skeptical regime the difficulty makes no difference.
+    In the skeptical regime, all difficulties have the same recipe.
     """
     if regime == "skeptical":
         return Recipe(

@@ -1,7 +1,7 @@
-"""Writes a set of instances to files, in the published form or as JSON (`docs/tutorials/exception-rules.md`).
+"""Write a set of instances to files, in the published form or as JSON.
 
-All files are written or none, and compressed files contain no time stamp, so that equal sets give
-equal bytes.
+`docs/tutorials/exception-rules.md` describes both forms. Either all files are written or none.
+Compressed files contain no time stamp, so equal sets give equal bytes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ YAML, JSON = (".yaml", ".yml"), (".jsonl", ".json")
 
 
 def target_paths(out: str | Path) -> tuple[Path, ...]:
-    """Return the files that a set is written to: instances and holdouts, or one file of JSON.
+    """Return the paths of the files to write: instances and holdouts, or one JSON file.
 
     Raises:
-        UsageError: the name has another ending, or nothing may be written there.
+        UsageError: the name of `out` has an unsupported ending, or `out` cannot be written to.
     """
     place = expand_home(out)
     name = place.name.removesuffix(".gz")
@@ -48,7 +48,7 @@ def target_paths(out: str | Path) -> tuple[Path, ...]:
 
 
 def save_instances(instances: Sequence[GeneratedInstance], out: str | Path) -> tuple[Path, ...]:
-    """Write a set of instances, and return the files, holdouts after instances."""
+    """Write a set of instances and return the written files: instances, then holdouts if separate."""
     places = target_paths(out)
     if len(places) == 2:
         rows = [row for one in instances for row in holdout_rows(one)]
@@ -73,7 +73,7 @@ def _lines(rows: Iterable[Json]) -> str:
 
 
 def to_own_worlds(one: GeneratedInstance) -> dict[str, Json]:
-    """Return an instance as a problem that `logic/own_worlds.py` reads."""
+    """Return an instance as JSON in the form of a user's own problem (`logic/own_worlds.py`)."""
     return {
         "id": one.id,
         "regime": one.recipe.regime,
@@ -85,7 +85,7 @@ def to_own_worlds(one: GeneratedInstance) -> dict[str, Json]:
 
 
 def as_problem(one: GeneratedInstance) -> Problem:
-    """Return the problem that results from reading the instance in its published form."""
+    """Return an instance as a problem, as if it had been read from a file in the published form."""
     return build_problem(
         one.id,
         one.theory,

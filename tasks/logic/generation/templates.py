@@ -1,9 +1,10 @@
-"""The template library: rules that instances are planted with, in tiers by quantifier depth.
+"""The template library: the rules that can be planted in an instance, in tiers by quantifier depth.
 
-Tier 0 has no quantifier, tier 1 has one, tier 2 has two nested steps, and tier 3 has three of them
-or counts (exactly two, only one, two different ones). A theory takes the templates over its allowed
-predicates. The published library is not public. These templates are the shapes of graded modal
-logic over R and S, and some coincide with references of the published instances.
+Rules of tier 0 have no quantifier, and rules of tier 1 have one. Rules of tier 2 have two nested
+quantifiers. Rules of tier 3 have three, or they count (exactly two, only one, two different ones).
+For a theory, the templates over its allowed predicates are used. The published library is not
+public. The templates here are formulas of graded modal logic over the relations R and S, and some
+of them equal references of published instances.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ LETTERS = "yzwuv"
 
 
 class Shape(NamedTuple):
-    """A property of an element, as a function that writes its formula about a variable."""
+    """A property of an element, from which a formula about any variable can be written."""
 
     name: str
     write_about: Callable[[str, str], str]  # (variable, unused letters) -> formula
 
     def text(self) -> str:
-        """Return the formula about `x`."""
+        """Return the formula for the variable `x`."""
         return self.write_about("x", LETTERS)
 
 
@@ -46,28 +47,28 @@ def _joined(*parts: str) -> str:
 
 
 def atom_of(predicate: str) -> Shape:
-    """Return the shape "the element has the property `predicate`"."""
+    """Return the property that the predicate `predicate` holds for the element."""
     return Shape(predicate, lambda x, spare: f"({predicate} {x})")
 
 
 def self_loop(relation: str) -> Shape:
-    """Return the shape "the relation leads from the element to itself"."""
+    """Return the property "`relation` leads from the element to itself"."""
     return Shape(f"loop-{relation}", lambda x, spare: f"({relation} {x} {x})")
 
 
 def negation(shape: Shape) -> Shape:
-    """Return the shape that negates a shape."""
+    """Return the negation of a property."""
     return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.write_about(x, spare)})")
 
 
 def conjunction(*shapes: Shape) -> Shape:
-    """Return the conjunction of shapes."""
+    """Return the property of having all given properties."""
     name = "&".join(shape.name for shape in shapes)
     return Shape(name, lambda x, spare: _joined(*(shape.write_about(x, spare) for shape in shapes)))
 
 
 def disjunction(one: Shape, other: Shape) -> Shape:
-    """Return the disjunction of two shapes."""
+    """Return the property of having at least one of two properties."""
     return Shape(
         f"{one.name}|{other.name}",
         lambda x, spare: f"(or {one.write_about(x, spare)} {other.write_about(x, spare)})",
@@ -75,8 +76,11 @@ def disjunction(one: Shape, other: Shape) -> Shape:
 
 
 def diamond(relation: str, inner: Shape | None = None) -> Shape:
-    """Return the shape "there is a successor"; with `inner`, the successor has the property
-    `inner`.
+    """Return the property "there is a successor".
+
+    Args:
+        relation: the relation that leads to the successor.
+        inner: a property that the successor must have, or None.
     """
 
     def about(x: str, spare: str) -> str:
@@ -88,7 +92,7 @@ def diamond(relation: str, inner: Shape | None = None) -> Shape:
 
 
 def box(relation: str, inner: Shape) -> Shape:
-    """Return the shape "every successor has the property `inner`"."""
+    """Return the property "every successor by `relation` has the property `inner`"."""
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -98,7 +102,13 @@ def box(relation: str, inner: Shape) -> Shape:
 
 
 def two_successors(relation: str, one: Shape | None = None, other: Shape | None = None) -> Shape:
-    """Return the shape "there are two successors, one with `one` and one with `other`"."""
+    """Return the property "there are two different successors".
+
+    Args:
+        relation: the relation that leads to the successors.
+        one: a property that the first successor must have, or None.
+        other: a property that the second successor must have, or None.
+    """
 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[2:]
@@ -112,7 +122,7 @@ def two_successors(relation: str, one: Shape | None = None, other: Shape | None 
 
 
 def exactly_two_successors(relation: str) -> Shape:
-    """Return the shape: there are exactly two successors."""
+    """Return the property "there are exactly two successors by `relation`"."""
 
     def about(x: str, spare: str) -> str:
         y, z, w = spare[0], spare[1], spare[2]
@@ -126,10 +136,12 @@ def exactly_two_successors(relation: str) -> Shape:
 def unique_successor(
     relation: str, inner: Shape | None = None, further: Shape | None = None
 ) -> Shape:
-    """Return the shape "there is exactly one successor".
+    """Return the property "there is exactly one successor".
 
-    With `inner`, exactly one successor has the property `inner`. With `further`, this successor
-    also has the property `further`.
+    Args:
+        relation: the relation that leads to the successor.
+        inner: a property; if not None, exactly one successor has this property.
+        further: another property that this successor must have, or None.
     """
 
     def about(x: str, spare: str) -> str:
@@ -147,11 +159,13 @@ def unique_successor(
 
 
 def meeting_successors(one: str, other: str, inner: Shape | None = None) -> Shape:
-    """Return the shape "a successor by relation `one` and a successor by `other` have a common
+    """Return the property "a successor by `one` and a successor by `other` have a common
     successor".
 
-    The common successor is reached by the relations `one` and `other` as well. With `inner`, it
-    also has the property `inner`.
+    Args:
+        one: the relation to the first successor, and from there to the common successor.
+        other: the relation to the second successor, and from there to the common successor.
+        inner: a property that the common successor must have, or None.
     """
 
     def about(x: str, spare: str) -> str:
@@ -164,7 +178,7 @@ def meeting_successors(one: str, other: str, inner: Shape | None = None) -> Shap
 
 
 def shared_successor(relation: str, other: str) -> Shape:
-    """Return the shape: some element is an `other`-successor of all `relation`-successors."""
+    """Return the property "some element is an `other`-successor of all `relation`-successors"."""
 
     def about(x: str, spare: str) -> str:
         z, y = spare[0], spare[1]
@@ -175,7 +189,7 @@ def shared_successor(relation: str, other: str) -> Shape:
 
 
 def locally_transitive(relation: str) -> Shape:
-    """Return the shape: everything two steps away is a successor already."""
+    """Return the property "every element two `relation` steps away is also a successor"."""
 
     def about(x: str, spare: str) -> str:
         y, z = spare[0], spare[1]
@@ -186,8 +200,11 @@ def locally_transitive(relation: str) -> Shape:
 
 
 def returning_successor(relation: str, inner: Shape | None = None) -> Shape:
-    """Return the shape "some successor leads back"; with `inner`, that successor has the property
-    `inner`.
+    """Return the property "some successor has the element itself as a successor".
+
+    Args:
+        relation: the relation for both steps.
+        inner: a property that the successor must have, or None.
     """
 
     def about(x: str, spare: str) -> str:
@@ -332,7 +349,8 @@ def template_library() -> tuple[Template, ...]:
 def templates_in_tier(theory: Theory, tier: int) -> list[Template]:
     """Return the templates of a tier whose predicates the theory allows in rules.
 
-    The skeptical regime needs templates over R or S, as all templates from tier 1 on are.
+    Instances of the skeptical regime need templates that contain the relation R or S. All templates
+    from tier 1 on do.
     """
     return [
         one

@@ -1,14 +1,14 @@
-"""Generators of labelled text with a known rule (HypoBench, section 2 and appendix B).
+"""Generate data sets of labelled text whose rule is known (HypoBench, section 2 and appendix B).
 
-Each is a task `labels:NAME` that makes data sets from a seed without a model:
+Each generator is available as `labels:NAME` and makes data sets from a seed without a model:
 
     peirce tasks generate labels:election --level 3 --out made/
     peirce run labels:admission --problem admission/level_2/depth_2
 
-The generators are admission, shoe, election, personality, marine and tree; `labels:citations` reads
-a file of works instead (citations.py). Every data set is a pure function of the seed and its name.
-For election, personality and a user's own `subject`, a model may write the parts of the texts
-(topic_draft.py, commands/data/topics.py).
+The generators are admission, shoe, election, personality, marine and tree. `labels:citations` reads
+a file of papers instead (citations.py). A data set depends only on the seed and its name. For
+election, personality and a user's own `subject`, a model can write the phrases and templates of the
+texts (topic_draft.py, commands/data/topics.py).
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
-"""`labels:admission`: HypoBench's grid of 13 sets and their 13 counterintuitive twins.
+"""`labels:admission`: the 13 admission data sets of HypoBench and a counterintuitive twin of each.
 
-Starting from a base set (one column, one condition, no noise), each of four difficulties is raised
-alone: 1, 5, 10 or 15 findings; 1 to 4 conditions per finding; 0, 10, 20 or 30% of labels changed;
-0, 3, 6 or 10 columns that are irrelevant. Each split has 200 rows. Beyond 26, `--problems`
-continues with records that follow a random rule (random_admission.py).
+The simplest data set has one column, one condition and no noise. From there, one of four
+difficulties is increased at a time: 1, 5, 10 or 15 findings; 1 to 4 conditions per finding; 0, 10,
+20 or 30% of labels changed; 0, 3, 6 or 10 irrelevant columns. Each split has 200 rows. After these
+26 data sets, `--problems` continues with applicants and a random rule (random_admission.py).
 
-There are two differences from the published sets:
+There are two differences from the published data sets:
 
-- The rows of each split are balanced by the clean rule and the labels are then changed at the exact
-  rate. The published labels are changed first, which turns 10, 20, 30% into 19, 28.5, 38.7%.
-- The sets with 6 and 10 distractors have that many; the published ones have 5 and 7.
+- The rows of each split are balanced by the rule first, and then exactly the stated share of labels
+  is changed. In the published sets, labels were changed before balancing, so that 10, 20 and 30%
+  became 19, 28.5 and 38.7%.
+- The sets with 6 and 10 irrelevant columns have exactly these numbers. The published sets have 5
+  and 7.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ GRID: tuple[AdmissionSet, ...] = (
 
 
 def make_twin(one: AdmissionSet) -> AdmissionSet:
-    """Return the counterintuitive variant of a data set, in which the conditions are inverted."""
+    """Return a copy of a data set's settings in which the conditions of the rule are reversed."""
     folder = one.folder.replace("admission/", f"{_TWINS}/")
     return replace(one, folder=folder, cases=reverse_cases(one.cases, one.maxima))
 
@@ -94,17 +96,17 @@ SETS_BY_NAME: Mapping[str, AdmissionSet] = {
 
 
 class AdmissionGenerator:
-    """The generator `admission`: college applicants and rules of admission."""
+    """The generator `admission`, which makes tables of college applicants with rules of admission."""
 
     name = "admission"
     about = "applicants: grades, counts and truth values; 13 difficulties and their twins"
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the names of the 26 sets with their tags."""
+        """Return the names of the 26 standard data sets, each with its tags."""
         return {name: _tags(name) for name in SETS_BY_NAME}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Yield names of sets with random rules without end."""
+        """Yield the names of data sets with random rules, endlessly."""
         number = 0
         while True:
             yield f"admission-{seed}-{number}"

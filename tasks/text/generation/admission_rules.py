@@ -1,7 +1,9 @@
-"""The rules of HypoBench's admission sets: disjunctions of cases, each a conjunction of conditions.
+"""The rules of HypoBench's admission data sets.
 
-The cases are those of the published metadata and reproduce its labels in every row. A twin replaces
-each condition by one that contradicts expectations about admission; see `reverse_cases`.
+A rule is a list of cases, and an applicant is admitted if any case holds. A case is a list of
+conditions that must all hold. The cases are those in the published metadata, and they reproduce the
+published labels in every row. In a counterintuitive twin, each condition is replaced by a condition
+that contradicts expectations about admission; see `reverse_cases`.
 """
 
 from __future__ import annotations
@@ -22,15 +24,15 @@ Case: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class AdmissionSet:
-    """One data set of the generator `labels:admission`.
+    """The settings of one data set of the generator `labels:admission`.
 
     Attributes:
-        folder: The name of the set, which is its folder.
-        columns: The input columns.
-        cases: The cases in which an applicant is admitted.
+        folder: The name of the data set, which is also its folder.
+        columns: The names of the input columns.
+        cases: An applicant is admitted if all conditions of any case hold.
         noise: The share of labels that are changed.
         distractors: The number of columns that no case uses.
-        maxima: Columns with another maximum than usual; see applicants.py.
+        maxima: The maximum of a count, for columns whose maximum differs from the usual value.
     """
 
     folder: str
@@ -52,7 +54,7 @@ def equals_any(column: str, *values: Json) -> IsOneOf:
 
 
 def is_above(column: str, number: int) -> Comparison:
-    """Return the condition that a column is more than a number."""
+    """Return the condition that the value of a column is more than a number."""
     return Comparison(ColumnNumber(column), "more than", number)
 
 
@@ -181,13 +183,13 @@ SIZE_15: tuple[Case, ...] = (
 
 
 def find_columns(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return the columns that the cases use, in the order of `FIELDS`."""
+    """Return the names of the columns that the cases use, in the order of `FIELDS`."""
     there = {find_column(part) for case in cases for part in case}
     return tuple(name for name in FIELDS if name in there)
 
 
 def find_column(part: Part) -> str:
-    """Return the name of the column that a condition reads."""
+    """Return the name of the column that a condition is about."""
     if isinstance(part, IsOneOf):
         return part.column
     assert isinstance(part.quantity, ColumnNumber)
@@ -200,7 +202,10 @@ def complete_rule(cases: Sequence[Case]) -> Rule:
 
 
 def build_findings(cases: Sequence[Case]) -> list[Rule]:
-    """Return one rule per case. A rule for a single case also gives the label of all other rows."""
+    """Return one rule per case, which admits applicants in this case.
+
+    If there is only one case, its rule also rejects all other applicants.
+    """
     if len(cases) == 1:
         return [complete_rule(cases)]
     return [Rule((ConditionClause(_conjunction(case), LABELS[0]),)) for case in cases]
@@ -216,10 +221,14 @@ def _conjunction(case: Case) -> Part | AllOf:
 def reverse_cases(cases: Sequence[Case], tops: Mapping[str, int]) -> tuple[Case, ...]:
     """Return the cases with each condition reversed.
 
-    The worst grade replaces the best, a truth value is negated, and "more than 8 of 1 to 10"
-    becomes "less than 3". If the result would still hold for most records ("more than 0"), it is
-    "at most" the same number instead. A condition on the major stays, because nobody expects
-    anything of it.
+    The best grade becomes the worst, a truth value is negated, and "more than 8" of 1 to 10 becomes
+    "less than 3". A condition such as "more than 0", whose reverse would still hold for most
+    records, becomes "at most" the same number. Conditions on the major are not changed, because
+    nobody expects an influence of the major.
+
+    Args:
+        cases: The cases of a rule.
+        tops: The maximum of a count, for columns whose maximum differs from the usual value.
     """
     return tuple(tuple(_reverse(part, tops) for part in case) for case in cases)
 

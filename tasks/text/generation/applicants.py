@@ -1,7 +1,7 @@
-"""The columns of the admission sets, and records drawn from them (HypoBench, appendix B.4).
+"""The columns of the admission data sets, and random applicants (HypoBench, appendix B.4).
 
-Values are drawn uniformly from those in the published sets. As there, some sets use another maximum
-for a count (`num_publications` up to 4 or 3).
+Values are drawn uniformly from the values in the published data sets. As in these, the maximum of a
+count differs between data sets (`num_publications` up to 4 or 3).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Field:
 
     Attributes:
         about: A description of the column.
-        values: The values of a choice; empty for a count or a truth value.
+        values: The possible values of a choice; empty for a count or a truth value.
         low: The minimum of a count.
         high: The maximum of a count; 0 for a choice or a truth value.
     """
@@ -44,7 +44,7 @@ class Field:
         return "choice" if self.values else "number" if self.high else "truth"
 
     def draw_value(self, draw: random.Random) -> Json:
-        """Draw a value of this column."""
+        """Return a random value of this column."""
         if self.values:
             return draw.choice(self.values)
         return draw.randint(self.low, self.high) if self.high else draw.random() < 0.5
@@ -88,11 +88,11 @@ FIELDS: Mapping[str, Field] = {
 
 
 def build_columns(names: Sequence[str], maxima: Mapping[str, int]) -> Columns:
-    """Return the description of some columns of `FIELDS`.
+    """Return the input columns of a data set from the definitions in `FIELDS`.
 
     Args:
-        names: The columns.
-        maxima: Another maximum for some columns that hold counts, by name.
+        names: The names of the columns.
+        maxima: The maximum of a count, for columns whose maximum differs from the usual value.
     """
     about = {name: _field(name, maxima).describe() for name in names}
     return Columns(about, "fields", LABELS)
@@ -106,17 +106,17 @@ def _field(name: str, tops: Mapping[str, int]) -> Field:
 def draw_balanced(
     names: Sequence[str], rule: Rule, per_label: int, draw: random.Random, maxima: Mapping[str, int]
 ) -> list[Observation]:
-    """Draw `per_label` records with each label of a rule that covers every record, in random order.
+    """Return random records in random order, with the same number for each label.
 
     Args:
-        names: The columns.
-        rule: The rule.
-        per_label: The number of records per label.
-        draw: The random generator.
-        maxima: Another maximum for some columns that hold counts, by name.
+        names: The names of the columns.
+        rule: The rule that labels the records; it must give a label to every record.
+        per_label: The number of records for each label.
+        draw: The random number generator.
+        maxima: The maximum of a count, for columns whose maximum differs from the usual value.
 
     Raises:
-        DataError: A label is too rare.
+        DataError: A label is so rare that too few records are found.
     """
     columns = build_columns(names, maxima)
     fields = {name: _field(name, maxima) for name in names}

@@ -1,21 +1,22 @@
-"""`labels:citations`: highly or rarely cited abstracts (HypoBench, appendix B.1).
+"""`labels:citations`: abstracts of highly or rarely cited papers (HypoBench, appendix B.1).
 
     peirce tasks generate labels:citations --data works.jsonl --out made/
     peirce run labels:citations --data 'works.jsonl.gz?after=2&share=0.1&ood=2017'
 
-A work is an object in a JSON list or a line of JSONL, either in the format of OpenAlex
+The papers are objects in a JSON list or in lines of JSONL. An object has the format of OpenAlex
 (`abstract_inverted_index`, `publication_year`, `counts_by_year`, `cited_by_count`,
-`primary_location.source.display_name`), or with `abstract`, `year`, `venue` and `citations`. Works
-of one venue and year form a cohort. In each cohort, the `share` (0.1) of works with the most
-citations up to `after` (2) years after publication is "highly cited", the same share with the
-fewest is "rarely cited", and the rest is left out. Ties at the edge are broken with the seed. With
-`after=all`, or for a work without counts by year, all citations count. There is one data set per
-venue and, if there are several venues, one over all of them. Rows are split 70/10/20, and works
-from the year `ood` on are the OOD rows.
+`primary_location.source.display_name`), or the keys `abstract`, `year`, `venue` and `citations`.
+The papers of one venue and year form a cohort. In each cohort, the `share` (default 0.1) of papers
+with the most citations is labelled "highly cited", and the same share with the fewest citations is
+labelled "rarely cited". All other papers are left out. Citations count up to `after` (default 2)
+years after publication. With `after=all`, or for a paper without counts by year, all citations
+count. Ties between papers are broken at random. There is one data set per venue and, if there are
+several venues, one data set of all venues. Rows are split 70/10/20. Papers from the year `ood` on
+are the out-of-distribution (OOD) rows.
 
-These works are left out and counted in a warning: works without year, venue, citations or an
-abstract of 50 words, editorials and the like, and repeated titles or abstracts. Cohorts with fewer
-than 1 / share works, or without a gap between the two groups, are left out as well.
+The following papers are left out and counted in a warning: papers without year, venue, citations or
+an abstract of 50 words, editorials and the like, and repeated titles or abstracts. Cohorts with
+fewer than 1 / share papers, or without a gap between the two labels, are left out too.
 """
 
 from __future__ import annotations
@@ -52,12 +53,13 @@ _ABOUT = (
 
 @dataclass(frozen=True)
 class CitationSettings:
-    """The settings by which works get the labels "highly cited" and "rarely cited".
+    """The settings that decide which papers are labelled "highly cited" and "rarely cited".
 
     Attributes:
-        after: Number of years after publication in which citations count, or None for all years.
-        share: The share of a cohort that is taken at each end.
-        ood: The first year of the OOD rows, or None.
+        after: The number of years after publication in which citations count; None for all years.
+        share: The share of a cohort (papers of one venue and year) that gets each of the two
+            labels.
+        ood: The first year of the out-of-distribution (OOD) rows, or None for no such rows.
     """
 
     after: int | None = 2
@@ -67,7 +69,7 @@ class CitationSettings:
 
 @dataclass(frozen=True)
 class Work:
-    """A paper with its citations in the years that count."""
+    """A paper with its number of citations in the years that count."""
 
     title: str
     abstract: str
@@ -77,10 +79,10 @@ class Work:
 
 
 def parse_path(path: str | Path) -> tuple[Path, CitationSettings]:
-    """Split a path into the file and its settings.
+    """Split `PATH?key=value&...` into the path of the file and the settings.
 
     Raises:
-        UsageError: A setting does not exist or has no valid value, or there is no such file.
+        UsageError: A setting does not exist or has an invalid value, or there is no such file.
     """
     place, query = expand_home(path), ""
     if not place.exists() and "?" in place.name:
@@ -113,11 +115,12 @@ def parse_path(path: str | Path) -> tuple[Path, CitationSettings]:
 
 
 def build_data_sets(path: str | Path | None, seed: int) -> list[LabelledData]:
-    """Return the data sets of a file of works, one per venue.
+    """Return the data sets for a file of papers: one per venue and, with several venues, one of
+    all.
 
     Raises:
-        UsageError: There is no path, a setting is invalid, or all works are OOD.
-        DataError: The file holds no usable works, or no venue has enough of them.
+        UsageError: `path` is None, a setting is invalid, or all papers are OOD rows.
+        DataError: The file contains no usable papers, or no venue has enough papers.
     """
     if path is None:
         raise UsageError("labels:citations needs a file of works: --data works.jsonl")

@@ -1,4 +1,4 @@
-"""`labels:election`: the vote of the author of a post; see posts.py for the sets."""
+"""`labels:election`: predict the vote of the author of a post; posts.py describes the data sets."""
 
 from __future__ import annotations
 

@@ -1,14 +1,16 @@
-"""Multinomial logistic labels over phrases, and the rules that describe them.
+"""Multinomial logistic models that give labels to posts, and rules that describe the labels.
 
-The score of a label is its intercept in (-1, 1) plus the weights in (-5, 5) of the phrases in a
-post, and the label with the highest score wins (HypoBench, section 2; the published code also takes
-the highest score, although the text speaks of probabilities). Templates have no weights. Weights
-are drawn again until each label has a tenth of the posts, so no set has only one label.
+The score of a label is an intercept in (-1, 1) plus a weight in (-5, 5) for each phrase in the
+post. The post gets the label with the highest score. (HypoBench, section 2, speaks of
+probabilities, but the published code also takes the highest score.) Templates have no weights.
+Weights are drawn again until each label has at least a tenth of the posts, so no data set has only
+one label.
 
-There is one finding per phrase with a weight: the label of most posts with that phrase, a fact that
-rows can show. The published wording uses the label with the highest weight instead, which no rows
-can show: adding a number to all weights of a type for one label and subtracting it from the
-intercept changes no post. `describe_weights` returns that wording.
+For each phrase with a weight, there is one finding: the label that most posts with this phrase
+have. The rows of the data set can show this. The published findings name the label with the highest
+weight instead, which rows cannot show. The reason is that the weights are not unique: if a number
+is added to the weights of all phrases of a type for one label and subtracted from the intercept, no
+post changes its label. `describe_weights` returns the published wording.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """A logistic model over the phrases of a topic.
+    """A logistic model that gives a label to each post on a topic.
 
     Attributes:
         topic: The topic.
-        weights: Shape (labels, phrases).
-        intercepts: Shape (labels,).
+        weights: The weight of each phrase for each label, shape (labels, phrases).
+        intercepts: The intercept of each label, shape (labels,).
     """
 
     topic: Topic
@@ -57,18 +59,19 @@ class LogisticModel:
 def draw_model(
     topic: Topic, count: int, dropout: float, draw: np.random.Generator, as_expected: bool = False
 ) -> LogisticModel:
-    """Draw a model in which each label has at least a share of `MIN_LABEL_SHARE` of the posts.
+    """Return a random model in which each label has at least a share of `MIN_LABEL_SHARE` of the
+    posts.
 
     Args:
         topic: The topic.
-        count: Number of phrases with a weight; they are all phrases of count / 5 types.
+        count: The number of phrases with a weight, which are all phrases of count / 5 types.
         dropout: The share of these weights that is set to 0.
-        draw: The random generator.
-        as_expected: Whether weights agree with expectation: above 1 for the label that a phrase
-            suggests, below -1 for the others.
+        draw: The random number generator.
+        as_expected: Whether weights agree with the meaning of the phrases: above 1 for the label
+            that a phrase suggests, below -1 for the other labels.
 
     Raises:
-        DataError: No draw fits.
+        DataError: No random model meets the condition.
     """
     labels = len(topic.labels)
     for _ in range(_TRIES):
@@ -105,7 +108,13 @@ def _leaning(topic: Topic, weights: Weights) -> Weights:
 def build_findings(
     topic: Topic, codes: Mapping[tuple[int, ...], int], weighted: Sequence[int]
 ) -> list[Rule]:
-    """Return a rule for each phrase of `weighted` (indices): the label of most posts with it."""
+    """Return one rule for each phrase with a weight, which names the label of most posts with it.
+
+    Args:
+        topic: The topic.
+        codes: The label index for every combination of phrases.
+        weighted: The indices of the phrases with a weight.
+    """
     found = []
     for place in weighted:
         counts = Counter(code for choice, code in codes.items() if place in choice)
@@ -119,19 +128,19 @@ def build_findings(
 def model_parameters(
     model: LogisticModel, weighted: Sequence[int], rotation: int
 ) -> dict[str, Json]:
-    """Return the weights and intercepts of the model by label.
+    """Return the weights and intercepts of the model by label, as JSON.
 
-    Together with the findings they state the complete rule: the label whose intercept and weights
-    of a post's phrases have the highest sum.
+    They define the rule of the data set: a post gets the label with the highest sum of the
+    intercept and the weights of the phrases in the post.
 
     Args:
         model: The model.
-        weighted: Indices of the phrases with a weight.
+        weighted: The indices of the phrases with a weight.
         rotation: The number of positions by which the labels are rotated.
 
     Returns:
-        {"weights": label -> the weight of each phrase of `weighted`, "intercepts": label -> its
-        intercept}.
+        {"weights": {label: the weight of each phrase in `weighted`}, "intercepts": {label: its
+        intercept}}.
     """
     names = model.topic.labels
     labels = [names[(code + rotation) % len(names)] for code in range(len(names))]
@@ -144,9 +153,14 @@ def model_parameters(
 
 
 def build_optimal_rules(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
-    """Return rules that give each choice its label and never contradict each other.
+    """Return rules that give the right label to each combination of phrases and never contradict.
 
-    For each label they list the cases that have it, in sentences of at most `MAX_SENTENCE_CHARACTERS` characters.
+    For each label, the rules list all cases in which posts have this label. The text of a rule has
+    at most `MAX_SENTENCE_CHARACTERS` characters.
+
+    Args:
+        topic: The topic.
+        codes: The label index for every combination of phrases.
     """
     cases: dict[int, list[tuple[tuple[int, ...], ...]]] = {}
     for code, case in _cases(topic, dict(codes), 0):
@@ -203,9 +217,9 @@ def _one(conditions: Sequence[Condition], label: str) -> Rule:
 
 
 def describe_weights(model: LogisticModel) -> list[str]:
-    """Return the wording of HypoBench (appendix B.5), one sentence per phrase with a weight.
+    """Return one sentence per phrase with a weight, in the wording of HypoBench (appendix B.5).
 
-    A sentence says how likely the most and the least likely label of the phrase are.
+    A sentence says which labels are most and least likely for posts with the phrase.
     """
     topic = model.topic
     found = []
@@ -228,15 +242,15 @@ def describe_likelihoods(
     item: str = Topic.item,
     verdict: str = Topic.verdict,
 ) -> str:
-    """Return the published sentence about the effect of one phrase on the label.
+    """Return a sentence about the effect of one phrase on the label, in the published wording.
 
     Args:
         kind: The type of the phrase.
         phrase: The phrase.
-        weights: Shape (labels,).
+        weights: The weight of the phrase for each label, shape (labels,).
         labels: The labels.
-        item: What one text is called.
-        verdict: What a label says about a text.
+        item: The noun for one text, such as "post".
+        verdict: A template for what a label says about a text, such as "be by a {} author".
     """
     high, low = int(weights.argmax()), int(weights.argmin())
     most, least = (_likely(float(weights[one])) for one in (high, low))

@@ -1,13 +1,14 @@
 """`labels:marine`: hours of sunlight per day at places in the sea (after HypoBench, appendix B.2).
 
-A data set has 500 rows of 16 columns. The hours depend on the clarity of the water only where there
-are few clouds, which is an interaction of two columns; the other 14 columns are irrelevant. One row
-in five is an hour off, up or down (with noise "sampled", each row with that probability).
+A data set has 500 rows and 16 columns. The hours depend on the number of clouds and, only where
+there are few clouds, on the clarity of the water. The other 14 columns are irrelevant. In one row
+of five, the label is one hour too high or too low (with noise "sampled", in each row with that
+probability).
 
-The label is an integer number of hours, whereas the published label is any number: a sentence that
-is executed can predict an integer. The score of a prediction is the squared error after scaling by
-the range of the training labels (`scaled_error`). `best_scaled_error` is the score of the true
-rule, which is also the best possible rule because up and down are equally likely.
+The label is a whole number of hours, because a sentence that is executed can only predict whole
+numbers. The published label may be any number. The score of a prediction is the squared error after
+scaling by the range of the training labels (`scaled_error`). `best_scaled_error` is the score of
+the true rule. No rule can be better, because errors in both directions are equally likely.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _COLUMNS: Mapping[str, tuple[str, int, int]] = {
 
 
 def build_findings() -> list[Rule]:
-    """Return the rules: few hours under many clouds, else more hours in clearer water."""
+    """Return the true rules: few hours under many clouds, otherwise more hours in clearer water."""
     few = Comparison(ColumnNumber(_CLOUDS), "at most", _FEW_CLOUDS)
     many = Comparison(ColumnNumber(_CLOUDS), "more than", _FEW_CLOUDS)
     found = [Rule((ConditionClause(many, str(_CLOUDY)),))]
@@ -70,9 +71,14 @@ def build_findings() -> list[Rule]:
 def scaled_error(
     predicted: Sequence[float], true: Sequence[float], train: Sequence[float]
 ) -> float:
-    """Return the mean squared error of n > 0 predictions after scaling (HypoBench, table 11).
+    """Return the mean squared error of predictions, after scaling (HypoBench, table 11).
 
-    Predictions and labels are scaled by the lowest and the highest training label.
+    Predictions and labels are scaled so that the lowest training label is 0 and the highest is 1.
+
+    Args:
+        predicted: The predictions, at least one.
+        true: The true labels.
+        train: The training labels.
 
     Raises:
         UsageError: All training labels are equal.
@@ -93,11 +99,11 @@ class MarineGenerator:
     about = "hours of sunlight by clarity of the water and clouds, as numbers"
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the name of the only set with its tag."""
+        """Return the name of the only data set, with its tag."""
         return {"marine": frozenset(("marine",))}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return an empty iterator, because this generator has no further names."""
+        """Return an empty iterator, because this generator makes only one data set."""
         return iter(())
 
     def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:

@@ -1,4 +1,6 @@
-"""`labels:personality`: the personality of the author of a post; see posts.py for the sets."""
+"""`labels:personality`: predict the personality of a post's author; posts.py describes the data
+sets.
+"""
 
 from __future__ import annotations
 

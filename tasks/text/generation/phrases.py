@@ -1,9 +1,9 @@
-"""Texts built from templates and phrases, and the topic that holds these.
+"""Build texts from templates and phrases, and define the topics that contain them.
 
-A post has one phrase of each of four types, with five phrases per type. A phrase is a verb and a
-core, words that no other phrase and no template contains, so a search for the core finds the phrase
-in any of its forms. Four templates with 5 x 5 x 5 x 5 phrases give 2,500 posts; without templates
-("plain", one line per type) there are 625.
+A post contains one phrase of each of four types, and each type has five phrases. A phrase consists
+of a verb and a core. The core does not occur in any other phrase or template, so searching for the
+core finds the phrase in all its grammatical forms. Four templates and 5 x 5 x 5 x 5 phrases give
+2,500 posts. Without templates ("plain", one line per type) there are 625 posts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....tools.sentence_rules.terms import Term
 
 
 class TopicPhrase(Protocol):
-    """A phrase, written by this project (`Phrase`) or by a model (topic_draft.py)."""
+    """A phrase of a topic, written by this project (`Phrase`) or by a model (topic_draft.py)."""
 
     @property
     def core(self) -> str:
@@ -31,16 +31,18 @@ class TopicPhrase(Protocol):
         ...
 
     def render_form(self, name: str) -> str:
-        """Return the phrase in the form with this name."""
+        """Return the phrase in the grammatical form with this name."""
         ...
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase with the forms of its verb.
+    """A phrase with the grammatical forms of its verb.
 
     Attributes:
-        base, third, gerund: The forms of the verb.
+        base: The verb in its base form.
+        third: The verb in the third person.
+        gerund: The gerund of the verb.
         core: The words after the verb.
         expected_label: The index of the label that the phrase suggests.
     """
@@ -52,11 +54,11 @@ class Phrase:
     expected_label: int
 
     def render_form(self, name: str) -> str:
-        """Return the phrase with a form of its verb.
+        """Return the phrase with its verb in a grammatical form.
 
         Args:
-            name: `base`, `third` or `gerund`, or with a capital (`Gerund`) at the beginning of a
-                sentence.
+            name: `base`, `third` or `gerund`. With a capital (`Gerund`), the result begins with a
+                capital.
         """
         verb = getattr(self, name.lower())
         return f"{verb[0].upper() + verb[1:] if name[0].isupper() else verb} {self.core}"
@@ -64,16 +66,16 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Topic:
-    """The parts of a data set of posts.
+    """A topic of posts, with the labels, phrases and templates from which posts are made.
 
     Attributes:
         name: The name of the topic.
-        description: What the posts are about.
+        description: The subject of the posts.
         labels: The three labels.
-        types: The names of the four types, each with its five phrases.
-        templates: Texts with a slot such as `{0.base}` for each type, by its index.
-        item: What one text is called.
-        verdict: What a label says about a text.
+        types: The names of the four types of phrases, each with its five phrases.
+        templates: Texts with a slot for each type, such as `{0.base}` for the first type.
+        item: The noun for one text, such as "post".
+        verdict: A template for what a label says about a text, such as "be by a {} author".
     """
 
     name: str
@@ -86,17 +88,17 @@ class Topic:
 
     @property
     def phrases(self) -> tuple[TopicPhrase, ...]:
-        """The phrases of all types, in order (20)."""
+        """All 20 phrases, in the order of their types."""
         return tuple(one for _, some in self.types for one in some)
 
     @property
     def choices(self) -> list[tuple[int, ...]]:
-        """All choices of one phrase per type, as indices into `phrases`, (625, 4)."""
+        """All 625 combinations of one phrase per type, each as four indices into `phrases`."""
         return list(product(*self.type_indices))
 
     @property
     def type_indices(self) -> list[range]:
-        """The indices of the phrases of each type."""
+        """The indices in `phrases` of the phrases of each type."""
         starts = [sum(len(some) for _, some in self.types[:n]) for n in range(len(self.types))]
         return [
             range(start, start + len(some))
@@ -104,7 +106,11 @@ class Topic:
         ]
 
     def render_plain(self, choice: Sequence[int]) -> str:
-        """Return a choice of phrases as a text with one line per type."""
+        """Return a text with the chosen phrases, one line per type.
+
+        Args:
+            choice: The indices of the chosen phrases in `phrases`, one per type.
+        """
         phrases = self.phrases
         lines = zip(self.types, choice, strict=True)
         return "\n".join(
@@ -112,7 +118,12 @@ class Topic:
         )
 
     def fill_template(self, template: str, choice: Sequence[int]) -> str:
-        """Return a template filled with a choice of phrases."""
+        """Return the text of a template with the chosen phrases in its slots.
+
+        Args:
+            template: A text with slots such as `{0.base}`.
+            choice: The indices of the chosen phrases in `phrases`, one per type.
+        """
         phrases = self.phrases
         return template.format(*(_Forms(phrases[place]) for place in choice))
 
@@ -128,5 +139,5 @@ class _Forms:
 
 
 def mentions_any(*phrases: TopicPhrase) -> Comparison:
-    """Return the condition that a post has one of the phrases."""
+    """Return the condition that a post contains at least one of the phrases."""
     return mentions(tuple(Term(one.core) for one in phrases))

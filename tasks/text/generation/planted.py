@@ -1,18 +1,19 @@
-"""Data sets with a known rule: their rows, their findings and their best possible accuracy.
+"""Build generated data sets whose rule is known: rows, findings, noise and best possible accuracy.
 
-A generator produces clean rows and rules of the exact judge. `known` holds the findings, each true
-by itself. `optimal` holds sentences that never contradict each other and together label every row
-as the clean rule does, so a reader who knows them reaches the best accuracy that the rows allow.
-Both are sentences that compile (tools/sentence_rules).
+A generator produces rows without noise, and rules that can be applied without a model. `known`
+holds the findings, each of which is true by itself. `optimal` holds rules that together label every
+row without noise correctly and never contradict each other. A reader who knows `optimal` reaches
+the best possible accuracy. Both are sentences that the judge can execute (tools/sentence_rules).
 
-Noise is added after balancing, in one of two ways:
+Noise is added after the labels were balanced, in one of two forms:
 
 - exact: in each split, `round(rate * rows)` rows get another label. Each label loses the same share
   of rows up to rounding, so balanced splits stay balanced.
 - sampled: each row gets another label with a probability of `rate`.
 
-The best accuracy of a split is the share of its rows that keep their label. It bounds every reader
-who sees no labels of the split, as long as the rate is below the error rate of a guess.
+The best possible accuracy of a split is the share of rows that keep their label. Nobody who does
+not see the labels of the split can do better, as long as the rate is below the error rate of a
+guess.
 """
 
 from __future__ import annotations
@@ -50,17 +51,19 @@ class Splits:
 
     @property
     def labels(self) -> Counter[str]:
-        """The number of rows with each label, over all splits."""
+        """The number of rows with each label in all splits together."""
         return Counter(one.output for some in self.rows.values() for one in some)
 
 
 def make_clean_splits(rows: Mapping[str, Sequence[Observation]]) -> Splits:
-    """Return rows by split as `Splits` without changed labels."""
+    """Return rows by split as a `Splits` object without noise."""
     return Splits({split: tuple(some) for split, some in rows.items()}, dict.fromkeys(rows, 0))
 
 
 def split_rows(rows: Sequence[Observation], draw: random.Random) -> dict[str, list[Observation]]:
-    """Shuffle rows and split them into training, validation and test rows by `SPLIT_SHARES`."""
+    """Return rows, in random order, split into training, validation and test rows by
+    `SPLIT_SHARES`.
+    """
     mixed = draw.sample(list(rows), len(rows))
     first, second = (int(len(mixed) * part + 1e-9) for part in SPLIT_SHARES[:2])
     return {
@@ -73,17 +76,17 @@ def split_rows(rows: Sequence[Observation], draw: random.Random) -> dict[str, li
 def add_noise(
     splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed: str
 ) -> Splits:
-    """Replace some labels by another label.
+    """Return the rows with some labels replaced by other labels.
 
     Args:
-        splits: The clean rows.
+        splits: The rows without noise.
         rate: The share of rows to change, or the probability of a change.
         labels: All labels.
         noise: The kind of noise, "exact" or "sampled".
-        seed: Seed of the changes.
+        seed: The seed of the changes.
 
     Raises:
-        UsageError: There is no such kind of noise, or the rate is so high that the clean rule is no
+        UsageError: There is no such kind of noise, or the rate is so high that the true rule is no
             better than a guess.
     """
     if noise not in NOISE_KINDS:
@@ -135,20 +138,20 @@ def build_labelled_data(
     optimal: Sequence[Rule],
     extra_properties: Mapping[str, Json],
 ) -> LabelledData:
-    """Build the data set of a generator.
+    """Build a data set from generated rows and the rules that generated them.
 
     Args:
         name: The name of the data set.
         columns: The input columns.
         labels: The labels.
         splits: The rows.
-        description: What the data set is about.
+        description: The subject of the data set.
         known: The findings, as rules or sentences.
-        optimal: Rules that label every row as the clean rule does.
-        extra_properties: Further `task_properties` for metadata.json.
+        optimal: Rules that together label every row without noise correctly.
+        extra_properties: Additional entries for `task_properties` in metadata.json.
 
     Raises:
-        DataError: A split has only one label, which is a fault of the generator.
+        DataError: A split has only one label, which is an error of the generator.
     """
     for split, rows in splits.rows.items():
         if len({one.output for one in rows}) < 2:
@@ -176,7 +179,7 @@ def build_labelled_data(
 
 
 def public_facts(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
-    """Return what an exact sentence needs to be applied to the rows: the columns and the labels."""
+    """Return the columns and labels in the form in which an exact sentence is compiled and applied."""
     return {
         "labels": list(labels),
         "columns": {name: dict(told) for name, told in columns.about.items()},
@@ -189,7 +192,9 @@ def public_facts(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
 def apply_rule(
     inputs: Sequence[Mapping[str, Json]], rule: Rule, columns: Columns, labels: Sequence[str]
 ) -> list[str | None]:
-    """Return the label that a rule gives to each input, or None if it does not apply."""
+    """Return the label that a rule gives to each input; None for an input to which it does not
+    apply.
+    """
     codes = rule.codes(PreparedRows(inputs, public_facts(columns, labels)))
     return [None if code < 0 else labels[code] for code in codes.tolist()]
 
@@ -201,7 +206,7 @@ def apply_rule(
 
 
 class Generator(Protocol):
-    """A generator of named data sets whose rule is known, such as `labels:admission`."""
+    """A generator of named data sets whose rule is known, such as the one of `labels:admission`."""
 
     @property
     def name(self) -> str:
@@ -214,13 +219,13 @@ class Generator(Protocol):
         ...
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the names of the standard data sets with their tags, easy data sets first."""
+        """Return the names of the standard data sets with their tags. Easy data sets come first."""
         ...
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Yield names of further data sets, endlessly or none at all.
+        """Yield names of additional data sets, endlessly, or no names if there are none.
 
-        They are used when `--problems N` exceeds the number of standard sets.
+        Additional data sets are used if `--problems N` exceeds the number of standard data sets.
         """
         ...
 
@@ -232,17 +237,17 @@ class Generator(Protocol):
 def select_set_names(
     generator: Generator, count: int | None, seed: int, level: str | None = None
 ) -> list[str]:
-    """Return the names of data sets that have every tag of `level`.
+    """Return the names of the generator's data sets that have all tags in `level`.
 
     Args:
         generator: The generator.
-        count: Maximum number of names, or None for all. Without `level`, further sets make up the
-            count if there are too few standard ones.
-        seed: Seed of the data sets.
-        level: Tags, separated by commas, or None.
+        count: The maximum number of names, or None for all. If `level` is None and there are fewer
+            standard data sets, additional data sets are used.
+        seed: The seed of the data sets.
+        level: Tags, separated by commas; None for no condition.
 
     Raises:
-        UsageError: No set has one of the tags, or none has all of them.
+        UsageError: No data set has one of the tags, or none has all of them.
     """
     there = generator.list_sets(seed)
     wanted = [one.strip() for one in (level or "").split(",") if one.strip()]

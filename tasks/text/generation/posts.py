@@ -1,23 +1,25 @@
-"""The sets of `labels:election` and `labels:personality` (HypoBench, appendix B.3).
+"""The data sets of `labels:election` and `labels:personality` (HypoBench, appendix B.3).
 
-There are six levels, each with texts from templates (2,500 posts) and plain (`_nosubtlety`: 625):
+There are six levels. Each level has a data set of 2,500 posts from templates, and a plain data set
+of 625 posts without templates (`_nosubtlety`):
 
 | level | what decides the label |
 |---|---|
-| 0 | one phrase: one label with it, another without it |
+| 0 | one phrase: posts with the phrase have one label, and all others another label |
 | 1 | the five phrases of one type |
 | 2 | the fifteen phrases of three types; the fourth type is irrelevant |
-| 3 | level 1 with 10% of the labels changed |
-| 4 | level 2 with 25% of the weights dropped |
-| 5 | level 2 with both |
+| 3 | as level 1, with 10% of the labels changed |
+| 4 | as level 2, with 25% of the weights set to 0 |
+| 5 | as level 2, with both |
 
-There is also a grid of 64 sets: 5, 10, 15 or 20 phrases with weights, 0 to 30% of the labels
-changed, 0 to 30% of the weights dropped (`election_controlled/10_0.1_0.2`). The election has a pair
-of sets with the same posts as well, one with weights that agree with expectation and one with
-rotated labels (`counterfactual`).
+There is also a grid of 64 data sets: 5, 10, 15 or 20 phrases with weights, 0 to 30% of the labels
+changed, and 0 to 30% of the weights set to 0 (`election_controlled/10_0.1_0.2`). The election also
+has a pair of data sets with the same posts (`counterfactual`). In one, the weights agree with the
+meaning of the phrases. In the other, the labels are rotated.
 
-Unlike in the published sets, a template is not a feature, no set has only one label (logistic.py),
-the labels follow the stated rule, and the plain sets are split 70/10/20 like the others.
+There are four differences from the published data sets. A template has no influence on the label,
+no data set has only one label (logistic.py), the labels follow the stated rule, and the plain data
+sets are also split 70/10/20.
 """
 
 from __future__ import annotations
@@ -44,14 +46,15 @@ GRID_RATES = (0.0, 0.1, 0.2, 0.3)
 
 @dataclass(frozen=True)
 class Level:
-    """The settings that make a set of posts easy or difficult.
+    """The settings that determine the difficulty of a data set of posts.
 
     Attributes:
-        count: The number of phrases with weights; with 1, a single phrase decides.
+        count: The number of phrases with weights; 1 if a single phrase decides the label.
         noise: The share of labels that are changed.
         dropout: The share of weights that are set to 0.
         plain: Whether texts have one line per type instead of a template.
-        twin: 0 for weights that agree with expectation, 1 for rotated labels, None for neither.
+        twin: 0 for weights that agree with the meaning of the phrases, 1 for rotated labels, None
+            for a data set that is not in such a pair.
     """
 
     count: int
@@ -73,12 +76,13 @@ LEVELS: Mapping[int, Level] = {
 
 @dataclass(frozen=True)
 class PostGenerator:
-    """A generator of posts on a topic.
+    """A generator of data sets of posts on a topic.
 
     Attributes:
         topic: The topic.
-        with_twin: Whether there is a pair of counterfactual sets.
-        written_properties: Entries for metadata.json about the model that wrote the topic, if one did.
+        with_twin: Whether there is also a pair of data sets with expected and rotated labels.
+        written_properties: Entries for metadata.json about the model that wrote the topic; empty if
+            no model did.
     """
 
     topic: Topic
@@ -87,7 +91,7 @@ class PostGenerator:
 
     @property
     def name(self) -> str:
-        """The name of the topic."""
+        """The name of the generator, which is the name of the topic."""
         return self.topic.name
 
     @property
@@ -96,15 +100,15 @@ class PostGenerator:
         return f"{self.topic.description} Six levels, subtle and plain, and a grid of 64"
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the names of the sets with their tags."""
+        """Return the names of the data sets with their tags."""
         return {name: self._tags(name, level) for name, level in self.levels().items()}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return an empty iterator, because this generator has no further names."""
+        """Return an empty iterator, because this generator has no additional data sets."""
         return iter(())
 
     def levels(self) -> dict[str, Level]:
-        """Return the difficulty of each set by name, in order."""
+        """Return the difficulty settings of each data set by name, in order."""
         found = {}
         for number, one in LEVELS.items():
             told = {"count": one.count, "noise": one.noise, "dropout": one.dropout}

@@ -1,11 +1,12 @@
-"""Applicants with a random rule: the sets of `labels:admission` beyond those of the paper's grid.
+"""Generate applicants with a random rule: the additional data sets of `labels:admission`.
 
-An applicant is a record of grades, counts, a major and a truth value. A random rule, a disjunction
-of one to three conjunctions of one or two conditions, decides who is admitted, and everyone else is
-rejected. Each split of 200 rows has 100 with each label. There is no noise, so the rule is right on
-all rows. `known` holds the rule in the words of the judge's grammar.
+An applicant is a record of grades, counts, a major and a truth value. A random rule decides who is
+admitted. The rule has one to three cases with one or two conditions each; an applicant is admitted
+if all conditions of a case hold, and rejected otherwise. Each split of 200 rows has 100 rows with
+each label. There is no noise, so the rule is right on all rows. `known` holds the rule as a
+sentence that the judge can execute.
 
-A data set is a pure function of (seed, number); it does not depend on the other sets that are made.
+A data set depends only on the seed and its number.
 """
 
 from __future__ import annotations
@@ -43,25 +44,25 @@ _TRIES = 100_000  # records drawn for one split
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on one column.
+    """A condition on one column of an applicant.
 
     Attributes:
-        column: The column.
-        value: The required choice or truth value, or the minimum of a number.
+        column: The name of the column.
+        value: The required value of a choice or truth value, or the minimum of a number.
     """
 
     column: str
     value: Json
 
     def holds(self, record: dict[str, Json]) -> bool:
-        """Return whether the condition holds for a record."""
+        """Return whether the condition holds for an applicant."""
         got = record[self.column]
         if _COLUMNS[self.column]["kind"] == "number":
             return bool(got >= self.value)
         return bool(got == self.value)
 
     def to_text(self) -> str:
-        """Return the condition in the words of the judge's grammar."""
+        """Return the condition in words that the judge can execute."""
         kind = _COLUMNS[self.column]["kind"]
         if kind == "number":
             return f"{self.column} is at least {self.value}"
@@ -73,7 +74,7 @@ Rule = Sequence[Sequence[Condition]]  # a disjunction of conjunctions
 
 
 def generate_set(seed: int, number: int) -> LabelledData:
-    """Return the data set `admission-SEED-NUMBER`."""
+    """Return the data set `admission-SEED-NUMBER`, with a random rule."""
     draw = random.Random(f"admission {seed} {number}")
     while True:
         rule = _rule(draw)
@@ -106,7 +107,12 @@ def generate_set(seed: int, number: int) -> LabelledData:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Return the rule of admission as one sentence."""
+    """Return a rule of admission as one sentence.
+
+    Args:
+        rule: Cases, each a list of conditions; an applicant is admitted if all conditions of a case
+            hold.
+    """
     cases = [" and ".join(one.to_text() for one in some) for some in rule]
     whole = "; ".join(f"if {case}, the label is {LABELS[0]}" for case in cases)
     return f"{whole[0].upper()}{whole[1:]}; otherwise {LABELS[1]}."

@@ -1,15 +1,15 @@
 """`labels:shoe`: the colour of shoes that a customer buys (HypoBench, appendix B.4).
 
-There are three variants:
+There are three variants, which differ in the rule for the colour:
 
 - shoe: the colour of the shirt;
-- simple: the colour of the shirt for a man, of the hat for a woman;
-- hard: with a black or orange hat the colour of the shirt, with a white or red hat that of the bag,
-  and with a green or blue hat black for a man and white for a woman.
+- simple: for a man the colour of the shirt, for a woman the colour of the hat;
+- hard: with a black or orange hat, the colour of the shirt; with a white or red hat, the colour of
+  the bag; with a green or blue hat, black for a man and white for a woman.
 
-There are 3,456 possible customers. A data set has 1,100 different ones, split into 900, 100 and 100
-rows. The published splits have these sizes too, but there 111 training rows are duplicates and 25
-of the 100 test rows also occur in the training rows.
+There are 3,456 possible customers. A data set has 1,100 different customers, split into 900, 100
+and 100 rows. The published splits have the same sizes, but 111 of their training rows are
+duplicates, and 25 of their 100 test rows also occur in the training rows.
 """
 
 from __future__ import annotations
@@ -74,22 +74,24 @@ def _clauses(variant: str) -> list[ConditionClause]:
 
 
 def build_findings(variant: str) -> list[Rule]:
-    """Return the rules of a variant, exactly one of which applies to each customer."""
+    """Return the rules of a variant. Exactly one of them applies to each customer."""
     return [Rule((clause,)) for clause in _clauses(variant)]
 
 
 class ShoeGenerator:
-    """The generator `shoe`: the appearance of customers and the shoes they buy."""
+    """The generator `shoe`, which describes customers and predicts the colour of the shoes they
+    buy.
+    """
 
     name = "shoe"
     about = "customers and the colour of their shoes, in three variants"
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the names of the three variants with their tags."""
+        """Return the names of the three data sets, one per variant, with their tags."""
         return {name: frozenset((variant,)) for variant, name in _NAMES.items()}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return an empty iterator, because this generator has no further names."""
+        """Return an empty iterator, because this generator has no additional data sets."""
         return iter(())
 
     def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:

@@ -1,10 +1,10 @@
-"""A topic that a model wrote: the parts of its texts, and a check that they fit together.
+"""A topic whose phrases and templates a model writes, and a check that its texts are consistent.
 
-The parts are those of HypoBench, section 2 and appendix B.3: labels, types of phrases, five phrases
-per type, templates with a slot for each type, and a form of each phrase that fits the slot of each
-template. Beyond the paper, each phrase has a core: words that occur in all its forms and nowhere
-else, so that a rule of the exact judge finds the phrase. topic_parsers.py holds the rules for each
-part.
+As in HypoBench, section 2 and appendix B.3, a topic has labels, types of phrases, five phrases per
+type, and templates with a slot for each type. For each slot, a phrase has a form that fits. In
+addition, each phrase has a core: words that occur in all forms of the phrase and nowhere else. With
+the core, a rule that is executed without a model can find the phrase. topic_parsers.py holds the
+requirements for each element of a topic.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Definition:
 
     @property
     def text(self) -> str:
-        """The name with its description, if there is one."""
+        """The name, followed by the description if there is one."""
         return f"{self.name}: {self.about}" if self.about else self.name
 
 
@@ -48,10 +48,10 @@ class WrittenPhrase:
     """A phrase that a model wrote.
 
     Attributes:
-        text: The phrase on its own.
-        core: The words that occur in every form of it and nowhere else.
-        expected_label: The index of the label that it suggests.
-        forms: The text in the slot of each template.
+        text: The phrase by itself.
+        core: Words that occur in every form of the phrase and nowhere else.
+        expected_label: The index of the label that the phrase suggests.
+        forms: For each template, the text that stands for the phrase in its slot.
     """
 
     text: str
@@ -60,25 +60,32 @@ class WrittenPhrase:
     forms: tuple[str, ...] = ()
 
     def render_form(self, name: str) -> str:
-        """Return the form for template N if the name is `tN`, else the phrase on its own."""
+        """Return the form of the phrase for template N if `name` is `tN`, otherwise the phrase by
+        itself.
+        """
         number = name.removeprefix("t")
         return self.forms[int(number)] if number.isdecimal() else self.text
 
 
 @dataclass(frozen=True)
 class Template:
-    """A text with a slot for each type of phrase.
+    """A text with a slot for a phrase of each type.
 
     Attributes:
-        pieces: The texts around the slots, one more than there are slots.
-        slots: The index of the type of each slot, in the order of the text.
+        pieces: The texts before, between and after the slots, one more than there are slots.
+        slots: The index of the type of phrase for each slot, in the order of the text.
     """
 
     pieces: tuple[str, ...]
     slots: tuple[int, ...]
 
     def split_at_slot(self, kind: int, types: Sequence[str]) -> tuple[str, str]:
-        """Return the text before and after the slot of a type, with other slots as `[type]`."""
+        """Return the texts before and after the slot of a type. Other slots are shown as `[type]`.
+
+        Args:
+            kind: The index of the type.
+            types: The names of all types.
+        """
         at = self.slots.index(kind)
         marks = [f"[{types[one]}]" for one in self.slots] + [""]
         told = [piece + mark for piece, mark in zip(self.pieces, marks, strict=True)]
@@ -86,14 +93,17 @@ class Template:
         return before, "".join(told[at + 1 :])
 
     def render(self, types: Sequence[str]) -> str:
-        """Return the text with its slots as `[type]`."""
+        """Return the text of the template with its slots shown as `[type]`."""
         marks = [f"[{types[one]}]" for one in self.slots] + [""]
         return "".join(piece + mark for piece, mark in zip(self.pieces, marks, strict=True))
 
     def to_format_string(self, number: int) -> str:
-        """Return the text in the form of `Topic.templates`.
+        """Return the template in the format of `Topic.templates`.
 
-        `{2.t0}` is the phrase of the third type in template 0.
+        In this format, `{2.t0}` is the phrase of the third type in template 0.
+
+        Args:
+            number: The index of this template.
         """
         marks = [f"{{{one}.t{number}}}" for one in self.slots] + [""]
         told = (piece.replace("{", "{{").replace("}", "}}") for piece in self.pieces)
@@ -102,16 +112,18 @@ class Template:
 
 @dataclass
 class Draft:
-    """The parts of a topic that exist so far.
+    """An unfinished topic, to which labels, types, phrases and templates are added one after the
+    other.
 
     Attributes:
         name: The name of the topic.
-        description: What the texts are about.
+        description: The subject of the texts.
         labels: The labels.
         types: The types of phrases.
         phrases: The phrases of each type.
         templates: The templates.
-        forms: (index of a template, index of a phrase over all types) -> the text in the slot.
+        forms: The text in a slot, by (index of the template, index of the phrase among all
+            phrases).
     """
 
     name: str
@@ -133,10 +145,11 @@ class Draft:
         return [one.name for one in self.labels]
 
     def build_topic(self) -> Topic:
-        """Return the complete topic, from which data sets are generated.
+        """Return the finished topic, from which data sets can be generated.
 
         Raises:
-            DataError: A generated text lacks one of its phrases or contains another one.
+            DataError: In a generated text, one of its phrases cannot be found or another phrase is
+                found.
         """
         found, place = [], 0
         for kind, some in zip(self.types, self.phrases, strict=True):
@@ -159,7 +172,7 @@ class Draft:
         return topic
 
     def to_json(self) -> dict[str, Json]:
-        """Return the parts as JSON for metadata.json."""
+        """Return the contents of the draft as JSON for metadata.json."""
         return {
             "labels": [{"name": one.name, "about": one.about} for one in self.labels],
             "types": [{"name": one.name, "about": one.about} for one in self.types],
@@ -205,13 +218,13 @@ def _check(topic: Topic) -> None:
 def build_metadata(
     draft: Draft, model: Json, sources: Mapping[str, str], call_facts: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """Return the field `task_properties` of metadata.json for a topic that a model wrote.
+    """Return the entry `task_properties` of metadata.json for a topic that a model wrote.
 
     Args:
-        draft: The parts.
+        draft: The topic.
         model: The settings of the model.
-        sources: The parts that the model did not write, and where each came from.
-        call_facts: Facts about the model calls.
+        sources: For each element that the model did not write, a text that says where it came from.
+        call_facts: Facts about the calls of the model.
     """
     parts = ("description", "labels", "types", "phrases", "templates", "forms")
     source = {part: sources.get(part, "model") for part in parts}

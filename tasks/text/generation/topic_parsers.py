@@ -1,8 +1,8 @@
-"""Parsers and rules for the parts of a topic that a model writes.
+"""Parse the labels, types, phrases, templates and forms that a model writes for a topic.
 
-A parser returns the valid items in order, and for each other item a sentence that says what is
-wrong with it, which the model receives when it is asked again. No function here raises, whatever
-the text.
+A parser returns the valid items in order. For each invalid item, it returns a sentence that
+describes the error, and the model receives this sentence in the next request. No function here
+raises an exception, whatever the text.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _COLUMNS = Columns({"text": {"kind": "text", "about": ""}}, "text", ())
 
 @dataclass(frozen=True)
 class ParsedItems(Generic[T]):
-    """The items that a parser read from a model's answer, with the faults it found.
+    """The valid items in a model's answer, and the errors in all other items.
 
     Attributes:
-        valid: The items that follow the rules.
-        faults: A sentence about each item that does not.
+        valid: The items that meet the requirements.
+        faults: A sentence for each item that does not meet the requirements.
     """
 
     valid: tuple[T, ...]
@@ -72,7 +72,9 @@ def _bare(item: str) -> str:
 
 
 def contains_tokens(part: Sequence[str], tokens: Sequence[str]) -> bool:
-    """Return whether the tokens of `part` occur consecutively in `tokens`, as the judge requires."""
+    """Return whether `part` occurs in `tokens` as a consecutive sequence, as the judge compares
+    texts.
+    """
     size = len(part)
     return any(list(tokens[at : at + size]) == list(part) for at in range(len(tokens) - size + 1))
 
@@ -81,8 +83,8 @@ def contains_tokens(part: Sequence[str], tokens: Sequence[str]) -> bool:
 
 
 def parse_labels(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
-    """Parse new labels from lines of the form `NAME: description`, skipping labels that the draft
-    has.
+    """Parse labels from lines of the form `NAME: description`. Labels that the draft has are
+    skipped.
     """
     good: list[Definition] = []
     wrong: list[str] = []
@@ -101,7 +103,7 @@ def parse_labels(answer: str, draft: Draft, count: int) -> ParsedItems[Definitio
 
 
 def find_label_fault(name: str) -> str:
-    """Return why a text cannot be a label, or "" if it can."""
+    """Return the reason why a text cannot be a label, or "" if it can."""
     if not _LABEL.fullmatch(name):
         return "a label has letters, digits, blanks and hyphens alone"
     if len(name.split()) > MAX_LABEL_WORDS or len(name) > 60:
@@ -118,7 +120,7 @@ def find_label_fault(name: str) -> str:
 
 
 def parse_types(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
-    """Parse new types of phrases from lines of the form `name: description`.
+    """Parse types of phrases from lines of the form `name: description`.
 
     Blanks and hyphens in a name become `_`.
     """
@@ -163,10 +165,16 @@ def _reads(rule: Rule, labels: Sequence[str]) -> bool:
 
 
 def parse_phrases(answer: str, draft: Draft, kind: int, count: int) -> ParsedItems[WrittenPhrase]:
-    """Parse new phrases of a type from lines of the form `verb [words that stay] | LABEL`.
+    """Parse phrases of a type from lines of the form `verb [words that stay] | LABEL`.
 
-    A phrase must differ from the phrases of all types in the draft. If there are enough phrases,
-    the phrases of a type must together suggest every label.
+    A phrase must differ from all phrases in the draft. Together, the phrases of a type must suggest
+    every label, so the last phrases must suggest the labels that are still missing.
+
+    Args:
+        answer: The model's answer.
+        draft: The topic so far.
+        kind: The index of the type.
+        count: The number of phrases that the prompt asked for.
     """
     good: list[WrittenPhrase] = []
     wrong: list[str] = []
@@ -243,7 +251,7 @@ def _phrase_fault(said: str, core: str, others: Iterable[WrittenPhrase], draft: 
 
 
 def parse_templates(answer: str, draft: Draft, count: int) -> ParsedItems[Template]:
-    """Parse new templates, one line with a slot `[type]` for each type each."""
+    """Parse templates, one per line. Each needs one slot `[type]` for each type of phrase."""
     good: list[Template] = []
     wrong: list[str] = []
     taken = {_frame(one) for one in draft.templates}
@@ -302,9 +310,16 @@ def _slots(kinds: Sequence[str]) -> str:
 def parse_forms(
     answer: str, draft: Draft, number: int, kind: int, count: int
 ) -> ParsedItems[tuple[int, str]]:
-    """Parse the forms that phrases take in a slot.
+    """Parse the forms of phrases that fit into a slot of a template.
 
-    Each line is the text of template `number` with a phrase of type `kind` in its slot.
+    Each line of the answer is the text of the template with a phrase in the slot.
+
+    Args:
+        answer: The model's answer.
+        draft: The topic so far.
+        number: The index of the template.
+        kind: The index of the type of phrase, which determines the slot.
+        count: The number of forms that the prompt asked for.
 
     Returns:
         Pairs (index of the phrase within its type, text in the slot).

@@ -1,9 +1,10 @@
-"""`labels:tree`: random decision trees over applicants, with their paths as sentences.
+"""`labels:tree`: random decision trees over applicants, with each path of a tree as a sentence.
 
-A node tests one condition on a column that no node above it uses: a grade among the best, a count
-above a threshold, a major, or a truth value. The two leaves of a node have different labels, so
-every test matters, and each path holds for at least 30% of its even share of records. Set n has
-depth 1 + n mod 4.
+An inner node tests one condition on a column that no node above it tests: whether a grade is among
+the best, a count is above a threshold, the major has a certain value, or a truth value is true. If
+both children of a node are leaves, they have different labels, so every test matters. A tree of
+depth d has 2^d paths; each path holds for at least 30% of the records that it would get if all
+paths were equally frequent. Data set n has depth 1 + n mod 4.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class DecisionTreeGenerator:
     about = "applicants: a random decision tree of depth 1 to 4"
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the names of the standard data sets with their depth as a tag."""
+        """Return the names of the standard data sets, each with its depth as a tag."""
         return {
             _name(number): frozenset((f"depth_{_depth(number)}",)) for number in range(SET_COUNT)
         }
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Yield the names of further trees without end."""
+        """Yield the names of additional data sets, endlessly."""
         return (_name(number) for number in count(SET_COUNT))
 
     def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
