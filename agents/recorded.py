@@ -171,7 +171,7 @@ def read_record(path: str | Path, of_model: str | None = None) -> AnswerFile:
     with BadRecords(place) as bad:
         about, answers = _answers(place, text, lines, of_model, bad)
         if bad.left_out and not answers:
-            raise bad.nothing_left("")
+            raise bad.no_records_error("")
     return AnswerFile(identify_file(place), digest, about, answers)
 
 
@@ -380,7 +380,7 @@ def read_predictions(
             one = _prediction(parse_json(line, where), where)
             found.setdefault(one.model, {}).setdefault(one.problem, []).append(one)
     if not found:
-        raise bad.nothing_left(f"{path}: the file is empty")
+        raise bad.no_records_error(f"{path}: the file is empty")
     named = ", ".join(found)
     if model is None and len(found) > 1:
         raise UsageError(

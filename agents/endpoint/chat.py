@@ -41,11 +41,11 @@ from .limits import (
     OutageTracker,
     RateLimiter,
     RetrySettings,
+    add_wasted_usage,
     count_free_sockets,
     estimate_tokens,
     is_out_of_files,
     with_estimate,
-    with_wasted,
 )
 from .replies import parse_reply, with_unique_ids
 
@@ -155,7 +155,7 @@ class OpenAIChatProposer:
             except ToolsRefused as refusal:
                 reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
             if reply.finish == "no_tools":
-                return with_wasted(reply, sum(wasted, Usage()))
+                return add_wasted_usage(reply, sum(wasted, Usage()))
             await self._context.check_answer(messages, reply.usage)
         except Unavailable as error:
             error.usage = sum(wasted, Usage())
@@ -163,7 +163,7 @@ class OpenAIChatProposer:
         finally:
             WASTED.reset(before)
         told = with_unique_ids(with_estimate(reply, messages, extra), messages)
-        return with_wasted(told, sum(wasted, Usage()))
+        return add_wasted_usage(told, sum(wasted, Usage()))
 
     async def _confirmed(
         self,

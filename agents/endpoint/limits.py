@@ -276,7 +276,7 @@ def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str,
     return replace(reply, usage=told)
 
 
-def with_wasted(reply: Reply, wasted: Usage) -> Reply:
+def add_wasted_usage(reply: Reply, wasted: Usage) -> Reply:
     """Return the reply with the tokens of earlier unusable answers added to its usage.
 
     Args:

@@ -135,7 +135,7 @@ def rows_block(rows: Sequence[Observation], words: TextWords) -> str:
     return f"Rows with their labels:\n{format_rows(rows, words)}" if rows else ""
 
 
-def wrong_block(wrong: Sequence[WrongRow], words: TextWords) -> str:
+def format_wrong_rows(wrong: Sequence[WrongRow], words: TextWords) -> str:
     """Return the part of a prompt that lists wrongly predicted rows with true and predicted labels.
 
     The result is "" if there are no such rows.
@@ -376,7 +376,7 @@ class DefaultPrompts:
         return user_message(
             words.instructions,
             f"Hypothesis: {hypothesis}",
-            wrong_block(wrong, words),
+            format_wrong_rows(wrong, words),
             f"{_BY_FEEDBACK} {count_request(count)}",
             list_form(count),
         )

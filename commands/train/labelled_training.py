@@ -200,7 +200,7 @@ def _rows(
             with bad.record("") if len(names) > 1 else nullcontext():
                 found.append(source.read(there[name], seed))
         if not found:
-            raise bad.nothing_left(f"{source.path}: no data sets")
+            raise bad.no_records_error(f"{source.path}: no data sets")
     return found
 
 

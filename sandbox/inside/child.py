@@ -122,7 +122,7 @@ def run_request(
             raise trial.BatchLimitReached("output_too_large", "the outputs together")
         if not also:
             return header, body
-        parts, bodies = run_further(tried, also, limits["output_bytes"] - len(body))
+        parts, bodies = run_further_sets(tried, also, limits["output_bytes"] - len(body))
         return {**header, "parts": parts}, body + bodies
     except trial.BatchLimitReached as over:
         return refusal_header(*over.args), b""
@@ -140,7 +140,7 @@ def erase_inputs(also: list[tuple[str, bytearray]]) -> None:
     also.clear()
 
 
-def run_further(
+def run_further_sets(
     first: trial.Trial, also: list[tuple[str, bytearray]], most_bytes: int
 ) -> tuple[list[dict[str, Any]], bytes]:
     """Run the same function on additional input sets.

@@ -35,8 +35,8 @@ from .fingerprints import (
     IntArray,
     Part,
     all_last_axis,
+    combination_weights,
     fingerprint,
-    mixers,
     power,
     unsigned,
 )
@@ -317,7 +317,7 @@ class BlockEvaluator:
     def __init__(self, goal: Lists, evaluate: Evaluate) -> None:
         self.count = len(goal)
         self.goal = np.array([fingerprint(out) for out in goal], dtype=np.uint64)
-        self.mixers = np.array(mixers(self.count), dtype=np.uint64)
+        self.combination_weights = np.array(combination_weights(self.count), dtype=np.uint64)
         self.evaluate = evaluate
 
     def evaluate_plan(self, plan: Plan, values: Sequence[Lists]) -> list[Outcome]:
@@ -374,7 +374,7 @@ class BlockEvaluator:
         right: list[list[tuple[int, int]]] = [[] for _ in there]
         for of, slot, mask in zip(*(axis.tolist() for axis in some.nonzero()), masks, strict=True):
             right[of].append((slot, int.from_bytes(mask.tobytes(), "little")))
-        whole = (codes @ self.mixers).T.tolist()
+        whole = (codes @ self.combination_weights).T.tolist()
         return [
             Outcome(plan, made, np.flatnonzero(t).tolist(), r)
             for made, t, r in zip(whole, there, right, strict=True)

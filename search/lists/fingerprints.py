@@ -331,19 +331,22 @@ def fingerprint(values: Sequence[int]) -> int:
     return total % _WORD
 
 
-_MIXERS: list[int] = []
+_WEIGHTS: list[int] = []
 
 
-def mixers(count: int) -> list[int]:
+def combination_weights(count: int) -> list[int]:
     """Return `count` odd weights that combine the fingerprints for the example inputs into one
     number.
     """
-    while len(_MIXERS) < count:
-        k = len(_MIXERS) + 1
-        _MIXERS.append((math.isqrt(k * 8 + 5 << 122) | 1) % _WORD)
-    return _MIXERS[:count]
+    while len(_WEIGHTS) < count:
+        k = len(_WEIGHTS) + 1
+        _WEIGHTS.append((math.isqrt(k * 8 + 5 << 122) | 1) % _WORD)
+    return _WEIGHTS[:count]
 
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
     """Return a number that identifies a value, where a value is one list per example input."""
-    return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD
+    return (
+        sum(fingerprint(v) * m for v, m in zip(lists, combination_weights(len(lists)), strict=True))
+        % _WORD
+    )

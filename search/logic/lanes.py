@@ -294,7 +294,7 @@ def batch_size(prepared: PreparedWorlds, count: int) -> int:
     return max(1, min(count, MOST_ATOMS // atoms))
 
 
-def most_broken(prepared: PreparedWorlds) -> int:
+def max_violations(prepared: PreparedWorlds) -> int:
     """Return the maximum number of elements that may violate the theory in a drawn world."""
     return max(MOST_BROKEN, *prepared.bounds)
 
@@ -302,12 +302,12 @@ def most_broken(prepared: PreparedWorlds) -> int:
 def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
     """Return at most `count` drawn worlds in which a few elements violate the theory.
 
-    A few means at least one and at most `most_broken` elements, as in the prompt worlds. If too few
+    A few means at least one and at most `max_violations` elements, as in the prompt worlds. If too few
     drawn worlds have this property, worlds without the property are returned too.
     """
     lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
     broken = lanes.find_violations(prepared).sum(axis=1)
-    kept = np.flatnonzero((broken >= 1) & (broken <= most_broken(prepared)))
+    kept = np.flatnonzero((broken >= 1) & (broken <= max_violations(prepared)))
     return lanes.select((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])
 
 

@@ -28,7 +28,7 @@ from .lanes import (
     batch_size,
     draw_hidden,
     draw_similar,
-    most_broken,
+    max_violations,
 )
 from .rules import PricedRule, Shape
 
@@ -71,11 +71,11 @@ def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds |
     """Return random worlds that resemble the prompt worlds, or None if too few suitable worlds are
     drawn.
 
-    A world is suitable if at least one element violates the theory, but at most `lanes.most_broken`
+    A world is suitable if at least one element violates the theory, but at most `lanes.max_violations`
     elements do.
     """
     found: Lanes | None = None
-    most = most_broken(prepared)
+    most = max_violations(prepared)
     for _ in range(ROUNDS):
         lanes = draw_similar(prepared, batch_size(prepared, DRAWN), stream)
         broken = lanes.find_violations(prepared).sum(axis=1)
@@ -141,7 +141,7 @@ def estimate_validity(
     covered = _covered(features, drawn.worlds, shapes, places)
     valid = ~any_of(broken[None] & ~covered)
     marked, least = covered.sum(axis=2), broken.sum(axis=1)
-    lets_in = valid & (marked <= least + SLACK) & (marked <= most_broken(prepared) + 1)
+    lets_in = valid & (marked <= least + SLACK) & (marked <= max_violations(prepared) + 1)
     unsure = ANY_WORLD[prepared.regime]
     weights = _weights(rules, lets_in, len(prepared.worlds))
     read = valid

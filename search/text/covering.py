@@ -104,7 +104,7 @@ class Covering:
         """Return in which rows all conditions of `conjunction` hold, as bools of shape (rows,)."""
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
-    def worth(self, conjunctions: Sequence[Conjunction]) -> float:
+    def saved_bits(self, conjunctions: Sequence[Conjunction]) -> float:
         """Return how many bits the OR of `conjunctions` saves in describing the labels.
 
         The description length of the conjunctions is already subtracted.
@@ -114,7 +114,7 @@ class Covering:
         beside = self._others(conjunctions)
         inside = (beside.covered & self.wanted).sum()
         wrong = (beside.covered & ~self.wanted).sum()
-        found = self.evidence.worth(np.array(inside), np.array(wrong), beside.volume)
+        found = self.evidence.saved_bits(np.array(inside), np.array(wrong), beside.volume)
         return float(found) - beside.bits
 
     def _others(self, some: Sequence[Conjunction]) -> ChosenCover:
@@ -163,7 +163,7 @@ class Covering:
         depth = np.array([len(stem) + 1 for stem in stems], float)
         more = -np.log2(depth) - np.log2(len(beside.conjunctions) + 1.0)
         named = bits[:, None] + evidence.price[None, :] + more[:, None]
-        worth = evidence.worth(inside, wrong, whole) - named - beside.bits
+        worth = evidence.saved_bits(inside, wrong, whole) - named - beside.bits
         left = max(1.0, float((self.wanted & ~beside.covered).sum()))
         gathered = np.stack(
             [
@@ -253,14 +253,14 @@ class Covering:
             width: Number of sets kept.
             unlike: Rows that the first new conjunction must not nearly equal.
         """
-        best = list(start), self.worth(start)
+        best = list(start), self.saved_bits(start)
         sets = [best]
         while sets and len(sets[0][0]) < MAX_CONJUNCTIONS and self.budget.left:
             grown: dict[frozenset[Conjunction], Cover] = {}
             for found, worth in sets:
                 for more in self._grow(self._others(found), unlike):
                     then = [*found, more]
-                    now = self.worth(then)
+                    now = self.saved_bits(then)
                     if now > worth + MIN_GAIN_BITS:
                         grown.setdefault(frozenset(then), (then, now))
             unlike = None
@@ -314,7 +314,7 @@ class Covering:
                 break
             grown = [[*found, one] for one in self._grow(self._others(found))]
             pure = [some for some in grown if not (self.rows_of(some[-1]) & ~self.wanted).any()]
-            then = max(((self.worth(some), some) for some in pure), default=(-np.inf, found))
+            then = max(((self.saved_bits(some), some) for some in pure), default=(-np.inf, found))
             if then[0] < worth - MAX_LOSS_BITS:
                 break
             worth, found = then
@@ -322,7 +322,7 @@ class Covering:
 
     def _dropped(self, found: list[Conjunction], worth: float) -> Cover | None:
         tries = [found[:at] + found[at + 1 :] for at in range(len(found))]
-        scored = [(self.worth(one), one) for one in tries]
+        scored = [(self.saved_bits(one), one) for one in tries]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return (best[1], best[0]) if best and best[0] > worth + MIN_GAIN_BITS else None
 
@@ -332,14 +332,14 @@ class Covering:
             rest = found[:at] + found[at + 1 :]
             beside = self._others(rest)
             shorter = [one[:k] + one[k + 1 :] for k in range(len(one))]
-            scored = [(self.worth([*rest, stem]), stem) for stem in shorter if stem]
+            scored = [(self.saved_bits([*rest, stem]), stem) for stem in shorter if stem]
             wider, _ = self._scored([*shorter, one], beside)
             row, atom = divmod(int(np.argmax(wider)), wider.shape[1])
             scored.append((float(wider[row, atom]), (*[*shorter, one][row], atom)))
             best = max(scored, key=lambda pair: pair[0])
             if best[0] > worth + MIN_GAIN_BITS:
                 changed = [*rest, best[1]]
-                then = self.worth(changed)
+                then = self.saved_bits(changed)
                 if then > worth + MIN_GAIN_BITS:
                     return changed, then
         return None
@@ -368,7 +368,7 @@ class Covering:
                         break
                     then, now = [*then, pool[at]], float(worths[at])
                 if now > worth + MIN_GAIN_BITS:
-                    exactly = self.worth(then)
+                    exactly = self.saved_bits(then)
                     if exactly > worth + MIN_GAIN_BITS:
                         return then, exactly
         return None
@@ -382,7 +382,7 @@ class Covering:
         volume = beside.volume + met.volumes * self.evidence.uncovered_share(then, met.conjunctions)
         named = met.bits + beside.bits - np.log2(len(then) + 1.0)
         self._charge(len(met.conjunctions))
-        return np.asarray(self.evidence.worth(inside, wrong, np.minimum(volume, 1.0)) - named)
+        return np.asarray(self.evidence.saved_bits(inside, wrong, np.minimum(volume, 1.0)) - named)
 
     def _regrown(self, found: list[Conjunction], worth: float) -> Cover | None:
         """Drop one conjunction and grow something else in its place."""

@@ -238,7 +238,7 @@ def _describe_support(part: _Part, parts: Sequence[_Part]) -> Json:
     for other in rest:
         elsewhere |= covering.rows_of(other)
     marks = covering.rows_of(one)
-    whole = covering.worth(alike)
+    whole = covering.saved_bits(alike)
     conditions: list[Json] = []
     for atom in one:
         shorter = tuple(other for other in one if other != atom)
@@ -249,7 +249,7 @@ def _describe_support(part: _Part, parts: Sequence[_Part]) -> Json:
             {
                 "condition": covering.atoms.conditions[atom].to_text(),
                 "refuted_without": against,
-                "bits": round(whole - covering.worth(changed), 1),
+                "bits": round(whole - covering.saved_bits(changed), 1),
                 "as_well": _as_well(covering, atom, without, marks),
             }
         )

@@ -135,7 +135,7 @@ def find_mention_rules(
         budget: Budget to which the work is charged.
     """
     present = [one for one in rows.labels if one in set(labels)]
-    pieces = pieces.thin(COLUMNS)
+    pieces = pieces.select_phrases(COLUMNS)
     slips: Sequence[float] = SLIPS
     if _effort(len(rows), pieces, len(present), slips) > budget.left:
         slips = SLIPS[:1]

@@ -67,7 +67,7 @@ class Pieces:
     groups: tuple[tuple[int, ...], ...]
     tried: int
 
-    def thin(self, most: int) -> Pieces:
+    def select_phrases(self, most: int) -> Pieces:
         """Return a selection of at most `most` phrases.
 
         Groups with several phrases are preferred, then long phrases, then frequent phrases. A group

@@ -159,7 +159,7 @@ class Evidence:
         orders = sum(np.log2(k) for k in range(2, many + 1))
         return CONJUNCTION + float(self.price[list(conjunction)].sum() - orders)
 
-    def worth(self, inside: Any, wrong: Any, volume: Any) -> Any:
+    def saved_bits(self, inside: Any, wrong: Any, volume: Any) -> Any:
         """Return how many bits rules save in describing the labels.
 
         The description length of the rules is not subtracted. The arguments are numbers or arrays

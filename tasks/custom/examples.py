@@ -189,7 +189,7 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
                     f"{path}, problem {name!r}, split: all of its pairs are hidden; show at least one"
                 )
     if not shown:
-        raise bad.nothing_left(f"{path}: the file is empty")
+        raise bad.no_records_error(f"{path}: the file is empty")
     return [
         Problem(
             id=name,

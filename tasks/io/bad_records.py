@@ -14,7 +14,7 @@ A loader creates one `BadRecords` object per file and reads each record in a `re
             with bad.record(f"line {number}"):
                 problems.append(read_problem(line, bad))
         if not problems:
-            raise bad.nothing_left(f"{path}: the file is empty")
+            raise bad.no_records_error(f"{path}: the file is empty")
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class BadRecords:
         if file not in files:
             files.append(file)
 
-    def nothing_left(self, otherwise: str) -> DataError:
+    def no_records_error(self, otherwise: str) -> DataError:
         """Return the error to raise if no record of the data could be read.
 
         Args:

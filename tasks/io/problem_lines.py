@@ -49,7 +49,7 @@ def read_problems(
                     raise DataError(f"{where}, idx: {read.id} occurs twice")
                 problems[read.id] = read
         if not problems:
-            raise bad.nothing_left(f"{place}: the file is empty")
+            raise bad.no_records_error(f"{place}: the file is empty")
     return list(problems.values())
 
 

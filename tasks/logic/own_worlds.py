@@ -90,7 +90,7 @@ def read_own_worlds(place: Path, like: Problem | None = None) -> list[Problem]:
                     raise BadValue(("id",), f"{shorten(one.id)} occurs twice")
                 found[one.id] = one
         if not found:
-            raise bad.nothing_left(f"{place}: the file is empty")
+            raise bad.no_records_error(f"{place}: the file is empty")
     return list(found.values())
 
 

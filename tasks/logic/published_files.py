@@ -100,7 +100,7 @@ def read_published_files(place: Path) -> list[Problem]:
                     raise BadValue(("instanceId",), f"{shorten(one.name)} occurs twice")
                 found[one.name] = one
         if not found:
-            raise bad.nothing_left(f"{place}: the file has no instances")
+            raise bad.no_records_error(f"{place}: the file has no instances")
     _warn_of(place, found.values())
     holdouts = _holdouts(place, found)
     return [

@@ -115,7 +115,7 @@ def read_grid_files(path: str | Path, form: GridFileOptions) -> dict[str, Proble
                             _merge(tasks[name], task, name)
                             doubled += 1
         if not tasks:
-            raise bad.nothing_left(f"{path}: the file is empty")
+            raise bad.no_records_error(f"{path}: the file is empty")
     if doubled:
         warn(
             f"{path}: {doubled} problems stand in two files with the same pairs, and are read once"

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from .label_names import normalize_label
-from .list_items import items_in
+from .list_items import parse_items
 
 MAX_ANSWER_CHARACTERS = 200_000  # of a judge's answer; only the end of a longer one is read
 _LINE = 2_000  # characters of a line or sentence that are searched for labels
@@ -89,7 +89,7 @@ def parse_hypotheses(text: str, count: int) -> list[str]:
     with "hypothesis"), a numbered list, and a bulleted list. If `count` is 1, a single paragraph is
     also accepted. If no form fits, the result is empty.
     """
-    found = items_in(strip_reasoning(text), count)
+    found = parse_items(strip_reasoning(text), count)
     return list(dict.fromkeys(item.sentence for item in found))[: max(count, 0)]
 
 
@@ -103,7 +103,7 @@ def parse_sourced_hypotheses(text: str, count: int) -> list[tuple[str, int | Non
         None and the quote is "".
     """
     found: dict[str, tuple[str, int | None, str]] = {}
-    for item in items_in(strip_reasoning(text), count, sourced=True):
+    for item in parse_items(strip_reasoning(text), count, sourced=True):
         found.setdefault(item.sentence, (item.sentence, item.source, item.quote))
     return list(found.values())[: max(count, 0)]
 

@@ -312,7 +312,7 @@ def _problems(
                     found[name] = found.get(name) or read(name)
                     numbered[name, sample] = None
         if not numbered:
-            raise bad.nothing_left(f"{root}: found no data sets")
+            raise bad.no_records_error(f"{root}: found no data sets")
     samples = {name: found[name].samples(shown, wanted.seed) for name in bases if name in found}
     while samples and len(numbered) < count:
         for name in list(samples):

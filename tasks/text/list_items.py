@@ -58,7 +58,7 @@ class Item(NamedTuple):
     quote: str = ""
 
 
-def items_in(text: str, count: int, sourced: bool = False) -> list[Item]:
+def parse_items(text: str, count: int, sourced: bool = False) -> list[Item]:
     """Return the items of the list in a model's answer, in order.
 
     Args:
@@ -125,7 +125,7 @@ def _entries(values: Json) -> Iterator[Item]:
         return
     for value in values:
         if isinstance(value, str):
-            yield Item(tidied(value))
+            yield Item(tidy_sentence(value))
         elif isinstance(value, dict):
             said = next((value[k] for k in _KEYS if isinstance(value.get(k), str)), None)
             if said is not None:
@@ -133,7 +133,7 @@ def _entries(values: Json) -> Iterator[Item]:
                 digits = re.search(r"\d{1,4}", str(number)[:100])
                 quote = value.get("quote")
                 yield Item(
-                    tidied(said),
+                    tidy_sentence(said),
                     int(digits.group()) if digits else None,
                     quote.strip() if isinstance(quote, str) else "",
                 )
@@ -203,11 +203,11 @@ def _item(written: str, sourced: bool) -> Item:
         if told and (told.group(1) or told.group(3)):
             sentence = written[: max(0, len(written) - 4_000) + told.start()]
             number = int(told.group(1)) if told.group(1) else None
-            return Item(tidied(sentence), number, (told.group(3) or "").strip())
-    return Item(tidied(written))
+            return Item(tidy_sentence(sentence), number, (told.group(3) or "").strip())
+    return Item(tidy_sentence(written))
 
 
-def tidied(sentence: str) -> str:
+def tidy_sentence(sentence: str) -> str:
     """Return a sentence on one line, without decoration.
 
     Bold marks, a title such as "Hypothesis 3:", and enclosing brackets or quotes are removed.

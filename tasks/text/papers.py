@@ -137,7 +137,7 @@ def read_papers(path: str | Path) -> list[Paper]:
                 else:
                     silent.append(f"{paper.source} ({reason})")
         if not papers:
-            raise bad.nothing_left(f"{place}: no paper here has text: {_listed(silent)}")
+            raise bad.no_records_error(f"{place}: no paper here has text: {_listed(silent)}")
     if silent:
         warn(f"{place}: {len(silent)} papers without text are skipped: {_listed(silent)}")
     return papers

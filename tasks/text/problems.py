@@ -159,7 +159,7 @@ def build_from_tables(
     tables = with_labels(tables, label_name, bad)
     train = tables["train"]
     if not any(map(len, train)):
-        raise bad.nothing_left(f"{train[0].path}: the file has no rows")
+        raise bad.no_records_error(f"{train[0].path}: the file has no rows")
     gold = {split: _label_texts(some, label_name) for split, some in tables.items()}
     labels = _labels(data_set, train, gold["train"], label_name)
     cells = {
@@ -177,7 +177,7 @@ def build_from_tables(
         for split, some in tables.items()
     }
     if not splits["train"]:
-        raise bad.nothing_left(f"{train[0].path}: the file has no rows")
+        raise bad.no_records_error(f"{train[0].path}: the file has no rows")
     if any(one["kind"] == "text" for one in columns.about.values()):
         _warn_of_duplicates(data_set.name, splits)
     _warn_of_one_label(data_set.name, gold["train"], labels)

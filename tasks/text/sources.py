@@ -212,7 +212,7 @@ def read_row_tables(
         found = [(table, _rows_of(one, columns, source.label, bad))
                  for table, one in zip(tables, typed, strict=True)]  # fmt: skip
         if not any(rows for _, rows in found):
-            raise bad.nothing_left(f"{source.path}: the file has no rows")
+            raise bad.no_records_error(f"{source.path}: the file has no rows")
     return found
 
 

@@ -233,7 +233,7 @@ def read_table(path: Path, bad: BadRecords, limit: int | None = None) -> Table:
     else:
         table = _table_from_rows(path, islice(read_jsonl(path, bad), limit), bad)
     if not len(table):
-        raise bad.nothing_left(f"{path}: the file has no rows")
+        raise bad.no_records_error(f"{path}: the file has no rows")
     return table
 
 

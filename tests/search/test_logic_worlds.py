@@ -21,7 +21,7 @@ from peirce.search.logic.lanes import (
     draw_hidden,
     draw_similar,
     is_irreflexive,
-    most_broken,
+    max_violations,
 )
 from peirce.search.logic.validity import draw_worlds
 from peirce.tools.logic import (
@@ -190,7 +190,7 @@ def test_as_many_may_break_a_drawn_world_as_a_prompt_world_and_three_in_any_case
     for broken in (1, 3, 7):
         true = {"P": tuple((k,) for k in range(broken)), "Q": (), "R": ((0, 0),)}
         prepared = PreparedWorlds(theory, (World("W", names, true, {}),), "full")
-        assert most_broken(prepared) == max(3, broken) >= MOST_BROKEN
+        assert max_violations(prepared) == max(3, broken) >= MOST_BROKEN
         drawn = draw_broken(prepared, 20, RandomStream("many"))
         assert set(drawn.find_violations(prepared).sum(axis=1).tolist()) == {broken}
         further = draw_worlds(prepared, RandomStream("many"))

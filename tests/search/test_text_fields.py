@@ -143,12 +143,12 @@ def test_rows_that_are_left_get_a_rule_where_nothing_else_is_wrong():
         (at,) for at, one in enumerate(atoms.conditions) if one.to_text() == "papers is more than 2"
     )
     covering = Covering(atoms, wanted, Budget(60_000))
-    found, worth = covering.complete([papers], covering.worth([papers]))
+    found, worth = covering.complete([papers], covering.saved_bits([papers]))
     assert np.any([covering.rows_of(one) for one in found], axis=0).tolist() == wanted.tolist()
-    assert worth == pytest.approx(covering.worth(found))
+    assert worth == pytest.approx(covering.saved_bits(found))
     wanted[np.flatnonzero(prepared.numbers("papers") > 2)[0]] = False  # one row is wrong
     covering = Covering(atoms, wanted, Budget(60_000))
-    assert covering.complete([papers], covering.worth([papers]))[0] == [papers]
+    assert covering.complete([papers], covering.saved_bits([papers]))[0] == [papers]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -83,7 +83,7 @@ def find_combinations(triples: Triples, paints: Iterable[int]) -> Iterator[tuple
             yield text, says, price
 
 
-def both_matter(triples: Triples) -> bool:
+def needs_both_grids(triples: Triples) -> bool:
     """Return whether both combined grids are needed to explain the output.
 
     A grid is not needed if it is equal to the output or has only one colour.
@@ -139,7 +139,7 @@ def combine_states(states: Sequence[State], goal: Goal, budget: Budget) -> Itera
             triples = frozenset(
                 zip(cells[n].tolist(), cells[other].tolist(), wanted.tolist(), strict=True)
             )
-            if both_matter(triples):
+            if needs_both_grids(triples):
                 for text, how, price in find_combinations(triples, paints):
                     yield combine_programs(state.program, chosen[other].program, text, how, price)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..goal import Facts, shape
 from ..grammar import FAILURES, Grid, Step, compile_step
-from .combining import both_matter, find_combinations
+from .combining import find_combinations, needs_both_grids
 
 Panels = list[list[Grid]]  # shape (pairs, panels)
 
@@ -119,7 +119,7 @@ def _together(facts: Facts, cut: Panels, code: str, says: str, price: float) -> 
             for r, s, t in zip(a, b, out, strict=True)
             for v, w, o in zip(r, s, t, strict=True)
         )
-        if both_matter(triples):
+        if needs_both_grids(triples):
             for text, how, more in find_combinations(triples, facts.goal.made_colours):
                 yield Step(
                     f"{code}\ng = [[{text} for v, w in zip(*rows)] for rows in zip(*parts)]",

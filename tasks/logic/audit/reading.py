@@ -128,7 +128,7 @@ def read_set(path: str | Path) -> AuditedSet:
         else:
             read[one.name] = (one, data)
     if not read and not any(_is_instance(record.value) for record in records):
-        raise bad.nothing_left(f"{place}: the file has no instances")
+        raise bad.no_records_error(f"{place}: the file has no instances")
     held: dict[str, list[tuple[World, Data]]] = {name: [] for name in read}
     strays = []
     beside = find_holdouts_file(place)

@@ -19,7 +19,7 @@ from ....tools.sentence_rules.terms import Term, straighten_quotes, tokenize
 from ...io.messages import shorten
 from ..columns import Columns
 from ..label_names import normalize_label
-from ..list_items import Item, items_in, tidied
+from ..list_items import Item, parse_items, tidy_sentence
 from .planted import public_facts
 from .topic_draft import Definition, Draft, Template, WrittenPhrase
 
@@ -63,7 +63,7 @@ class ParsedItems(Generic[T]):
 
 
 def _items(said: str, count: int) -> list[Item]:
-    return items_in(said, count)[: max(MOST_ITEMS, 4 * count)]
+    return parse_items(said, count)[: max(MOST_ITEMS, 4 * count)]
 
 
 def _bare(item: str) -> str:
@@ -153,7 +153,7 @@ def normalize_type_name(text: str) -> str:
 def _named(item: str) -> Definition:
     """Split an item into a name and its description at a colon or a dash."""
     name, *about = _TERM.split(item, maxsplit=1)
-    return Definition(tidied(name).strip(" .;*"), " ".join(about).strip(" *")[:300])
+    return Definition(tidy_sentence(name).strip(" .;*"), " ".join(about).strip(" *")[:300])
 
 
 def _reads(rule: Rule, labels: Sequence[str]) -> bool:
@@ -183,7 +183,7 @@ def parse_phrases(answer: str, draft: Draft, kind: int, count: int) -> ParsedIte
     unheard = set(range(len(labels))) - {one.expected_label for one in draft.phrases[kind]}
     for item in _items(answer, count):
         phrase, label = _parted(_bare(item.sentence), labels)
-        said_so = tidied(_BRACKETS.sub(r"\1", phrase)).strip(" .;")
+        said_so = tidy_sentence(_BRACKETS.sub(r"\1", phrase)).strip(" .;")
         leaning = labels.get(normalize_label(label))
         core = _core(phrase, said_so)
         why = _phrase_fault(said_so, core, [*before, *good], draft)
