@@ -107,7 +107,7 @@ def held_out_observations(problem: Problem) -> Sequence[Observation]:
 def rank_problems(
     store: Store, session: str, rows: Sequence[ProblemRow], *, distinct: bool = True
 ) -> Iterator[tuple[ProblemRow, list[RankedHypothesis]]]:
-    """Yield each problem with its hypotheses, best first.
+    """Yield each problem with a list of its hypotheses, from the best to the worst.
 
     Args:
         store: The open store.

@@ -55,7 +55,7 @@ class Entry:
     def accuracy(self, chance: float) -> float | None:
         """Return the share of visits on which the hypothesis was right; None without visits.
 
-        A visit on which the hypothesis did not apply counts as `chance` of a right visit.
+        If the hypothesis did not apply on a visit, the visit adds `chance` instead of 1 to the hits.
         """
         return (self.hits + chance * self.inapplicable) / self.visits if self.visits else None
 

@@ -120,7 +120,7 @@ class ChatFormat:
         it.
 
         Raises:
-            Unavailable: The chat template refuses the conversation, fails or does not end.
+            Unavailable: The chat template refuses the conversation, fails or runs for too long.
         """
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 

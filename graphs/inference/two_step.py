@@ -20,8 +20,8 @@ from .selection import add_examples, decide_without_label, select_patterns
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict the label of each row by first selecting a sentence for the row (see
-    `reading.Strategy`).
+    """Predict the label of each row in two steps: the model selects a sentence for the row, then
+    predicts the label with that sentence (see `reading.Strategy`).
 
     The call that selects the sentence has the path `two-step/ROW/select`, where ROW is the digest
     of the row.

@@ -227,7 +227,7 @@ def describe_problem(
         space: The sample space S, on which hypotheses are compared.
         calls: The model calls of the steps.
         bank: The bank of hypotheses that the session kept for the problem, best first.
-        checked: Results that only a sandbox or solver can compute.
+        checked: Results that were computed with a sandbox or a solver, by hypothesis.
     """
     problem = row.problem
     located = list(_judged(steps))
@@ -351,7 +351,7 @@ def known_values(
     Args:
         problem: The problem.
         judged: The judged hypotheses of the problem.
-        checked: Results that only a sandbox or solver can compute.
+        checked: Results that were computed with a sandbox or a solver, by hypothesis.
     """
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):

@@ -64,7 +64,7 @@ def image_tags() -> tuple[str, str]:
 def make_tag(*ingredients: str) -> str:
     """Return the tag of an image that contains the current harness files and `ingredients`.
 
-    `ingredients` are texts that determine the rest of the image.
+    The image is built from `ingredients`, such as the text of a Dockerfile, and those files.
     """
     digest = hashlib.sha256(json.dumps(ingredients).encode())
     for name in HARNESS_FILES:

@@ -92,8 +92,8 @@ def make_coder(
 ) -> Callable[[Any], bytes]:
     """Return a function that computes the codes of many values faster than `code_bytes`.
 
-    The returned function writes flat lists and grids in one C call. It also remembers the hashes of
-    short forms, because the outputs of a hypothesis often repeat.
+    The returned function serialises flat lists and grids with one call of C code. It also caches
+    the codes of short values, because the outputs of a hypothesis often repeat.
 
     Args:
         max_bytes: Maximum length of a canonical form.

@@ -69,12 +69,13 @@ class Zygote:
 
         Requests:
             {"op": "put", "digest"} starts a stage. The body is the inputs as a JSON list. No reply.
-            {"op": "drop", "digest"} ends the stage. No reply. {"op": "run", "nonce", "digest",
-            "keep", "equality", "limits", "again", "entry_bytes", "source_bytes", "inputs_bytes",
-            "also"} runs a hypothesis. The body is the name of the function, the source, the inputs
-            if the digest is "", and the inputs of additional sets, which "also" lists as [keep,
-            bytes]. One reply with the same nonce. {"op": "cancel", "nonce"} ends this run if it is
-            in progress.
+            {"op": "drop", "digest"} ends the stage. No reply.
+            {"op": "run", ...} runs a hypothesis. The other keys are "nonce", "digest", "keep",
+            "equality", "limits", "again", "entry_bytes", "source_bytes", "inputs_bytes" and "also".
+            The body has the name of the function and the source. The inputs follow if the digest is
+            "". At the end are the inputs of additional sets. For each additional set, the list under
+            the key "also" has a pair [keep, bytes]. One reply with the same nonce.
+            {"op": "cancel", "nonce"} ends the run with this nonce if it is in progress.
         """
         held = probe_layers(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}

@@ -252,8 +252,8 @@ class Elements:
         return self._terms
 
     def build_masks(self) -> Table:
-        """Return a table of tests, which compare terms with features and constants. The table is
-        cached.
+        """Return a table of truth values: each row is the result of comparing a term with a feature
+        or a constant, for all elements. The table is cached.
         """
         if self._masks is not None:
             return self._masks

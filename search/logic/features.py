@@ -63,8 +63,8 @@ def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: boo
         recipe: The recipe of the feature.
         one: Size of the first feature from which this feature is built.
         other: Size of the second feature from which this feature is built.
-        plain: Whether all elements have the first feature. Such a feature about a neighbour is not
-            written in the formula.
+        plain: Whether all elements have the first feature. A condition on a neighbour that all
+            elements meet is left out of the formula, so it adds no nodes.
         plain_other: Whether all elements have the second feature.
     """
     kind, guard = recipe.kind, recipe.guard.size

@@ -97,7 +97,7 @@ NO_RULE = ExactRule(-1, 0.0)
 
 
 class CandidateRules:
-    """The candidate rules of a problem, from which every trade-off ranks its own best rules.
+    """The candidate rules of a problem, which are ranked once for each trade-off.
 
     The candidates depend only on the problem and the budget.
 
@@ -106,8 +106,8 @@ class CandidateRules:
             size and validity.
         validity_odds: How likely each of the `weighed_rules` is to be valid in further worlds.
         plainest: Indices of the `PLAINEST` smallest features.
-        plainest_rows: Which elements have each of the `plainest` features, bool of shape (features,
-            completions, size).
+        plainest_rows: Whether each element has each of the `plainest` features, bool of shape
+            (features, completed worlds, elements).
     """
 
     def __init__(self, prepared: PreparedWorlds, name: str, expansions: float) -> None:

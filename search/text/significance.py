@@ -27,8 +27,8 @@ def select_significant(
     Args:
         chances: p-value of each condition.
         false: False discovery rate.
-        unseen: Number of conditions that were dropped earlier because their association with the
-            labels was weaker. The correction counts these conditions, too.
+        unseen: Number of conditions that the caller dropped before, as less associated with the
+            labels than the conditions of `chances`. The correction counts the dropped conditions.
     """
     order = sorted(range(len(chances)), key=lambda at: (chances[at], at))
     last = 0

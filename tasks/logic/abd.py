@@ -136,7 +136,7 @@ class Abd:
     def read_input(self, value: Json, where: str) -> Json:
         """Return an input [world, element] from a sample space file after checking it.
 
-        The predicates of the world are compared with the theory only when the input is used.
+        Whether the theory has the predicates of the world is checked later, when a rule is evaluated.
 
         Args:
             value: the input.

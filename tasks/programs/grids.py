@@ -115,7 +115,7 @@ class GridTask:
         )
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Return the problems with other shown pairs, drawn at random or listed in a file."""
+        """Return the problems with new sets of shown pairs, which are drawn at random or read from a file."""
         return observations_.choose_observations(problems, observations, seed, _pair)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
@@ -182,7 +182,7 @@ class Arc(GridTask):
     """Task `arc`, which also warns that shown pairs are drawn from train and test pairs together."""
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Return the problems with other shown pairs, drawn at random or listed in a file.
+        """Return the problems with new sets of shown pairs, which are drawn at random or read from a file.
 
         A warning says that the pairs are drawn from the train and test pairs together.
         """

@@ -190,8 +190,8 @@ class TextWords:
 class CompactTextWords(TextWords):
     """Prompt texts with few tokens, for small models.
 
-    An example of an exact sentence replaces the explanation of a hypothesis. The labels are on one
-    line.
+    Instead of an explanation of what a hypothesis is, the prompt has an example: a sentence that
+    Peirce can evaluate without a model. The labels are on one line.
     """
 
     @property

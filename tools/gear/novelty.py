@@ -43,7 +43,7 @@ def check_matrix(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def check_predictions(
     codes: ArrayLike, defined: ArrayLike, inputs: int | None = None
 ) -> tuple[Codes, Mask]:
-    """Convert predictions to arrays of h hypotheses and n inputs, and check their shapes.
+    """Convert the predictions of h hypotheses on n inputs to arrays, and check their shapes.
 
     Args:
         codes: Integer codes of the predictions, of shape (h, n).

@@ -144,7 +144,7 @@ async def judge_answers(
     oracles: Oracles,
     answers: int,
 ) -> ProposerMeasurement:
-    """Parse and run sampled answers, and return the measurements.
+    """Parse and run sampled answers, and return measures of their quality.
 
     Args:
         family: The family of the problems.

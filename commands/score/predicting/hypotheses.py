@@ -67,8 +67,8 @@ class OraclePredictions:
         problem: the problem that the hypotheses explain.
         bank: name of the bank, for messages.
         texts: the hypotheses of a bank from a file, best first.
-        ranked: the consistent hypotheses of a session, best first; None for a bank from a file,
-            whose hypotheses are first judged on the shown observations.
+        ranked: the consistent hypotheses of a session, best first. None for a bank from a file: its
+            hypotheses are judged on the shown observations here.
         inputs: the inputs to predict.
         opening: the settings with which the sandbox or solver is opened.
     """

@@ -48,7 +48,7 @@ class Competitor(NamedTuple):
 
 @cache
 def probe_worlds() -> WorldTables:
-    """Return a fixed set of random worlds. Two rules are compared by the elements they mark there."""
+    """Return a fixed set of random worlds, on which rules are compared by the elements they mark."""
     return draw_worlds(RandomStream("abd probes"), get_recipe("full", "easy"), PROBES)
 
 

@@ -172,10 +172,10 @@ class GeneratedInstance:
         theory: the theory of the instance.
         recipe: the sizes and limits for the regime and difficulty of the instance.
         template: the template from which the planted rule comes.
-        seed_reference: the planted rule, before `refine_reference` replaced it.
+        seed_reference: the rule that was planted first, which `refine_reference` may replace.
         reference: the reference rule; equal to `seed_reference` if nothing better was found.
         cheater: the cheapest valid rule with at most one quantifier.
-        competitors: the number of competing rules.
+        competitors: the number of other rules that the worlds were chosen to rule out.
         worlds: the prompt worlds.
         holdouts: the holdouts.
         seed: the seed of the set of instances.
