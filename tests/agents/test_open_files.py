@@ -49,6 +49,7 @@ def test_more_calls_than_there_may_be_files_wait_for_each_other():
     assert answers(str(SOFT), "bounded") == ["x"] * 100
 
 
+@pytest.mark.soak
 def test_too_many_open_files_are_told_as_such():
     told = answers(
         str(SOFT), "unbounded", delay_s=5.0

@@ -96,7 +96,13 @@ def test_a_command_on_settings_without_any_key_ends_in_one_sentence(
     assert ended_in_a_sentence(result), result
 
 
-@pytest.mark.parametrize("command", ["resume", "replay", "pairs", "report"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "resume",
+        *(pytest.param(one, marks=pytest.mark.soak) for one in ("replay", "pairs", "report")),
+    ],
+)
 def test_damaged_settings_end_in_one_sentence(
     peirce: Peirce, recorded: tuple[Path, dict[str, Any]], command: str
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_session_of_the_search_alone_ends_with_before_and_after(place: Path) -
         peirce.train_quick("last", out=place / "out", store=place / "s.duckdb")
 
 
+@pytest.mark.soak
 def test_a_stopped_one_is_resumed_with_the_measurement_of_before(place: Path) -> None:
     def stop(progress: Any) -> None:
         if progress.examples == 8 and progress.phase == "train":

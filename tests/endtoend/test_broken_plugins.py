@@ -34,7 +34,12 @@ def peirce(folder: Path, environment: dict[str, str], *words: str) -> tuple[int,
 
 
 @pytest.mark.parametrize(
-    "module", ["raise OSError('no library')", "PART = 3", "raise SystemExit(7)"]
+    "module",
+    [
+        pytest.param("raise OSError('no library')", marks=pytest.mark.soak),
+        pytest.param("PART = 3", marks=pytest.mark.soak),
+        "raise SystemExit(7)",
+    ],
 )
 def test_broken_parts_leave_the_others_usable(tmp_path: Path, module: str) -> None:
     environment = install(tmp_path, module, dict.fromkeys(KINDS, "zzz"))

@@ -46,6 +46,7 @@ def test_a_file_of_the_working_folder_does_not_choose_the_variable_of_a_key(
         assert "may not choose" not in command(tmp_path, "doctor", **allowed).stderr
 
 
+@pytest.mark.soak
 def test_a_store_does_not_choose_the_variable_of_a_key(tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
     peirce.run("list_functions", problems=1, max_answers=1, store=path)

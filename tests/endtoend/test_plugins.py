@@ -123,6 +123,7 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert "no_bounds" in rows and '"inconsistent"' in rows
 
 
+@pytest.mark.soak
 def test_a_killed_session_of_it_goes_on_to_the_same_digest(
     peirce: Peirce, environment: dict[str, str], tmp_path: Path
 ) -> None:

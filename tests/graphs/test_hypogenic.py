@@ -240,7 +240,7 @@ GOLDEN = "text/hypogenic_golden_trace.json"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.soak), 16])
 def test_the_golden_trace_of_the_reference_is_reproduced(shared_data, tmp_path, concurrency):
     wanted = json.loads((shared_data / GOLDEN).read_text())
     golden = Golden()

@@ -7,6 +7,7 @@ import gc
 import tracemalloc
 from collections import Counter
 
+import pytest
 from peirce.agents.scripted import ScriptedProposer
 from peirce.graphs.runtime.memory import Case
 from peirce.graphs.runtime.runner import run_session
@@ -48,6 +49,7 @@ class Watch:
             self.bytes.append(tracemalloc.get_traced_memory()[0])
 
 
+@pytest.mark.soak
 def test_problems_that_have_ended_leave_nothing_in_memory(
     tmp_path, make_problem, make_answer
 ) -> None:

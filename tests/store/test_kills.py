@@ -32,8 +32,6 @@ PEIRCE = [sys.executable, "-m", "peirce"]
     ("method", "steps", "writes", "every"),
     [
         ("abduce", 6, 28, 7),
-        ("refine", 6, 30, 15),
-        ("t3", 12, 54, 27),
         pytest.param("abduce", 6, 28, 1, marks=pytest.mark.soak),
         pytest.param("refine", 6, 30, 1, marks=pytest.mark.soak),
         pytest.param("t3", 12, 54, 1, marks=pytest.mark.soak),

@@ -326,7 +326,7 @@ def race(path: Path) -> tuple[list[Store], list[str]]:
     return opened, refused
 
 
-@pytest.mark.parametrize("unfinished", [False, True])
+@pytest.mark.parametrize("unfinished", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_threads_that_open_one_new_store_leave_it_to_the_first(
     tmp_path: Path, unfinished: bool
 ) -> None:

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
 from topic_writer import ABOUT, LABELS, TopicWriter
 
 
+@pytest.mark.soak
 def test_the_stated_rules_of_written_sets_score_the_stated_accuracy(tmp_path: Path) -> None:
     writer = TopicWriter()
     told = tasks_generate(
