@@ -101,6 +101,7 @@ DECISION_TEXTS = {
     "no_pattern": "predicted by the best sentence, because the model named none",
     "majority": "predicted as the majority label, because no sentence applies",
     "unreadable": "not predicted, because the judge's answer names no label",
+    "missing_value": "not predicted, because the sentences need a value that is missing",
     "needs_model": "not predicted, because this needs a model (--judge-model)",
     "oracle": "predicted by the best consistent hypothesis",
 }  # The keys are the values of `graphs.inference.Decision`.

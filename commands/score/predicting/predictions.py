@@ -102,9 +102,8 @@ def predict(
     Returns:
         An iterator with a `PredictionRow` for each row, numbered from 1. With `out`, a
         `PredictionFile` after the file was written. `how` is explained in
-        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable, needs_model, or the
-            reason
-        why the hypothesis is undefined for the input.
+        `graphs.inference.Decision`, or is "oracle" or "missing_value". `reason` is unreadable,
+        needs_model, missing_value, or the reason why the hypothesis is undefined for the input.
 
     Raises:
         UsageError: a setting is invalid, or no hypothesis can be applied.
@@ -177,11 +176,11 @@ def _prepare_sentences(
             "prompts is 'config', but the data set of the bank has no prompts of its own"
         )
     drawn_by = found.settings.get("seed", 0) if seed is None else seed
-    table, rows = read_labelled_rows(data, problem, label)
     concurrency = config.cluster.concurrency or DEFAULT_CONCURRENCY
-    work = SentencePredictions(problem, rows, judged, drawn_by, asked, concurrency)
+    work = SentencePredictions(problem, judged, drawn_by, asked, concurrency)
     work.check(bank)
-    return table, work
+    table, rows = read_labelled_rows(data, problem, label, work.needed_columns())
+    return table, replace(work, rows=rows)
 
 
 def is_labelled_text_bank(
