@@ -177,3 +177,10 @@ def test_a_parquet_cell_without_a_json_value_is_refused(session, tmp_path):
     duckdb.sql("SELECT [DATE '2026-01-01'] AS input").write_parquet(str(tmp_path / "new.parquet"))
     with pytest.raises(DataError, match="row 1, input: not a JSON value"):
         peirce.predict("last", tmp_path / "new.parquet", **session)
+
+
+def test_a_spreadsheet_is_refused_without_naming_the_command_of_another_purpose(session, tmp_path):
+    (tmp_path / "new.xlsx").write_bytes(b"PK")
+    with pytest.raises(DataError, match="a spreadsheet; save the sheet as CSV") as refused:
+        peirce.predict("last", tmp_path / "new.xlsx", **session)
+    assert "peirce run" not in str(refused.value)
