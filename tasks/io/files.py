@@ -225,9 +225,7 @@ def refuse_table(path: Path, remedy: str = TABLE_REMEDY) -> None:
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending in TABLE_SUFFIXES:
         sheet = "save the sheet as CSV; " * (ending in SPREADSHEET_SUFFIXES)
-        raise DataError(
-            f"{path}: this is a table, but JSON or YAML is required; {sheet}{remedy}"
-        )
+        raise DataError(f"{path}: this is a table, but JSON or YAML is required; {sheet}{remedy}")
 
 
 def read_text(path: Path) -> str:

@@ -153,9 +153,7 @@ def _signature(problem: Problem) -> Json:
 def _warn_about_omitted(place: Path, row: Json, like: Problem) -> None:
     """Warn about predicates with atoms in the shown worlds of `like` that no world in `row` has."""
     parts = ("true", "unknown", "false")
-    named = {
-        name for world in row["worlds"] for part in parts for name in world.get(part) or ()
-    }
+    named = {name for world in row["worlds"] for part in parts for name in world.get(part) or ()}
     there = [pair.input.get(part) or {} for pair in like.shown for part in parts]
     omitted = [name for name in dict.fromkeys(chain(*there)) if name not in named]
     if omitted:

@@ -12,7 +12,16 @@ import peirce
 import pytest
 from peirce.agents.scripted import ScriptedProposer
 from peirce.records import DataError, UsageError
-from predicted_pairs import CONSISTENT, DIVISORS, EVEN, PAIRS, TAIL, evaluate, run_programs
+from predicted_pairs import (
+    CONSISTENT,
+    DIVISORS,
+    EVEN,
+    PAIRS,
+    TAIL,
+    evaluate,
+    run_programs,
+    write_pairs,
+)
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +193,18 @@ def test_a_spreadsheet_is_refused_without_naming_the_command_of_another_purpose(
     with pytest.raises(DataError, match="a spreadsheet; save the sheet as CSV") as refused:
         peirce.predict("last", tmp_path / "new.xlsx", **session)
     assert "peirce run" not in str(refused.value)
+
+
+def test_a_session_that_run_or_load_returned_is_a_bank(tmp_path, monkeypatch):
+    store = tmp_path / "own.duckdb"
+    ran = peirce.run(
+        "examples", data=write_pairs(tmp_path / "pairs.csv"), store=store, max_answers=1,
+        model=ScriptedProposer([repr(("even", EVEN))]),
+    )  # fmt: skip
+    expected = list(peirce.predict(ran.session, [{"input": [1, 2]}], store=store))
+    monkeypatch.chdir(tmp_path)  # where there is no peirce.duckdb
+    for bank in (ran, peirce.load("last", store=store)):
+        assert list(peirce.predict(bank, [{"input": [1, 2]}])) == expected
+        assert list(peirce.predict(bank, [{"input": [1, 2]}], store=None)) == expected
+    with pytest.raises(UsageError, match="a string, a path, a Session or a Trace"):
+        peirce.predict(3, [{"input": [1, 2]}])

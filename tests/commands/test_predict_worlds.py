@@ -247,7 +247,7 @@ def test_another_theory_is_refused(tmp_path):
 def test_a_table_is_refused_without_naming_the_command_of_another_purpose(tmp_path, name):
     store = run_rules(tmp_path, "full")
     (tmp_path / name).write_text("domain\na\n")
-    with pytest.raises(DataError, match="this is a table.*give a file of worlds") as refused:
+    with pytest.raises(DataError, match=r"this is a table.*give a file of worlds") as refused:
         peirce.predict("last", tmp_path / name, store=store)
     assert "peirce run" not in str(refused.value)
 

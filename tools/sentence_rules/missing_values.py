@@ -9,7 +9,7 @@ value may hold or not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ def _bounds(
     return holds, holds
 
 
-def _any_missing(rows: PreparedRows, read: Collection[str], columns: Collection[str]) -> Marks:
+def _any_missing(rows: PreparedRows, read: Iterable[str], columns: Collection[str]) -> Marks:
     marks = np.zeros(len(rows), np.bool_)
     for name in sorted({*read} & {*columns}):
         marks |= rows.missing_mask(name)
