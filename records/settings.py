@@ -13,6 +13,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
@@ -373,6 +374,8 @@ def _word_of(kind: Any) -> str:
     outer = typing.get_origin(kind) or kind
     if outer is Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
+    if isinstance(outer, type) and (issubclass(outer, Settings) or is_dataclass(outer)):
+        return f"a {outer.__name__}"
     if isinstance(outer, type) and issubclass(outer, Mapping):
         return "a mapping"
     if isinstance(outer, type) and issubclass(outer, Sequence) and outer is not str:
@@ -381,8 +384,6 @@ def _word_of(kind: Any) -> str:
             return "a list of strings"
         values = typing.get_args(inner) if typing.get_origin(inner) is Literal else ()
         return f"a list of {', '.join(map(str, values))}" if values else "a list"
-    if isinstance(outer, type) and issubclass(outer, Settings):
-        return f"a {outer.__name__}"
     return "a function" if outer is Callable else _WORDS.get(kind, str(kind))
 
 

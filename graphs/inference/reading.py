@@ -270,8 +270,9 @@ class Decision:
             several sentences), "best" (nothing else decided, so the best sentence did), "majority"
             (the best sentence did not apply either), "no_pattern" (the model selected no sentence,
             so the most accurate of the shown sentences decided), "unreadable" or "needs_model".
-        entry: The index of the sentence that decided. For a vote, the first voter for the label.
-            None if no single sentence can be named.
+        entry: The index of the sentence that decided. For a vote, the first voter for the label;
+            for weights, the sentence with the greatest weight among those that give the label. None
+            if no single sentence can be named.
     """
 
     code: int

@@ -15,7 +15,8 @@ rows, because each pair of sentence and row costs a call.
 With more than two labels, each label has its own weights against all other labels. If the weights
 do not decide a row (there are no labelled rows to fit, or two equal texts are compared), the votes
 of `multi` decide. If no sentence says anything about a row, the best sentence decides, then the
-majority label. The regression is implemented in numpy.
+majority label. Of the sentences that give a row its label, the one with the greatest weight for this
+label is named as the sentence that decided. The regression is implemented in numpy.
 """
 
 from __future__ import annotations
@@ -53,12 +54,14 @@ class _Rows:
         folds: shape (n,), the fold of each row.
         degrees: whether an entry has degrees, which also say something of rows that it does not
             apply to.
+        first: shape (entries,), the index of the first feature of each entry.
     """
 
     features: Numbers
     codes: NDArray[np.int64]
     folds: NDArray[np.int64]
     degrees: bool
+    first: NDArray[np.int64]
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
@@ -69,17 +72,17 @@ async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> 
     if not reading.entries or not inputs:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     rows = await _read(reading, inputs)
-    logit = await _weighed(reading, rows, inputs)
+    logit, shares = await _weighed(reading, rows, inputs)
     votes = entry_log_odds(reading)
     decided: list[Decision | None] = []
-    for row, said in zip(logit, rows.codes.T.tolist(), strict=True):
+    for row, said, share in zip(logit, rows.codes.T.tolist(), shares, strict=True):
         code = _most(row)
         if max(said) < 0 and not rows.degrees:
             decided.append(decide_without_label(said))
         elif code is None:
             decided.append(decide_by_vote(reading, said, votes, reading.ranked))
         else:
-            decided.append(Decision(code, "weights"))
+            decided.append(Decision(code, "weights", _heaviest(reading, said, share, code)))
     return RowPredictions(await fill_undecided(reading, decided, inputs))
 
 
@@ -89,25 +92,38 @@ def _most(logit: Numbers) -> int | None:
     return int(order[0]) if logit[order[0]] - logit[order[1]] > MIN_LOGIT else None
 
 
-async def _weighed(reading: Reading, rows: _Rows, inputs: Sequence[Json]) -> Numbers:
-    """Return logits of shape (rows, labels); all are 0 where there is nothing to fit."""
+def _heaviest(reading: Reading, said: Sequence[int], share: Numbers, label: int) -> int | None:
+    """Return the entry with the greatest weight for a label, of those that give it; None if none."""
+    giving = [entry for entry in reading.ranked if said[entry] == label]
+    return max(giving, key=lambda entry: float(share[entry]), default=None)
+
+
+async def _weighed(
+    reading: Reading, rows: _Rows, inputs: Sequence[Json]
+) -> tuple[Numbers, Numbers]:
+    """Return logits of shape (rows, labels), and the share of each entry in the highest logit.
+
+    The shares have the shape (rows, entries). All values are 0 where there is nothing to fit.
+    """
     logit = np.zeros((len(inputs), len(reading.labels)))
+    shares = np.zeros((len(inputs), len(reading.entries)))
     main = _labelled(reading, reading.validation or reading.shown)
     beside = _labelled(reading, reading.shown if reading.validation and not reading.ask else ())
     if not main:
-        return logit
+        return logit, shares
     fit = _Fit(reading, await _read(reading, [one.input for one in main]), main)
     if beside:
         fit.add(await _read(reading, [one.input for one in beside]), beside)
     fit.choose()
     seen = {_row(reading, one.input) for one in main}
     known = np.array([_row(reading, one) in seen for one in inputs])
-    logit[~known] = fit.logits(rows.features[~known])
-    for fold in range(FOLDS):
-        here = known & (rows.folds == fold)
+    for fold in (None, *range(FOLDS)):
+        here = ~known if fold is None else known & (rows.folds == fold)
         if here.any():
-            logit[here] = fit.logits(rows.features[here], without=fold)
-    return logit
+            weights = fit.weigh(without=fold)
+            logit[here] = weights.logits(rows.features[here])
+            shares[here] = weights.shares(rows.features[here], logit[here], rows.first)
+    return logit, shares
 
 
 def _labelled(reading: Reading, rows: Sequence[Observation]) -> list[Observation]:
@@ -128,6 +144,7 @@ async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
     codes = await judge_entries(reading, everything, inputs)
     prepared = _prepared(reading, inputs)
     columns: list[Numbers] = []
+    first: list[int] = []
     any_degrees = False
     for entry, said in zip(reading.entries, codes, strict=True):
         rule = _rule(reading, entry.text) if prepared is not None else None
@@ -135,9 +152,10 @@ async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
             rule_degrees(rule, prepared) if rule is not None and prepared is not None else None
         )
         any_degrees |= degrees is not None
+        first.append(len(columns))
         columns += [degrees] if degrees is not None else list(_named(said, len(reading.labels)))
     folds = np.array([int(_row(reading, one), 16) % FOLDS for one in inputs], np.int64)
-    return _Rows(np.stack(columns, axis=1), codes, folds, any_degrees)
+    return _Rows(np.stack(columns, axis=1), codes, folds, any_degrees, np.array(first, np.int64))
 
 
 def _named(codes: NDArray[np.int64], labels: int) -> Iterator[Numbers]:
@@ -200,23 +218,22 @@ class _Fit:
         out = self.folds == fold
         if not out.any():
             return 0.0
-        found = self.logits(self.features[out], without=fold)
+        found = self.weigh(without=fold).logits(self.features[out])
         marks = self.codes[out]
         if len(self.labels) == 2:
             return log_loss(found[:, 1] - found[:, 0], marks == 1)
         return sum(log_loss(found[:, one], marks == one) for one in range(len(self.labels)))
 
-    def logits(self, features: Numbers, without: int | None = None) -> Numbers:
-        """Return logits of shape (n, labels), by weights fitted without the fold `without`."""
+    def weigh(self, without: int | None = None) -> _Weights:
+        """Return the weights that are fitted without the fold `without`."""
         rest = self.folds != (-1 if without is None else without)
         some, codes = self.features[rest], self.codes[rest]
         counted = np.ones(len(codes))
         if self.shown:
             some, codes = np.vstack([some, self.beside[0]]), np.append(codes, self.beside[1])
             counted = np.append(counted, np.full(len(self.beside[1]), self.shown))
-        found = np.zeros((len(features), len(self.labels)))
         if not len(codes):
-            return found
+            return _Weights(len(self.labels))
         scale = FeatureScale.from_features(some, self.through_zero)
         z = scale.transform(some)
         wanted = [1] if len(self.labels) == 2 else list(range(len(self.labels)))
@@ -224,7 +241,45 @@ class _Fit:
             fit_weights(z, codes == one, counted, self.penalty, self.through_zero) for one in wanted
         ]
         if max(float(np.abs(w[:-1]).max()) for w in weights) > MIN_LOGIT:
-            found[:, wanted] = compute_logits(scale.transform(features), weights)
+            return _Weights(len(self.labels), scale, weights)
+        return _Weights(len(self.labels))
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Fitted weights: one vector for the second of two labels, else one for each label.
+
+    Without a scale, there was nothing to fit, and all logits are 0.
+    """
+
+    labels: int
+    scale: FeatureScale | None = None
+    vectors: Sequence[Numbers] = ()
+
+    def logits(self, features: Numbers) -> Numbers:
+        """Return logits of shape (n, labels)."""
+        found = np.zeros((len(features), self.labels))
+        if self.scale is not None:
+            found[:, -len(self.vectors) :] = compute_logits(
+                self.scale.transform(features), self.vectors
+            )
+        return found
+
+    def shares(self, features: Numbers, logit: Numbers, first: NDArray[np.int64]) -> Numbers:
+        """Return what each entry adds to the highest logit of each row, of shape (n, entries).
+
+        This is compared with an entry that says nothing, whose features are 0.
+        """
+        found = np.zeros((len(features), len(first)))
+        if self.scale is None:
+            return found
+        z = self.scale.transform(features) - self.scale.transform(np.zeros_like(features[:1]))
+        vectors = [w[:-1] for w in self.vectors]
+        vectors = [-vectors[0], vectors[0]] if self.labels == 2 else vectors
+        highest = logit.argmax(axis=1)
+        for label, vector in enumerate(vectors):
+            here = highest == label
+            found[here] = np.add.reduceat(z[here] * vector, first, axis=1)
         return found
 
 

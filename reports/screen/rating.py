@@ -101,6 +101,7 @@ DECISION_TEXTS = {
     "no_pattern": "predicted by the best sentence, because the model named none",
     "majority": "predicted as the majority label, because no sentence applies",
     "unreadable": "not predicted, because the judge's answer names no label",
+    "missing_value": "not predicted, because the sentences need a value that is missing",
     "needs_model": "not predicted, because this needs a model (--judge-model)",
     "oracle": "predicted by the best consistent hypothesis",
 }  # The keys are the values of `graphs.inference.Decision`.
@@ -113,12 +114,16 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     rows for rows with a known output.
     """
     how: Counter[str] = Counter()
+    undefined: Counter[str] = Counter()
     gold: list[str] = []
     said: list[str | None] = []
     right: list[bool] = []
     applied = ""
     for row in rows:
-        how[row["how"]] += 1
+        if row["how"] == "oracle" and row["reason"]:
+            undefined[row["reason"]] += 1
+        else:
+            how[row["how"]] += 1
         out.print(_line(row), soft_wrap=True)
         if "label" not in row:
             applied = row["rule"]
@@ -126,8 +131,10 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
         elif "expected" in row:
             gold.append(row["expected"])
             said.append(row["label"])
-    ways = "; ".join(f"{count:,} {DECISION_TEXTS.get(name, name)}" for name, count in how.items())
-    out.print(f"{format_count(sum(how.values()), 'row')}: {ways}", soft_wrap=True)
+    ways = [f"{count:,} {DECISION_TEXTS.get(name, name)}" for name, count in how.items()]
+    ways += [_format_undefined(undefined)] * bool(undefined)
+    rows_count = format_count(how.total() + undefined.total(), "row")
+    out.print(escape_unprintable(f"{rows_count}: {'; '.join(ways)}"), soft_wrap=True)
     if gold:
         accuracy, f1 = label_scores(gold, said)
         out.print(f"{len(gold):,} rows have a label: accuracy {accuracy:.3f}, F1 {f1:.3f}")
@@ -137,15 +144,19 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
         out.print(f"{format_count(len(right), 'row')} with an output: {sum(right):,} correct")
 
 
+def _format_undefined(undefined: Mapping[str, int]) -> str:
+    """Return the number of rows without a prediction by reason, as text."""
+    parts = ", ".join(f"{count:,} {reason}" for reason, count in undefined.items())
+    return f"not predicted: {parts}"
+
+
 def print_prediction_file(out: Console, written: Mapping[str, Json]) -> None:
     """Print how many rows of a prediction file have a prediction, and why other rows have none."""
-    undefined = [f"{count:,} {reason}" for reason, count in written["undefined"].items()]
+    undefined = [f"; {_format_undefined(written['undefined'])}"] * bool(written["undefined"])
     out.print(
         escape_unprintable(
             f"written   {written['file']}: {format_count(written['rows'], 'row')},"
-            f" {written['predicted']:,} predicted"
-            + f"; not predicted: {', '.join(undefined)}"
-            * bool(undefined)
+            f" {written['predicted']:,} predicted{''.join(undefined)}"
         ),
         soft_wrap=True,
     )

@@ -30,6 +30,9 @@ MAX_FILE_BYTES = 2_000_000_000  # decompressed
 MAX_JSON_CHARACTERS = 64_000_000  # per JSON file; all of ARC-AGI-2 has 7,000,000
 SPREADSHEET_SUFFIXES = (".xlsx", ".xls", ".ods")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".arrow", *SPREADSHEET_SUFFIXES)
+TABLE_REMEDY = (
+    "use peirce run labels for labelled rows, or peirce run examples for pairs of input and output"
+)
 _DELIMITERS = ",;\t|"
 _TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # the first line that Excel understands
 _QUOTED = re.compile(r'"[^"]*"?')
@@ -210,18 +213,19 @@ def _parse_line(line: str, path: Path, number: int) -> Json:
     return parse_json(line, f"{path}, line {number}")
 
 
-def refuse_table(path: Path) -> None:
+def refuse_table(path: Path, remedy: str = TABLE_REMEDY) -> None:
     """Raise DataError if the name of a file ends like a table (`.csv`, `.xlsx`).
 
     Readers of JSON and YAML call this function first.
+
+    Args:
+        path: The file.
+        remedy: What the user can do; the end of the error message.
     """
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending in TABLE_SUFFIXES:
         sheet = "save the sheet as CSV; " * (ending in SPREADSHEET_SUFFIXES)
-        raise DataError(
-            f"{path}: this is a table, but JSON or YAML is required; {sheet}use peirce run"
-            " labels for labelled rows, or peirce run examples for pairs of input and output"
-        )
+        raise DataError(f"{path}: this is a table, but JSON or YAML is required; {sheet}{remedy}")
 
 
 def read_text(path: Path) -> str:

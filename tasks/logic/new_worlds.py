@@ -4,7 +4,8 @@ The file has one of the two forms in which problems are read (own_worlds.py, pub
 may also contain worlds without a theory; the theory and regime of the session's problem are then
 used. If the file contains several problems, one of them must have the id of the session's problem.
 The theory must be that of the session's problem, because a rule about other predicates cannot be
-applied. The regime is the one in the file.
+applied. The regime is the one in the file. A warning names the predicates that the worlds of the
+session have and that the file does not mention, because the file may have left them out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from ...records import DataError, Problem
 from ...tools.logic.theories import theory_from_json
-from ..io.files import locate
+from ..io.files import locate, refuse_table
 from . import own_worlds, published_files
 
 YAML = (".yaml", ".yml")
@@ -27,6 +28,7 @@ def read_new_worlds(path: Path, problem: Problem) -> Problem:
             or is about a theory with other axioms or predicates.
     """
     place = locate(path, (*published_files.FILES, *own_worlds.FILES))
+    refuse_table(place, "give a file of worlds, because the rules of the bank are about worlds")
     if place.name.removesuffix(".gz").endswith(YAML):
         loaded = published_files.read_published_files(place)
     else:

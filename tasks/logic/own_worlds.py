@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -47,7 +48,7 @@ from ...tools.logic.worlds import World
 from ..io.bad_records import BadRecords
 from ..io.files import parse_json_file_text, read_jsonl, read_text
 from ..io.json_text import find_line
-from ..io.messages import BadValue, Keys, shorten, suggest_nearest
+from ..io.messages import BadValue, Keys, shorten, suggest_nearest, warn
 from .problems import (
     build_problem,
     check_list,
@@ -71,8 +72,8 @@ def read_own_worlds(place: Path, like: Problem | None = None) -> list[Problem]:
 
     Args:
         place: the path of the file.
-        like: a problem whose theory and regime are used for worlds that have none; None to require
-            complete problems.
+        like: a problem whose theory and regime are used for worlds that have none, and whose
+            predicates the worlds are expected to mention; None to require complete problems.
 
     Raises:
         DataError: the file is invalid; the message names file, line and field.
@@ -89,6 +90,8 @@ def read_own_worlds(place: Path, like: Problem | None = None) -> list[Problem]:
                 if one.id in found:
                     raise BadValue(("id",), f"{shorten(one.id)} occurs twice")
                 found[one.id] = one
+                if like is not None and _signature(one) == _signature(like):
+                    _warn_about_omitted(place, row, like)
         if not found:
             raise bad.no_records_error(f"{place}: the file is empty")
     return list(found.values())
@@ -141,6 +144,23 @@ def _with_theory(rows: list[tuple[Json, Line]], like: Problem) -> list[tuple[Jso
         return rows[int(at)][1](keys[2:])
 
     return [(problem, line)]
+
+
+def _signature(problem: Problem) -> Json:
+    return problem.public["theory"]["signature"]
+
+
+def _warn_about_omitted(place: Path, row: Json, like: Problem) -> None:
+    """Warn about predicates with atoms in the shown worlds of `like` that no world in `row` has."""
+    parts = ("true", "unknown", "false")
+    named = {name for world in row["worlds"] for part in parts for name in world.get(part) or ()}
+    there = [pair.input.get(part) or {} for pair in like.shown for part in parts]
+    omitted = [name for name in dict.fromkeys(chain(*there)) if name not in named]
+    if omitted:
+        warn(
+            f"{place}: no world mentions {shorten(', '.join(omitted), 200)}, so no element has it;"
+            f' if this is meant, write "{omitted[0]}": [] under true'
+        )
 
 
 # --- a problem ----------------------------------------------------------------------

@@ -8,7 +8,7 @@ columns. If any file of a data set cannot be read, the data set is not used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -195,11 +195,21 @@ def read_rows(
 
 
 def read_row_tables(
-    path: str | Path, columns: Mapping[str, Mapping[str, Json]], label: str | None = None
+    path: str | Path,
+    columns: Mapping[str, Mapping[str, Json]],
+    label: str | None = None,
+    needed: Collection[str] | None = None,
 ) -> list[tuple[Table, list[Row]]]:
     """Return (table, rows) for each file that `read_rows` reads.
 
     The table has all columns of the file. The rows are the same as from `read_rows`.
+
+    Args:
+        path: As in `read_rows`.
+        columns: As in `read_rows`.
+        label: As in `read_rows`.
+        needed: The columns that a file must have; None for all. The rows of a file without another
+            column have no value for it.
     """
     source = parse_source(path, label)
     if source.path.is_dir():
@@ -209,7 +219,7 @@ def read_row_tables(
     with BadRecords(source.path) as bad:
         tables = [read_table(one, bad) for one in paths]
         typed = infer_types(tables)
-        found = [(table, _rows_of(one, columns, source.label, bad))
+        found = [(table, _rows_of(one, columns, source.label, bad, needed))
                  for table, one in zip(tables, typed, strict=True)]  # fmt: skip
         if not any(rows for _, rows in found):
             raise bad.no_records_error(f"{source.path}: the file has no rows")
@@ -217,19 +227,24 @@ def read_row_tables(
 
 
 def _rows_of(
-    table: Table, columns: Mapping[str, Mapping[str, Json]], label: str | None, bad: BadRecords
+    table: Table,
+    columns: Mapping[str, Mapping[str, Json]],
+    label: str | None,
+    bad: BadRecords,
+    needed: Collection[str] | None,
 ) -> list[Row]:
     for name in columns:
-        if name not in table.columns:
+        if name not in table.columns and (needed is None or name in needed):
             raise DataError(
                 f"{table.path}: there is no column {name!r}{suggest_nearest(name, table.columns)}"
             )
+    there = {name: told for name, told in columns.items() if name in table.columns}
     gold = table.columns.get(label or "")
     found = []
     for row in range(len(table)):
         given = {}
         with bad.record(table.place(row), table.path):
-            for name, told in columns.items():
+            for name, told in there.items():
                 cell, where = table.columns[name][row], f"{table.describe_location(row)}, {name}"
                 given[name] = check_value(str(told["kind"]), cell, where)
             written = None if gold is None or gold[row] is None else format_label(gold[row])

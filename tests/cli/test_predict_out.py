@@ -55,6 +55,9 @@ def test_the_screen_says_what_was_written_and_why_rows_have_no_prediction(
     ]
     code, out, _ = peirce(*words)
     assert "row     2  (TypeError)" in out
+    assert (
+        "2 rows: 1 predicted by the best consistent hypothesis; not predicted: 1 TypeError" in out
+    )
 
 
 @pytest.mark.parametrize("name", ["preds.xlsx", "new.csv", "."])

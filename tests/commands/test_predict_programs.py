@@ -12,7 +12,16 @@ import peirce
 import pytest
 from peirce.agents.scripted import ScriptedProposer
 from peirce.records import DataError, UsageError
-from predicted_pairs import CONSISTENT, DIVISORS, EVEN, PAIRS, TAIL, evaluate, run_programs
+from predicted_pairs import (
+    CONSISTENT,
+    DIVISORS,
+    EVEN,
+    PAIRS,
+    TAIL,
+    evaluate,
+    run_programs,
+    write_pairs,
+)
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +186,25 @@ def test_a_parquet_cell_without_a_json_value_is_refused(session, tmp_path):
     duckdb.sql("SELECT [DATE '2026-01-01'] AS input").write_parquet(str(tmp_path / "new.parquet"))
     with pytest.raises(DataError, match="row 1, input: not a JSON value"):
         peirce.predict("last", tmp_path / "new.parquet", **session)
+
+
+def test_a_spreadsheet_is_refused_without_naming_the_command_of_another_purpose(session, tmp_path):
+    (tmp_path / "new.xlsx").write_bytes(b"PK")
+    with pytest.raises(DataError, match="a spreadsheet; save the sheet as CSV") as refused:
+        peirce.predict("last", tmp_path / "new.xlsx", **session)
+    assert "peirce run" not in str(refused.value)
+
+
+def test_a_session_that_run_or_load_returned_is_a_bank(tmp_path, monkeypatch):
+    store = tmp_path / "own.duckdb"
+    ran = peirce.run(
+        "examples", data=write_pairs(tmp_path / "pairs.csv"), store=store, max_answers=1,
+        model=ScriptedProposer([repr(("even", EVEN))]),
+    )  # fmt: skip
+    expected = list(peirce.predict(ran.session, [{"input": [1, 2]}], store=store))
+    monkeypatch.chdir(tmp_path)  # where there is no peirce.duckdb
+    for bank in (ran, peirce.load("last", store=store)):
+        assert list(peirce.predict(bank, [{"input": [1, 2]}])) == expected
+        assert list(peirce.predict(bank, [{"input": [1, 2]}], store=None)) == expected
+    with pytest.raises(UsageError, match="a string, a path, a Session or a Trace"):
+        peirce.predict(3, [{"input": [1, 2]}])

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import peirce
 import pytest
-from labelled_session import PLAIN, write_lines
+from labelled_session import LUX, PLAIN, RUDE, Labelled, labelled, write_lines
 from peirce.agents.scripted import FunctionProposer
+from peirce.records import DataError
 from test_predict import FILE, bank_file
 
 WORDS = ("kind", "fresh", "rude", "cold", "soup", "staff", "bread", "slow")
@@ -65,6 +66,11 @@ def expected(words: set[str], inference: str) -> tuple[str, str, float]:
 @pytest.fixture
 def bank(tmp_path: Path) -> Path:
     return bank_file(tmp_path, hypotheses=[entry(one, *counts) for one, counts, _ in SENTENCES])
+
+
+@pytest.fixture
+def meals(tmp_path: Path) -> Labelled:
+    return labelled(tmp_path)
 
 
 @pytest.mark.parametrize("inference", ["multi", "best"])
@@ -124,3 +130,81 @@ def test_the_file_of_earlier_versions_is_read(tmp_path):
     assert "definition" not in FILE and json.loads(bank_file(tmp_path).read_text()) == FILE
     data = write_lines(tmp_path / "new.jsonl", [{"review": "kind"}])
     assert [row.label for row in peirce.predict(tmp_path / "bank.json", data)] == ["good"]
+
+
+CUSTOMERS = {
+    "labels": ["no", "yes"], "label_name": "churned", "shape": "fields", "description": "",
+    "columns": {
+        "tickets": {"kind": "number", "about": ""}, "age": {"kind": "number", "about": ""},
+        "plan": {"kind": "choice", "about": "", "values": ["free", "pro"]},
+    },
+}  # fmt: skip
+FEW, MANY = (
+    'If tickets is at most 4, the label is "no"; otherwise, the label is "yes".',
+    'If tickets is more than 4, the label is "yes"; otherwise, the label is "no".',
+)
+PRO = 'If plan is "pro", the label is "yes".'
+
+
+@pytest.mark.parametrize("sentence", [FEW, MANY])
+@pytest.mark.parametrize("inference", ["multi", "best", "weighted", "filter-weight"])
+def test_a_missing_value_is_not_taken_for_the_label_of_all_other_rows(
+    tmp_path, sentence, inference
+):
+    rows = [{"tickets": None}, {"tickets": 3}, {"tickets": 5}]
+    data = write_lines(tmp_path / "new.jsonl", rows)
+    bank = bank_file(tmp_path, public=CUSTOMERS, hypotheses=[entry(sentence, 18, 20)])
+    missing, few, many = peirce.predict(bank, data, inference=inference)
+    assert (missing.prediction, missing.label, missing.agreement, missing.rule) == (None,) * 4
+    assert (missing.how, missing.reason) == ("missing_value", "missing_value")
+    assert (few.label, many.label, many.rule, many.reason) == ("no", "yes", sentence, None)
+    both = [entry(sentence, 18, 20), entry(PRO, 8, 10)]
+    bank = bank_file(tmp_path, public=CUSTOMERS, hypotheses=both)
+    data = write_lines(tmp_path / "new.jsonl", [{"tickets": None, "plan": "pro"}])
+    (row,) = peirce.predict(bank, data, inference=inference)
+    if inference == "best":  # the only sentence that this strategy reads
+        assert row.how == "majority" and row.agreement == 0.0
+    else:
+        assert (row.label, row.rule, row.agreement, row.reason) == ("yes", PRO, 1.0, None)
+
+
+def test_an_empty_text_does_not_get_the_label_of_all_other_texts(tmp_path, bank):
+    data = write_lines(tmp_path / "new.jsonl", [{"review": ""}, {"review": "soup"}])
+    empty, soup = peirce.predict(bank, data)
+    assert (empty.label, empty.reason, soup.label) == (None, "missing_value", "bad")
+
+
+def test_a_missing_value_that_the_session_has_itself_is_read_as_in_the_session(tmp_path):
+    """Only customers without an entry and those with few tickets stay, so the session is right."""
+    lines = [
+        {"tickets": n % 9 if n % 3 else None, "churned": "yes" if n % 3 and n % 9 > 4 else "no"}
+        for n in range(90)
+    ]
+    data = write_lines(tmp_path / "train.jsonl", lines[:60])
+    write_lines(tmp_path / "val.jsonl", lines[60:])
+    store = tmp_path / "store.duckdb"
+    session = peirce.run("labels", data=data.parent, label="churned", store=store, model="search")
+    found = list(peirce.predict(session.session, data, store=store))
+    assert [row.label for row in found] == [line["churned"] for line in lines[:60]]
+
+
+def test_columns_that_no_sentence_uses_may_be_absent(tmp_path):
+    data = write_lines(tmp_path / "new.jsonl", [{"tickets": 3}, {"tickets": 5}])
+    bank = bank_file(tmp_path, public=CUSTOMERS, hypotheses=[entry(FEW, 18, 20)])
+    assert [row.label for row in peirce.predict(bank, data)] == ["no", "yes"]
+    both = [entry(FEW, 18, 20), entry(PRO, 8, 10)]
+    bank = bank_file(tmp_path, public=CUSTOMERS, hypotheses=both)
+    with pytest.raises(DataError, match="there is no column 'plan'"):
+        list(peirce.predict(bank, data))
+    bank = bank_file(tmp_path, public=CUSTOMERS, hypotheses=[entry(FEW, 18, 20), {"text": PLAIN}])
+    assert [row.label for row in peirce.predict(bank, data)] == ["no", "yes"]
+    judge = FunctionProposer(lambda messages: "Final answer: no", "j")
+    with pytest.raises(DataError, match="there is no column 'age'"):  # a model reads all columns
+        list(peirce.predict(bank, data, model=judge))
+
+
+def test_the_weighted_strategy_names_the_sentence_that_decided(meals):
+    session = meals.run(judge="exact", inference="weighted")
+    found = list(peirce.predict(session.session, meals.data / "test.jsonl", store=meals.store))
+    assert {row.how for row in found} == {"weights"} and {row.rule for row in found} <= {LUX, RUDE}
+    assert all(row.hypothesis == row.rule for row in found)

@@ -241,3 +241,28 @@ def test_another_theory_is_refused(tmp_path):
     (tmp_path / "new.json").write_text(json.dumps(other))
     with pytest.raises(DataError, match="'T1 / TH2' has other axioms or predicates"):
         peirce.predict("last", tmp_path / "new.json", store=store)
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet", "new.xlsx"])
+def test_a_table_is_refused_without_naming_the_command_of_another_purpose(tmp_path, name):
+    store = run_rules(tmp_path, "full")
+    (tmp_path / name).write_text("domain\na\n")
+    with pytest.raises(DataError, match=r"this is a table.*give a file of worlds") as refused:
+        peirce.predict("last", tmp_path / name, store=store)
+    assert "peirce run" not in str(refused.value)
+
+
+def test_a_predicate_that_new_worlds_do_not_mention_is_named(tmp_path, recwarn):
+    store = run_rules(tmp_path, "full")
+    told = {name: [] for name in SHOWN["true"]}
+    omitted = next(iter(told))
+    rest = {name: atoms for name, atoms in told.items() if name != omitted}
+    for number, true in enumerate((told, rest)):
+        world = {"domain": ["a"], "true": true}
+        for form, content in (("alone", [world]), ("problem", problem("full", [world]))):
+            data = tmp_path / f"{form}{number}.json"
+            data.write_text(json.dumps(content))
+            recwarn.clear()
+            list(peirce.predict("last", data, store=store))
+            said = [str(one.message) for one in recwarn]
+            assert any(f"no world mentions {omitted}, so" in one for one in said) == (true == rest)

@@ -154,3 +154,30 @@ def test_through_zero_a_row_turned_round_has_the_other_chance() -> None:
     assert scale.transform(-features) @ w[:-1] == pytest.approx(
         -(scale.transform(features) @ w[:-1])
     )
+
+
+def test_the_sentence_with_the_greatest_weight_for_the_label_is_named() -> None:
+    """The sentences about one word of each label decide, and never one that names another label."""
+    for labels in (["cold", "warm"], ["cold", "warm", "mild"]):
+        public = {**PUBLIC, "labels": labels}
+        said = [
+            'If the text mentions "word1", the label is "warm".',
+            'If the text mentions "snow", the label is "cold".',
+            'If the text mentions "sun", the label is "warm".',
+        ]
+        words = {"cold": "snow", "warm": "sun", "mild": "wind"}
+        made = [
+            Observation({"text": f"{words[label]} word{place % 2} number{place}"}, label)
+            for place in range(60)
+            for label in labels
+        ]
+        one = with_validation(reading(said, made[:60], public), made[60:])
+        found = read("weighted", one, [*made[:2], Observation({"text": "word1"}, "warm")])
+        assert [(labels[it.code], it.entry) for it in found.decisions[:2]] == [
+            ("cold", 1), ("warm", 2)
+        ]  # fmt: skip
+        by_itself = found.decisions[2]
+        assert by_itself.entry == (0 if labels[by_itself.code] == "warm" else None)
+    single = with_validation(reading(SENTENCES[:1], rows(60, 1)), rows(100, 2))
+    warm = [it for it in read("weighted", single, rows(50, 3)).decisions if it.code == 1]
+    assert warm and {it.entry for it in warm} <= {0, None} and 0 in {it.entry for it in warm}

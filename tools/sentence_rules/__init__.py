@@ -23,6 +23,10 @@ if TYPE_CHECKING:
         mentions as mentions,
     )
     from .degrees import rule_degrees as rule_degrees
+    from .missing_values import (
+        missing_value_marks as missing_value_marks,
+        rule_columns as rule_columns,
+    )
     from .prepared_rows import PreparedRows as PreparedRows, TextIndex as TextIndex
     from .quantities import (
         Count as Count,
@@ -55,6 +59,7 @@ _NAMES = {
         "mentions",
     ),
     "degrees": ("rule_degrees",),
+    "missing_values": ("missing_value_marks", "rule_columns"),
     "prepared_rows": ("PreparedRows", "TextIndex"),
     "quantities": ("Count", "Length", "MentionedEntries", "ColumnNumber"),
     "rules": ("NotExact", "PreferenceClause", "Rule", "ConditionClause"),

@@ -29,7 +29,13 @@ from ....records.tasks import ReadsInputs
 from ....tasks import load_family
 from ....tasks.custom.examples import parse_cell
 from ....tasks.io.bad_records import BadRecords
-from ....tasks.io.files import expand_home, locate, read_json, read_jsonl
+from ....tasks.io.files import (
+    SPREADSHEET_SUFFIXES,
+    expand_home,
+    locate,
+    read_json,
+    read_jsonl,
+)
 from ....tasks.io.messages import shorten, warn
 from ....tasks.text.tables import COLUMNAR_SUFFIXES, Table, file_type, read_table
 
@@ -94,6 +100,8 @@ def read_inputs(data: str | Path, problem: Problem) -> PredictionInputs:
     family = load_family(problem.family)
     if isinstance(family, SplitsObservations):
         return _split(family, path, family.read_observations(path, problem))
+    if path.suffix.lower() in SPREADSHEET_SUFFIXES:
+        raise DataError(f"{path}: this is a spreadsheet; save the sheet as CSV")
     source: Any = None
     if registry.is_registered("tasks", problem.task):
         source = registry.load("tasks", problem.task)

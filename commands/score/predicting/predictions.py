@@ -25,7 +25,7 @@ from ....tasks.io.table_files import open_data
 from ....tasks.text.tables import Table
 from ...arguments import validate_call
 from ...option_types import PredictOptions
-from ...outcome import store_path
+from ...outcome import Session, Trace, store_path
 from ...session.bank_files import StoredBank, read_bank
 from ...session.execution import oracle_settings
 from ...session.planning import DEFAULT_CONCURRENCY
@@ -55,19 +55,19 @@ READING_SETTINGS = (
 
 @overload
 def predict(
-    bank: str | Path, data: str | Path | TableLike, *, problem: str | None = None, label: str | None = None,
+    bank: str | Path | Session | Trace, data: str | Path | TableLike, *, problem: str | None = None, label: str | None = None,
     model: str | Proposer | None = None, judge_model: str | Proposer | None = None,
     seed: int | None = None, out: None = None, **settings: Unpack[PredictOptions],
 ) -> Iterator[PredictionRow]: ...  # fmt: skip
 @overload
 def predict(
-    bank: str | Path, data: str | Path | TableLike, *, problem: str | None = None, label: str | None = None,
+    bank: str | Path | Session | Trace, data: str | Path | TableLike, *, problem: str | None = None, label: str | None = None,
     model: str | Proposer | None = None, judge_model: str | Proposer | None = None,
     seed: int | None = None, out: str | Path, **settings: Unpack[PredictOptions],
 ) -> PredictionFile: ...  # fmt: skip
 @validate_call
 def predict(
-    bank: str | Path,
+    bank: str | Path | Session | Trace,
     data: str | Path | TableLike,
     *,
     problem: str | None = None,
@@ -81,7 +81,8 @@ def predict(
     """Apply a bank of hypotheses to new rows, and return one prediction for each row, in order.
 
     Args:
-        bank: a session id, a unique prefix of one, or `last`; or a file that `peirce bank --out`
+        bank: a session id, a unique prefix of one, or `last`; a session as `run` or `load` returns
+            it, whose store is then used if `store` is not set; or a file that `peirce bank --out`
             wrote.
         data: the rows, as a file, a list of dicts or a table. For programs: JSON Lines, JSON, CSV
             or Parquet. Each row is an input, or has the columns `input` and optionally `output`.
@@ -102,9 +103,8 @@ def predict(
     Returns:
         An iterator with a `PredictionRow` for each row, numbered from 1. With `out`, a
         `PredictionFile` after the file was written. `how` is explained in
-        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable, needs_model, or the
-            reason
-        why the hypothesis is undefined for the input.
+        `graphs.inference.Decision`, or is "oracle" or "missing_value". `reason` is unreadable,
+        needs_model, missing_value, or the reason why the hypothesis is undefined for the input.
 
     Raises:
         UsageError: a setting is invalid, or no hypothesis can be applied.
@@ -112,6 +112,9 @@ def predict(
         StoreError: the session cannot be read.
         Unavailable: the model cannot be reached.
     """
+    if isinstance(bank, Session | Trace):
+        settings["store"] = settings.get("store") or bank.store
+        bank = bank.session
     config = run_config(None, settings)
     store = store_path(config.store.store)
     found = read_bank(bank, store)
@@ -177,11 +180,11 @@ def _prepare_sentences(
             "prompts is 'config', but the data set of the bank has no prompts of its own"
         )
     drawn_by = found.settings.get("seed", 0) if seed is None else seed
-    table, rows = read_labelled_rows(data, problem, label)
     concurrency = config.cluster.concurrency or DEFAULT_CONCURRENCY
-    work = SentencePredictions(problem, rows, judged, drawn_by, asked, concurrency)
+    work = SentencePredictions(problem, judged, drawn_by, asked, concurrency)
     work.check(bank)
-    return table, work
+    table, rows = read_labelled_rows(data, problem, label, work.needed_columns())
+    return table, replace(work, rows=rows)
 
 
 def is_labelled_text_bank(

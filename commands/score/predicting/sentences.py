@@ -8,12 +8,17 @@ these data, so its sentences are weighted by the statistics in the file.
 among them those that predict the decided label. All exact sentences count. A sentence that needs a
 model counts only for rows for which the strategy asked the model about this sentence alone. No
 further calls are made to compute the agreement.
+
+If the label that an exact sentence gives to a row depends on a missing value, the sentence does not
+apply to the row. Columns in which the session itself has missing values are an exception, because
+the sentences were tested with these. If no sentence applies for this reason, the row has no
+prediction, and its `reason` is `MISSING_VALUE`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +29,9 @@ from numpy.typing import NDArray
 from ....config import TextSettings
 from ....records import DataError, InputSet, Json, Problem, Proposer, UsageError
 from ....tasks.text.tables import Table, concatenate_tables
+from ....tools.sentence_rules.columns import find_text_columns
+from ....tools.sentence_rules.missing_values import missing_value_marks, rule_columns
+from ....tools.sentence_rules.prepared_rows import PreparedRows, is_missing
 from ...session.settings import check_choice
 from ..judges import ModelSpec
 from .inputs import InputRow
@@ -31,6 +39,9 @@ from .votes import agreement_shares
 
 if TYPE_CHECKING:
     from ....graphs.inference import Decision, Reading
+
+MISSING_VALUE = "missing_value"
+WITHOUT_SENTENCE = ("majority", "weights")  # how a row may be decided that no sentence applies to
 
 
 def check_inference(name: str | None, problem: Problem) -> None:
@@ -50,7 +61,7 @@ def check_inference(name: str | None, problem: Problem) -> None:
 
 
 def read_labelled_rows(
-    data: str | Path, problem: Problem, label: str | None
+    data: str | Path, problem: Problem, label: str | None, needed: Collection[str]
 ) -> tuple[Table, list[InputRow]]:
     """Return the table of a file or folder, and each row with its label if the row has one.
 
@@ -58,6 +69,7 @@ def read_labelled_rows(
         data: the file or folder.
         problem: the problem of the bank, which defines the columns and the labels.
         label: the column of the labels; None for the name in the bank's data.
+        needed: the columns that the data must have. Other columns of the bank may be absent.
 
     Raises:
         DataError: the data does not fit the bank.
@@ -67,7 +79,7 @@ def read_labelled_rows(
 
     names = LabelNames(problem.public["labels"])
     column = label or ("" if "label=" in str(data) else problem.public.get("label_name", ""))
-    tables = read_row_tables(data, problem.public["columns"], column or None)
+    tables = read_row_tables(data, problem.public["columns"], column or None, needed)
     found = []
     for row in (row for _, rows in tables for row in rows):
         expected = None if row.label is None else names.find(row.label)
@@ -88,19 +100,19 @@ class SentencePredictions:
 
     Args:
         problem: the problem, which contains the sentences as its stored bank.
-        rows: the rows to predict.
         settings: how sentences are applied and labels are predicted.
         seed: seed of random draws.
         asked: the model to call, if there is one.
         concurrency: number of calls at the same time.
+        rows: the rows to predict.
     """
 
     problem: Problem
-    rows: Sequence[InputRow]
     settings: TextSettings
     seed: int
     asked: ModelSpec
     concurrency: int
+    rows: Sequence[InputRow] = ()
 
     def make_case(self, proposer: Proposer | None) -> Any:
         """Return the problem as a method sees it, with the sentences of the bank.
@@ -139,6 +151,45 @@ class SentencePredictions:
             warn(f"bank {bank}: {there - kept} of {there} hypotheses are skipped because they"
                  " are duplicates or not sentences")  # fmt: skip
 
+    def needed_columns(self) -> set[str]:
+        """Return the columns that the sentences of the bank use.
+
+        These are all columns if a model judges a sentence, or if no sentence is an exact rule.
+        """
+        case = self.make_case(None)
+        public = self.problem.public
+        rules = [case.row_judge.find_rule(entry.text) for entry in case.stored_entries]
+        exact = [rule for rule in rules if rule is not None]
+        if not exact or (case.row_judge.queries_model and len(exact) < len(rules)):
+            return set(public["columns"])
+        texts = find_text_columns(public)
+        return set().union(*(rule_columns(rule, texts) for rule in exact))
+
+    def _withheld(self, case: Any, inputs: Sequence[Json]) -> dict[str, set[int]]:
+        """Return the `id` of each row to which a sentence does not apply for a missing value.
+
+        The result is by sentence.
+        """
+        from ....tasks.text.family import select_split
+
+        tested = (*self.problem.shown, *select_split(self.problem, "val"))
+        columns = [
+            name
+            for name in self.problem.public["columns"]
+            if any(is_missing(one.get(name)) for one in inputs)
+            and not any(is_missing(one.input.get(name)) for one in tested)
+        ]
+        if not columns:
+            return {}
+        prepared = PreparedRows(inputs, self.problem.public)
+        found = {}
+        for entry in case.stored_entries:
+            rule = case.row_judge.find_rule(entry.text)
+            if rule is not None:
+                marks = missing_value_marks(rule, prepared, columns)
+                found[entry.text] = {id(inputs[place]) for place in np.flatnonzero(marks).tolist()}
+        return found
+
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         """Predict the label of each row, and pass the predictions to `give` in order."""
         from ....graphs.bank.reading import iter_parts, make_reading, select_strategy
@@ -150,13 +201,16 @@ class SentencePredictions:
             name, _ = await select_strategy(case, reading)
             at = 0
             for part in iter_parts(reading, [row.input for row in self.rows]):
-                ballot = _Ballot(reading, part)
+                ballot = _Ballot(reading, part, self._withheld(case, part))
                 found = await predict(name, replace(reading, judge=ballot.judge), part)
                 shares = await ballot.count(case, found.decisions)
                 for decision, share in zip(found.decisions, shares, strict=True):
-                    row, code = self.rows[at], decision.code
+                    row, code, how = self.rows[at], decision.code, decision.how
                     at += 1
-                    label = reading.labels[code] if code >= 0 else None
+                    reason = None if code >= 0 else REASONS[code]
+                    if share is None and how in WITHOUT_SENTENCE and ballot.is_withheld(row.input):
+                        how = reason = MISSING_VALUE
+                    label = reading.labels[code] if reason is None else None
                     entry = decision.entry
                     rule = None if entry is None else reading.entries[entry].text
                     prediction = {
@@ -165,8 +219,8 @@ class SentencePredictions:
                         "prediction": label,
                         "agreement": share,
                         "rule": rule,
-                        "how": decision.how,
-                        "reason": None if code >= 0 else REASONS[code],
+                        "how": how,
+                        "reason": reason,
                         "hypothesis": rule,
                     }
                     if row.has_output:
@@ -181,19 +235,33 @@ class _Ballot:
     Args:
         reading: the bank.
         inputs: the rows of one part.
+        withheld: by sentence, the `id` of each row whose label would depend on a missing value.
         codes: by sentence, the code for each row that it was applied to.
     """
 
     reading: Reading
     inputs: Sequence[Json]
+    withheld: Mapping[str, set[int]]
     codes: dict[str, dict[int, int]] = field(default_factory=dict)
 
     async def judge(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
-        """Apply a sentence as the reading does, and note what it says."""
+        """Apply a sentence as the reading does, and note what it says.
+
+        The sentence does not apply to the rows for which it is withheld.
+        """
+        from ....graphs.inference import DOES_NOT_APPLY
+
         found = await self.reading.judge(text, inputs)
+        if rows := self.withheld.get(text):
+            is_withheld = np.array([id(one) in rows for one in inputs], np.bool_)
+            found = np.where(is_withheld, DOES_NOT_APPLY, found)
         by_row = zip(map(id, inputs), np.asarray(found).tolist(), strict=True)
         self.codes.setdefault(text, {}).update(by_row)
         return found
+
+    def is_withheld(self, row: Json) -> bool:
+        """Return whether a sentence is withheld for a row."""
+        return any(id(row) in rows for rows in self.withheld.values())
 
     async def count(self, case: Any, decisions: Sequence[Decision]) -> list[float | None]:
         """Return the share of the sentences with a label that give the decided one, for each row."""
