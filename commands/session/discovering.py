@@ -27,10 +27,13 @@ class Discovery(Session):
     Attributes:
         kind: what the file was recognized as, such as labelled_rows.
         why: the evidence for this kind.
+        warnings: sentences about properties of the data that may make rules useless, as in
+            `Recognition`; empty if the caller chose the reading.
     """
 
     kind: str
     why: str
+    warnings: Sequence[str] = ()
 
 
 @validate_call
@@ -126,15 +129,38 @@ def discover(
             is invalid.
         PeirceError: any other expected failure, in one sentence.
     """
+    sentences: Sequence[str] = ()
     if reading is None:
         found = recognize(file, target)
-        reading = choose_reading(found)
-        for sentence in found.warnings:
+        reading, sentences = choose_reading(found), found.warnings
+        for sentence in sentences:
             warn(f"{file}: {sentence}")
+    return run_reading(
+        reading, overrides, warnings=sentences, on_event=on_event, callbacks=callbacks
+    )
+
+
+def run_reading(
+    reading: FileReading,
+    overrides: Mapping[str, Any],
+    *,
+    warnings: Sequence[str] = (),
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+) -> Discovery:
+    """Run a session with one reading of a file.
+
+    Args:
+        reading: the reading.
+        overrides: single settings by name, as in `run`.
+        warnings: the warnings of `recognize`, which become part of the outcome.
+        on_event: called with each event of the session.
+        callbacks: LangChain callbacks, for tracing.
+    """
     task, options = run_arguments(reading, overrides)
     session = run(task, on_event=on_event, callbacks=callbacks, **options)
     parts: dict[str, Any] = {one.name: getattr(session, one.name) for one in fields(session)}
-    return Discovery(**parts, kind=reading.kind, why=reading.why)
+    return Discovery(**parts, kind=reading.kind, why=reading.why, warnings=list(warnings))
 
 
 def run_arguments(
