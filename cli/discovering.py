@@ -75,7 +75,11 @@ def discover(
     if dry_run:
         task, together = run_arguments(reading, options)
         counted = plan(task, **together)
-        told: dict[str, Any] = {"kind": reading.kind, "why": reading.why, "command": reading.command}
+        told: dict[str, Any] = {
+            "kind": reading.kind,
+            "why": reading.why,
+            "command": reading.command,
+        }
         told["warnings"] = found.warnings
         emit([{**counted, **told}]) if as_json else summaries.print_forecast(
             text.create_console(), counted
