@@ -64,15 +64,19 @@ class TableSource:
 
     @property
     def columns(self) -> list[ColumnFacts]:
-        """The columns in order. A column that assigns each row to a split of the data is left out."""
+        """The columns in order. A column that assigns each row to a split of the data is left out.
+
+        The last column is the last one that has values: a delimiter at the end of each line adds a
+        column without values.
+        """
         cells = {
             name: cells
             for name, cells in self.table.columns.items()
             if name != SPLIT_COLUMN or name == self.target or not _names_splits(cells)
         }
+        filled = [name for name, some in cells.items() if any(cell is not None for cell in some)]
         return [
-            ColumnFacts(name, some, is_last=place == len(cells))
-            for place, (name, some) in enumerate(cells.items(), 1)
+            ColumnFacts(name, some, is_last=name in filled[-1:]) for name, some in cells.items()
         ]
 
 
@@ -217,6 +221,7 @@ def _find_pair(columns: Sequence[ColumnFacts], target: str | None) -> _Pair | No
         one
         for one in columns
         if one.name not in PAIR_FIELDS
+        and not (one.kind is ColumnKind.EMPTY and not one.name)
         and not (one.kind is ColumnKind.IDENTIFIER and one.is_named_like_identifier)
     ]
     by_name = {one.name.strip().casefold(): one for one in values}
@@ -389,20 +394,24 @@ def _without_target(
 ) -> RecognizedFile:
     readings = _label_readings(source, ranked)
     number = next((one for one in ranked if one.column.kind in NUMBER_KINDS), None)
-    if number is not None and len(readings) < MOST_SHOWN:
-        readings.append(_numeric_reading(source, number.column, number.why))
+    if number is not None:
+        readings[MOST_SHOWN - 1 :] = [_numeric_reading(source, number.column, number.why)]
     if not readings:
         return RecognizedFile(
             reason=f"no column has few values that repeat, as labels do: {_list_kinds(columns[:MOST_SHOWN])}",
             advice="add a column with the label of each row",
         )
-    several = len(ranked) > 1
-    names = _list_names([one.column for one in ranked[:MOST_SHOWN]])
+    named = [one.column for one in ranked[:MOST_SHOWN]]
+    numbers = [one for one in named if one.kind in NUMBER_KINDS]
+    hold = "holds numbers" if len(numbers) == 1 else "hold numbers"
+    reason = f"nothing says which of {_list_names(named)} is the target"
+    if len(ranked) == 1:
+        reason = f"little says that {_list_names(named)} is the target"
+    if numbers:
+        reason += f", and {_list_names(numbers)} {hold}, which no task explains yet"
     return RecognizedFile(
         readings,
-        reason=f"nothing says which of {names} is the target"
-        if several
-        else f"little says that {names} is the target",
+        reason=reason,
         advice=f"name the target: peirce discover {shlex.quote(source.data)} --target COLUMN",
     )
 
