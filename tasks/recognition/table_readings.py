@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...records import Json, UsageError
 from ..io.messages import shorten, suggest_nearest
@@ -138,6 +140,7 @@ class _Pair:
     others: Sequence[ColumnFacts]  # besides the fields of a pair and identifiers
     is_named: bool  # whether the names are those of a pair
     is_directed: bool  # whether names or the user say which one is the output
+    problem: ColumnFacts | None = None  # which problem each pair belongs to
 
     @property
     def has_usual_names(self) -> bool:
@@ -158,6 +161,26 @@ class _Pair:
     @property
     def has_prose(self) -> bool:
         return self.input.words_per_cell >= PROSE
+
+    @property
+    def may_label_texts(self) -> bool:
+        """Whether the inputs are texts and the outputs few other texts or truth values.
+
+        A text that is a part of its input, such as the first letter, is computed and no label.
+        """
+        if self.output.kind not in (ColumnKind.CLASSES, ColumnKind.TRUTH):
+            return False
+        cells = zip(self.input.cells, self.output.cells, strict=True)
+        return _holds_texts(self.input) and not all(str(one) in str(text) for text, one in cells)
+
+    @cached_property
+    def contradicting(self) -> int:
+        """The number of rows that have the same input as another row, and another output."""
+        outputs: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+        problems = [None] * len(self.input.cells) if self.problem is None else self.problem.keys
+        for *place, output in zip(problems, self.input.keys, self.output.keys, strict=True):
+            outputs[tuple(place)][output] += 1
+        return sum(seen.total() for seen in outputs.values() if len(seen) > 1)
 
 
 @dataclass(frozen=True)
@@ -184,7 +207,10 @@ _UNVARIED = {ColumnKind.EMPTY, ColumnKind.CONSTANT}
 _UNDIRECTED = "nothing says whether {output} follows from {input}"
 PAIR_RULES = (
     PairRule(
-        lambda pair: pair.has_usual_names and pair.has_prose and pair.has_few_outputs,
+        lambda pair: (
+            pair.has_usual_names
+            and ((pair.has_prose and pair.has_few_outputs) or pair.may_label_texts)
+        ),
         (_LABELS, _PAIRS),
         "{input} holds texts and {output} few values, which may be labels or outputs of a program",
     ),
@@ -230,7 +256,8 @@ def _find_pair(columns: Sequence[ColumnFacts], target: str | None) -> _Pair | No
             own = (by_name[first], by_name[second])
             others = [one for one in values if one not in own]
             if target in (None, own[1].name):
-                return _Pair(*own, others, is_named=True, is_directed=True)
+                problem = next((one for one in columns if one.name == PAIR_FIELDS[0]), None)
+                return _Pair(*own, others, True, True, problem)
     if len(values) != 2:
         return None
     first_column, second_column = values
@@ -251,6 +278,8 @@ def _read_as_pairs(
             reason=f"besides {_list_names((pair.input, pair.output))} there"
             f" {'is' if len(pair.others) == 1 else 'are'} {_list_names(pair.others)}",
         )
+    if pair.contradicting and not pair.is_named:
+        return None
     rule = next(one for one in PAIR_RULES if one.holds(pair))
     readings = {
         _PAIRS: lambda: pairs,
@@ -259,7 +288,18 @@ def _read_as_pairs(
     }
     names = {"input": repr(pair.input.name), "output": repr(pair.output.name)}
     found = [readings[kind]() for kind in rule.kinds]
-    return RecognizedFile(found, reason=rule.doubt.format(**names)) if found else None
+    reason = rule.doubt.format(**names)
+    if not reason and pair.contradicting:
+        reason = (
+            f"{count_of(pair.contradicting, 'row')} have the same {names['input']} as a row with"
+            f" another {names['output']}, so no program gives all outputs"
+        )
+    return RecognizedFile(found, reason=reason) if found else None
+
+
+def _holds_texts(column: ColumnFacts) -> bool:
+    texts = (ColumnKind.TEXT, ColumnKind.CLASSES, ColumnKind.IDENTIFIER)
+    return column.kind in texts and all(isinstance(cell, str) for cell in column.filled)
 
 
 def _holds_numbers(column: ColumnFacts) -> bool:
@@ -441,7 +481,9 @@ def _as_pairs(
     source: TableSource, target: ColumnFacts, columns: Sequence[ColumnFacts]
 ) -> list[Reading]:
     pair = None if target.kind in _UNVARIED else _find_pair(columns, target.name)
-    return [] if pair is None or pair.others else [_pairs_reading(source, pair, columns)]
+    if pair is None or pair.others or pair.contradicting:
+        return []
+    return [_pairs_reading(source, pair, columns)]
 
 
 def _numeric_reading(source: TableSource, target: ColumnFacts, why: str) -> Reading:

@@ -269,6 +269,23 @@ def shapes() -> Iterator[Shape]:
     )
     yield table("pairs_trailing_comma.csv", ["input", "output", ""],
                 [[r["input"], r["output"], None] for r in PAIR_ROWS], "pairs")  # fmt: skip
+    short = ["all good", "no", "fine", "awful", "nice", "great", "rather bad"]
+    yield table("short_texts.csv", ["input", "output"], [[a, label(i, "pos neg")] for i, a in enumerate(short)],
+                "unsure", says="--label output")  # fmt: skip
+    yield table(
+        "short_true.csv",
+        ["input", "output"],
+        [[a, len(a) > 4] for a in short],
+        "unsure",
+        says="--label output",
+    )
+    yield table("first_letters.csv", ["input", "output"], [[a, a[0]] for a in [*short, "new", "always"]], "pairs")  # fmt: skip
+    yield table("contradicting_pairs.csv", ["input", "output"], [[i % 5, i] for i in range(9)], "unsure",
+                says="8 rows have the same 'input' as a row with another 'output'")  # fmt: skip
+    yield table("days.csv", ["day", "count"], [[f"2024-03-{i + 1:02}", i % 7] for i in range(28)],
+                "unsure", target="day", says="'day' holds dates")  # fmt: skip
+    yield text("pairs_of_problems.jsonl", lines([{"problem": p, "input": [i], "output": [i + n]} for n, p in enumerate("pq") for i in range(4)]),
+               "pairs")  # fmt: skip
     yield table("even.csv", ["input", "output"], [[i, i % 2 == 0] for i in range(12)], "pairs")
     yield text(
         "xy_lists.jsonl", lines([{"x": r["input"], "y": r["output"]} for r in PAIR_ROWS]), "pairs"
