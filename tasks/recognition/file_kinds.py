@@ -36,12 +36,15 @@ TABLE_TASKS = ("labels", "examples")
 _WORLD_KEYS = {"worlds", "theory", "regime"}
 
 
-def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFile:
+def recognize_file(
+    path: str | Path, target: str | None = None, *, is_copy: bool = False
+) -> RecognizedFile:
     """Return the possible contents of a file or folder, with the commands that can read it.
 
     Args:
         path: The file or folder. Settings of the task `labels` may follow, as in `PATH?label=NAME`.
         target: The name of the target column (the column to explain), or None to find the column.
+        is_copy: Whether the file is a copy of a table in memory, so that advice names no file.
 
     Raises:
         UsageError: There is no such file, its name does not fit its content, or `target` is not a
@@ -63,7 +66,7 @@ def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFil
         if form in (".yaml", ".yml"):
             return _recognize_yaml(data, place)
         if form in (".json", ".jsonl", ".ndjson"):
-            return _recognize_json(data, place, form, named)
+            return _recognize_json(data, place, form, named, is_copy)
         return _recognize_rows(data, place, named)
 
 
@@ -86,11 +89,13 @@ def is_for_other_task(task: str, path: str | Path, target: str | None = None) ->
     return is_table or others
 
 
-def _recognize_rows(data: str, place: Path, target: str | None) -> RecognizedFile:
+def _recognize_rows(
+    data: str, place: Path, target: str | None, is_copy: bool = False
+) -> RecognizedFile:
     with BadRecords(place) as bad:
         (table,) = infer_types([read_table(place, bad, MOST_ROWS)])
     complete = len(table) < MOST_ROWS
-    found = read_as_table(TableSource(data, table, complete, target))
+    found = read_as_table(TableSource(data, table, complete, target, is_copy))
     if found.reason and not complete:
         return replace(found, reason=f"{found.reason} (in the first {MOST_ROWS:,} rows)")
     return found
@@ -169,12 +174,15 @@ def _recognize_yaml(data: str, place: Path) -> RecognizedFile:
 # --- JSON -----------------------------------------------------------------------------
 
 
-def _recognize_json(data: str, place: Path, form: str, target: str | None) -> RecognizedFile:
+def _recognize_json(
+    data: str, place: Path, form: str, target: str | None, is_copy: bool
+) -> RecognizedFile:
     if form != ".json" or is_json_lines(text := read_text(place)):
         head = [row for _, row in islice(read_jsonl(place), 1)]
         if shape := _find_shape(head):
             return shape(data)
-        return _find_unreadable_shape(data, head) or _recognize_rows(data, place, target)
+        unreadable = _find_unreadable_shape(data, head)
+        return unreadable or _recognize_rows(data, place, target, is_copy)
     value = parse_json_file_text(text, place)
     if shape := _find_shape(value):
         return shape(data)
