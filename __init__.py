@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         Study,
     )
     from .commands.score.studying import study
-    from .commands.session.discovering import Discovery, discover, recognize
+    from .commands.session.discovering import Discovery, adiscover, discover, recognize
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.results import (
         BankRow,
@@ -127,19 +127,19 @@ __all__ = [
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightCount",
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
-    "TrainingCurves", "TrainingRecord", "TrainingRow", "agree", "aresume", "arun", "bank",
-    "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded", "load",
-    "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize", "replay",
-    "report", "resume", "run", "sessions", "show", "study", "tasks_audit", "tasks_generate",
-    "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train", "train_labels", "train_quick",
-    "training_curves", "trainings", "view",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
+    "bank", "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded",
+    "load", "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize",
+    "replay", "report", "resume", "run", "sessions", "show", "study", "tasks_audit",
+    "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
+    "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
 
 # The module of each public name. The imports above repeat this for type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
-    "commands.session.discovering": "discover recognize Discovery",
+    "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
     "commands.score.predicting": "predict",

@@ -57,31 +57,36 @@ def discover(
     **settings: Any,
 ) -> None:
     """Look at a file of data and run a session with the task that fits it."""
-    from .. import discover as run_discovery
     from .. import plan, recognize
-    from ..commands.session.discovering import run_arguments
+    from ..commands.session.discovering import run_arguments, run_reading
     from ..reports.screen import summaries, text
     from ..reports.screen.progress import SessionProgress
 
     found = recognize(file, target)
     reading = _choose(found)
-    if not quiet:
-        _print_lines(
-            f"{file}: {reading.summary}",
-            f"starting {reading.command}, because {reading.why}",
-            *(f"warning: {sentence}" for sentence in found.warnings),
-        )
+    if not found.command and reading.options.get("label"):  # the warnings depend on the target
+        found = recognize(file, str(reading.options["label"]))
+    _print_lines(
+        f"{file}: {reading.summary}",
+        f"starting {reading.command}, because {reading.why}",
+        *(f"warning: {sentence}" for sentence in found.warnings),
+    )
     options = apply_defaults(context, str(reading.task), settings)
     if dry_run:
         task, together = run_arguments(reading, options)
         counted = plan(task, **together)
-        told = {"kind": reading.kind, "why": reading.why, "command": reading.command}
+        told: dict[str, Any] = {
+            "kind": reading.kind,
+            "why": reading.why,
+            "command": reading.command,
+        }
+        told["warnings"] = found.warnings
         emit([{**counted, **told}]) if as_json else summaries.print_forecast(
             text.create_console(), counted
         )
         return
     with SessionProgress(quiet=quiet) as screen:
-        session = run_discovery(file, target, reading=reading, on_event=screen, **options)
+        session = run_reading(reading, options, warnings=found.warnings, on_event=screen)
     print_and_exit(session, as_json, all_metrics)
 
 

@@ -20,6 +20,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, NamedTuple, Self, dataclass_transform
 
 from ..records import Json
+from ..records.tables import RowTable
 
 _REST, _UNPRINTED = {"rest": True}, {"unprinted": True}
 
@@ -155,7 +156,7 @@ def _plain(value: Any) -> Json:
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    return value
+    return str(value) if isinstance(value, RowTable) else value
 
 
 def _builder(kind: Any) -> Callable[[Any], Any]:

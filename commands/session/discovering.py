@@ -1,24 +1,31 @@
-"""The commands `recognize`, which says what a data file contains, and `discover`, which runs a
-session on the file.
+"""The commands `recognize`, which says what data contain, and `discover`, which runs a session on the
+data. The data are a file, a folder or a table in memory.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from ...records import Json, UsageError
+from ...records.tables import RowTable, TableLike, read_table
+from ...tasks.io.files import split_settings
 from ...tasks.io.messages import warn
+from ...tasks.io.table_files import open_data
 from ...tasks.recognition.file_kinds import recognize_file
-from ...tasks.recognition.readings import FileKind, RecognizedFile
+from ...tasks.recognition.readings import FileKind, Reading, RecognizedFile
 from ..arguments import validate_call
 from ..option_types import RunOptions
 from ..outcome import Session
+from .event_loops import run_in_thread
 from .execution import OnEvent
 from .results import FileReading, Recognition
 from .running import run
+
+PAIR_COLUMNS = ("input", "output", "problem", "split")  # settings of the path of pairs
 
 
 class Discovery(Session):
@@ -27,44 +34,83 @@ class Discovery(Session):
     Attributes:
         kind: what the file was recognized as, such as labelled_rows.
         why: the evidence for this kind.
+        warnings: sentences about properties of the data that may make rules useless, as in
+            `Recognition`; empty if the caller chose the reading.
     """
 
     kind: str
     why: str
+    warnings: Sequence[str] = ()
 
 
 @validate_call
-def recognize(file: str | Path, target: str | None = None) -> Recognition:
-    """Return what a data file or folder contains, and commands that run a session on it.
+def recognize(file: str | Path | TableLike, target: str | None = None) -> Recognition:
+    """Return what data contain, and commands that run a session on them.
 
     At most 100,000 rows are read. No session is started.
 
     Args:
-        file: a CSV, TSV, JSON, JSONL or Parquet file, uncompressed or gzip, or a folder.
+        file: a CSV, TSV, JSON, JSONL or Parquet file, uncompressed or gzip, or a folder; or a list of
+            dicts or a table of pandas, Polars, DuckDB or Arrow. The commands for a table are calls in
+            Python.
         target: the column to explain; None to choose the column by its name, values and position.
 
     Raises:
         UsageError: the file does not exist, its name does not fit its content, or `target` is not a
-            column of the file.
-        DataError: the file is empty or damaged.
+            column of the data.
+        DataError: the file is empty or damaged, or the table cannot be read.
     """
-    found = recognize_file(file, target)
-    readings = [
-        FileReading(
-            kind=str(one.kind), task=one.task, options=dict(one.options), summary=one.summary,
-            why=one.why, command=one.command,
-        )
-        for one in found.readings
-    ]  # fmt: skip
-    first = found.certain
+    if isinstance(file, str | Path):
+        found = recognize_file(file, target)
+        return _describe(str(file), found, [_file_reading(one) for one in found.readings])
+    table = read_table(file)
+    with open_data(table) as path:
+        found = recognize_file(path, target, is_copy=True)
+        readings = [_table_reading(one, table) for one in found.readings]
+    reason = found.reason.replace(str(path), str(table))
+    return _describe(str(table), replace(found, reason=reason), readings)
+
+
+def _describe(name: str, found: RecognizedFile, readings: Sequence[FileReading]) -> Recognition:
+    first = readings[0] if found.certain is not None else None
     return Recognition(
-        file=str(file),
-        kind=str(FileKind.UNSURE if first is None else first.kind),
+        file=name,
+        kind=str(FileKind.UNSURE) if first is None else first.kind,
         why=found.reason if first is None else first.why,
         command="" if first is None else first.command,
         readings=readings,
         warnings=list(found.warnings),
         advice=_advise(found),
+    )
+
+
+def _file_reading(reading: Reading) -> FileReading:
+    return FileReading(
+        kind=str(reading.kind), task=reading.task, options=dict(reading.options),
+        summary=reading.summary, why=reading.why, command=reading.command,
+    )  # fmt: skip
+
+
+def _table_reading(reading: Reading, table: RowTable) -> FileReading:
+    """Return a reading of a temporary copy of a table as one of the table, with a call in Python."""
+    _, fields = split_settings(str(reading.options["data"]), PAIR_COLUMNS)
+    options = {**reading.options, "data": _rename_columns(table, fields) if fields else table}
+    cells = ", ".join(f"{name!r}: row[{column!r}]" for name, column in fields.items())
+    data = f"[{{{cells}}} for row in rows]" if fields else "table"
+    others = [f"{name}={value!r}" for name, value in options.items() if name != "data"]
+    call = ", ".join([repr(reading.task), f"data={data}", *others])
+    return replace(
+        _file_reading(reading),
+        options=options,
+        command="" if reading.task is None else f"peirce.run({call})",
+    )
+
+
+def _rename_columns(table: RowTable, fields: Mapping[str, str]) -> RowTable:
+    """Return the columns of a table that `fields` names, under the keys of `fields`."""
+    rows = map(json.loads, table.content.splitlines())
+    return read_table(
+        [{name: row[column] for name, column in fields.items() if column in row} for row in rows]
     )
 
 
@@ -74,7 +120,7 @@ def _advise(found: RecognizedFile) -> str:
         return found.advice
     return (
         "no task explains numbers yet: add a column of classes, for example whether the number is"
-        " above its median, and name it with --target"
+        " above its median, and name it as the target"
     )
 
 
@@ -102,7 +148,7 @@ def choose_reading(found: Recognition) -> FileReading:
 
 @validate_call
 def discover(
-    file: str | Path,
+    file: str | Path | TableLike,
     target: str | None = None,
     *,
     reading: FileReading | None = None,
@@ -110,10 +156,11 @@ def discover(
     callbacks: Sequence[Any] = (),
     **overrides: Unpack[RunOptions],
 ) -> Discovery:
-    """Recognize what a data file contains, and run a session with the task that fits the file.
+    """Recognize what data contain, and run a session with the task that fits them.
 
     Args:
-        file: a CSV, TSV, JSON, JSONL or Parquet file, uncompressed or gzip, or a folder.
+        file: a CSV, TSV, JSON, JSONL or Parquet file, uncompressed or gzip, or a folder; or a list of
+            dicts or a table of pandas, Polars, DuckDB or Arrow.
         target: the column to explain; None to choose the column by its name, values and position.
         reading: a reading from the result of `recognize`, which then is used without reading the
             file again; None for the reading that is certain.
@@ -126,15 +173,56 @@ def discover(
             is invalid.
         PeirceError: any other expected failure, in one sentence.
     """
+    sentences: Sequence[str] = ()
     if reading is None:
         found = recognize(file, target)
-        reading = choose_reading(found)
-        for sentence in found.warnings:
-            warn(f"{file}: {sentence}")
+        reading, sentences = choose_reading(found), found.warnings
+        for sentence in sentences:
+            warn(f"{found.file}: {sentence}")
+    return run_reading(
+        reading, overrides, warnings=sentences, on_event=on_event, callbacks=callbacks
+    )
+
+
+async def adiscover(
+    file: str | Path | TableLike,
+    target: str | None = None,
+    *,
+    reading: FileReading | None = None,
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    **overrides: Unpack[RunOptions],
+) -> Discovery:
+    """Run a session as `discover` does, without blocking the running event loop.
+
+    The session runs in another thread, as in `arun`. Arguments and errors are those of `discover`.
+    """
+    return await run_in_thread(
+        discover, file, target, reading=reading, on_event=on_event, callbacks=callbacks, **overrides
+    )
+
+
+def run_reading(
+    reading: FileReading,
+    overrides: Mapping[str, Any],
+    *,
+    warnings: Sequence[str] = (),
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+) -> Discovery:
+    """Run a session with one reading of a file.
+
+    Args:
+        reading: the reading.
+        overrides: single settings by name, as in `run`.
+        warnings: the warnings of `recognize`, which become part of the outcome.
+        on_event: called with each event of the session.
+        callbacks: LangChain callbacks, for tracing.
+    """
     task, options = run_arguments(reading, overrides)
     session = run(task, on_event=on_event, callbacks=callbacks, **options)
     parts: dict[str, Any] = {one.name: getattr(session, one.name) for one in fields(session)}
-    return Discovery(**parts, kind=reading.kind, why=reading.why)
+    return Discovery(**parts, kind=reading.kind, why=reading.why, warnings=list(warnings))
 
 
 def run_arguments(

@@ -36,12 +36,15 @@ TABLE_TASKS = ("labels", "examples")
 _WORLD_KEYS = {"worlds", "theory", "regime"}
 
 
-def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFile:
+def recognize_file(
+    path: str | Path, target: str | None = None, *, is_copy: bool = False
+) -> RecognizedFile:
     """Return the possible contents of a file or folder, with the commands that can read it.
 
     Args:
         path: The file or folder. Settings of the task `labels` may follow, as in `PATH?label=NAME`.
         target: The name of the target column (the column to explain), or None to find the column.
+        is_copy: Whether the file is a copy of a table in memory, so that advice names no file.
 
     Raises:
         UsageError: There is no such file, its name does not fit its content, or `target` is not a
@@ -63,7 +66,7 @@ def recognize_file(path: str | Path, target: str | None = None) -> RecognizedFil
         if form in (".yaml", ".yml"):
             return _recognize_yaml(data, place)
         if form in (".json", ".jsonl", ".ndjson"):
-            return _recognize_json(data, place, form, named)
+            return _recognize_json(data, place, form, named, is_copy)
         return _recognize_rows(data, place, named)
 
 
@@ -86,11 +89,13 @@ def is_for_other_task(task: str, path: str | Path, target: str | None = None) ->
     return is_table or others
 
 
-def _recognize_rows(data: str, place: Path, target: str | None) -> RecognizedFile:
+def _recognize_rows(
+    data: str, place: Path, target: str | None, is_copy: bool = False
+) -> RecognizedFile:
     with BadRecords(place) as bad:
         (table,) = infer_types([read_table(place, bad, MOST_ROWS)])
     complete = len(table) < MOST_ROWS
-    found = read_as_table(TableSource(data, table, complete, target))
+    found = read_as_table(TableSource(data, table, complete, target, is_copy))
     if found.reason and not complete:
         return replace(found, reason=f"{found.reason} (in the first {MOST_ROWS:,} rows)")
     return found
@@ -169,12 +174,15 @@ def _recognize_yaml(data: str, place: Path) -> RecognizedFile:
 # --- JSON -----------------------------------------------------------------------------
 
 
-def _recognize_json(data: str, place: Path, form: str, target: str | None) -> RecognizedFile:
+def _recognize_json(
+    data: str, place: Path, form: str, target: str | None, is_copy: bool
+) -> RecognizedFile:
     if form != ".json" or is_json_lines(text := read_text(place)):
         head = [row for _, row in islice(read_jsonl(place), 1)]
         if shape := _find_shape(head):
             return shape(data)
-        return _find_unreadable_shape(data, head) or _recognize_rows(data, place, target)
+        unreadable = _find_unreadable_shape(data, head)
+        return unreadable or _recognize_rows(data, place, target, is_copy)
     value = parse_json_file_text(text, place)
     if shape := _find_shape(value):
         return shape(data)
@@ -242,11 +250,51 @@ def _are_listed_pairs(value: Json) -> bool:
     )
 
 
+def _is_split_table(value: Json) -> bool:
+    """Return whether a value has the form of pandas' `to_json(orient="split")`."""
+    names, rows = (value.get(key) for key in ("columns", "data")) if _are_named(value) else ((), ())
+    return isinstance(names, list) and isinstance(rows, list) and _are(list, rows)
+
+
+def _are_named(value: Json) -> bool:
+    return isinstance(value, dict) and bool(value)
+
+
+def _are_named_objects(value: Json) -> bool:
+    return _are_named(value) and _are(dict, value)
+
+
+def _are_columns_of_cells(value: Json) -> bool:
+    """Return whether a value has the form of pandas' `to_json()`: {column: {row number: cell}}."""
+    return (
+        _are_named_objects(value)
+        and all(_are_row_numbers(one) for one in value.values())
+        and not _are_row_numbers(value)
+    )
+
+
+def _are_rows_by_name(value: Json) -> bool:
+    """Return whether a value is {row: {column: cell}}: the outer names are numbers, or the objects
+    have different names inside.
+    """
+    if not _are_named_objects(value) or _are_columns_of_cells(value):
+        return False
+    names = {frozenset(one) for one in value.values()}
+    numbered = _are_row_numbers(value) and not all(map(_are_row_numbers, value.values()))
+    return numbered or len(names) > 1
+
+
+def _are_row_numbers(names: Mapping[str, Json]) -> bool:
+    return bool(names) and all(name.isdecimal() for name in names)
+
+
 _REWRITE = (
     'write them as a list of objects and look at that: python -c "import json, sys; v ='
     " json.load(open(sys.argv[1])); json.dump(ROWS, open('rows.json', 'w'))\" DATA"
     " && peirce discover rows.json"
 )
+_BY_ROW = "list(v.values())"
+_BY_COLUMN = "[{c: v[c].get(r) for c in v} for r in {r: 0 for c in v for r in v[c]}]"
 # (whether a JSON value has the shape, why no task reads it, what to do)
 UNREADABLE_SHAPES: Sequence[tuple[Callable[[Json], bool], str, str]] = (
     (
@@ -267,6 +315,11 @@ UNREADABLE_SHAPES: Sequence[tuple[Callable[[Json], bool], str, str]] = (
         'write each pair as {"input": …, "output": …}, or each row as an object with its column names',
     ),
     (
+        _is_split_table,
+        "the names of the columns and the rows are in separate lists",
+        _REWRITE.replace("ROWS", "[dict(zip(v['columns'], row)) for row in v['data']]"),
+    ),
+    (
         _are_listed_pairs,
         "it lists pairs for each problem, as files for --observations do, which only choose the shown"
         " pairs of other data",
@@ -275,12 +328,27 @@ UNREADABLE_SHAPES: Sequence[tuple[Callable[[Json], bool], str, str]] = (
     (
         _has_rows_inside,
         "the rows are inside another object",
-        _REWRITE.replace("ROWS", "next(x for x in v.values() if isinstance(x, list))"),
+        _REWRITE.replace(
+            "ROWS",
+            "next(x for x in v.values() if isinstance(x, list) and x and isinstance(x[0], dict))",
+        ),
     ),
     (
-        lambda value: isinstance(value, dict) and _are(dict, value),
+        _are_columns_of_cells,
+        "it holds an object for each column, with a cell for each row number",
+        _REWRITE.replace("ROWS", _BY_COLUMN),
+    ),
+    (
+        _are_rows_by_name,
         "it holds an object for each row, under the name of the row",
-        _REWRITE.replace("ROWS", "list(v.values())"),
+        _REWRITE.replace("ROWS", _BY_ROW),
+    ),
+    (
+        _are_named_objects,
+        "it holds objects inside an object, and nothing says whether the outer names are those of rows"
+        " or of columns",
+        f"if they are rows, {_REWRITE.replace('ROWS', _BY_ROW)}; if they are columns,"
+        f" {_REWRITE.replace('ROWS', _BY_COLUMN)}",
     ),
     (
         lambda value: isinstance(value, dict) and not _are(list, value),

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...records import Json, UsageError
 from ..io.messages import shorten, suggest_nearest
 from ..text.own_rows import SPLIT_COLUMN, find_split
-from ..text.tables import Table
+from ..text.tables import Table, file_type
 from .column_facts import ColumnFacts, ColumnKind
+from .column_pairs import (
+    PAIR_FIELDS,
+    PAIR_RULES,
+    UNVARIED,
+    ColumnPair,
+    find_pair,
+)
 from .readings import FileKind, Reading, RecognizedFile, add_settings, count_of
-from .table_warnings import find_leaks, find_warnings
+from .table_warnings import find_leaks, find_warnings, list_names
 from .target_choice import (
     CLASS_KINDS,
     NUMBER_KINDS,
@@ -31,17 +38,9 @@ from .target_choice import (
     rank_targets,
 )
 
-PAIR_NAMES = (
-    ("input", "output"), ("x", "y"), ("in", "out"), ("question", "answer"), ("q", "a"),
-    ("source", "target"), ("src", "tgt"), ("before", "after"), ("from", "to"),
-    ("prompt", "completion"), ("prompt", "response"), ("instruction", "response"),
-    ("instruction", "output"), ("raw", "clean"), ("original", "corrected"), ("argument", "result"),
-    ("arguments", "result"),
-)  # fmt: skip
-PAIR_FIELDS = ("problem", "split")  # may stand beside the input and the output of a pair
-PROSE = 3  # words of a text that is more than a value
 FEW_LABELS = 20  # as many labels are accepted in any number of rows (text/problems.py)
 MOST_SHOWN = 4  # readings that are listed where none is certain
+MOST_COLUMNS = 20  # columns that are listed in a command
 NOT_INPUTS = (ColumnKind.EMPTY, ColumnKind.CONSTANT, ColumnKind.IDENTIFIER, ColumnKind.STRUCTURE)
 _DATA = re.compile(r"[-+]?[\d.,/:%-]*\d[\d.,/:%-]*")
 
@@ -55,24 +54,30 @@ class TableSource:
         table: The table, which may contain only the first rows of the file.
         is_complete: Whether `table` contains all rows of the file.
         target: The target column that the user names, or None.
+        is_copy: Whether the file is a copy of a table in memory, so that advice names no file.
     """
 
     data: str
     table: Table
     is_complete: bool = True
     target: str | None = None
+    is_copy: bool = False
 
     @property
     def columns(self) -> list[ColumnFacts]:
-        """The columns in order. A column that assigns each row to a split of the data is left out."""
+        """The columns in order. A column that assigns each row to a split of the data is left out.
+
+        The last column is the last one that has values: a delimiter at the end of each line adds a
+        column without values.
+        """
         cells = {
             name: cells
             for name, cells in self.table.columns.items()
             if name != SPLIT_COLUMN or name == self.target or not _names_splits(cells)
         }
+        filled = [name for name, some in cells.items() if any(cell is not None for cell in some)]
         return [
-            ColumnFacts(name, some, is_last=place == len(cells))
-            for place, (name, some) in enumerate(cells.items(), 1)
+            ColumnFacts(name, some, is_last=name in filled[-1:]) for name, some in cells.items()
         ]
 
 
@@ -89,17 +94,19 @@ def read_as_table(source: TableSource) -> RecognizedFile:
     columns = source.columns
     names = [one.name for one in columns]
     if source.target is not None and source.target not in names:
+        option = "target" if source.is_copy else "--target"
         raise UsageError(
-            f"--target {source.target}: {source.data} has no such column"
+            f"{option} {source.target}: {source.data} has no such column"
             f"{suggest_nearest(source.target, names)}"
         )
-    if source.target is None and source.table.unit == "line" and (cell := _find_data_name(columns)):
+    has_header = file_type(source.table.path) in (".csv", ".tsv")
+    if source.target is None and has_header and (cell := _find_data_name(columns)):
         return RecognizedFile(
             reason=f"the first line holds {cell!r}, so it looks like data, not like column names",
             advice="put a line with the names of the columns before it, or name the target column"
             " if these are names",
         )
-    pair = _find_pair(columns, source.target)
+    pair = find_pair(columns, source.target)
     found = None if pair is None else _read_as_pairs(source, pair, columns)
     if found is not None:
         return found
@@ -127,115 +134,8 @@ def _find_data_name(columns: Sequence[ColumnFacts]) -> str | None:
 # --- pairs ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Pair:
-    input: ColumnFacts
-    output: ColumnFacts
-    others: Sequence[ColumnFacts]  # besides the fields of a pair and identifiers
-    is_named: bool  # whether the names are those of a pair
-    is_directed: bool  # whether names or the user say which one is the output
-
-    @property
-    def has_usual_names(self) -> bool:
-        return (self.input.name, self.output.name) == PAIR_NAMES[0]
-
-    @property
-    def is_structured(self) -> bool:
-        return ColumnKind.STRUCTURE in (self.input.kind, self.output.kind)
-
-    @property
-    def is_numeric(self) -> bool:
-        return _holds_numbers(self.input) and _holds_numbers(self.output)
-
-    @property
-    def has_few_outputs(self) -> bool:
-        return self.output.kind in CLASS_KINDS
-
-    @property
-    def has_prose(self) -> bool:
-        return self.input.words_per_cell >= PROSE
-
-
-@dataclass(frozen=True)
-class PairRule:
-    """A rule that decides the content of a table with one input and one output column.
-
-    The rules are tried in order, and the first rule whose condition holds is applied.
-
-    Attributes:
-        holds: Returns whether the condition of the rule holds for the two columns.
-        kinds: The possible kinds of content, the most likely first; empty if the table has no
-            pairs.
-        doubt: The reason why the first kind is not certain, with the placeholders {input} and
-            {output} for the column names; "" if the first kind is certain.
-    """
-
-    holds: Callable[[_Pair], bool]
-    kinds: tuple[FileKind, ...]
-    doubt: str = ""
-
-
-_PAIRS, _LABELS, _NUMBER = FileKind.PAIRS, FileKind.LABELLED_ROWS, FileKind.NUMERIC_TARGET
-_UNVARIED = {ColumnKind.EMPTY, ColumnKind.CONSTANT}
-_UNDIRECTED = "nothing says whether {output} follows from {input}"
-PAIR_RULES = (
-    PairRule(
-        lambda pair: pair.has_usual_names and pair.has_prose and pair.has_few_outputs,
-        (_LABELS, _PAIRS),
-        "{input} holds texts and {output} few values, which may be labels or outputs of a program",
-    ),
-    PairRule(lambda pair: pair.has_usual_names, (_PAIRS,)),
-    PairRule(lambda pair: pair.is_structured and pair.is_directed, (_PAIRS,)),
-    PairRule(lambda pair: pair.is_structured and not pair.has_few_outputs, (_PAIRS,), _UNDIRECTED),
-    PairRule(
-        lambda pair: pair.is_structured,
-        (_PAIRS,),
-        "{input} holds lists or objects, from which sentences about rows cannot follow",
-    ),
-    PairRule(
-        lambda pair: pair.is_named and pair.has_few_outputs and not pair.has_prose,
-        (_PAIRS, _LABELS),
-        "{output} may hold outputs of a program or labels",
-    ),
-    PairRule(
-        lambda pair: pair.is_named and pair.is_numeric,
-        (_PAIRS, _NUMBER),
-        "{output} may hold outputs of a program or a number to predict",
-    ),
-    PairRule(lambda pair: pair.has_few_outputs or _holds_numbers(pair.output), ()),
-    PairRule(lambda pair: {pair.input.kind, pair.output.kind} & _UNVARIED != set(), ()),
-    PairRule(lambda pair: pair.is_directed, (_PAIRS,)),
-    PairRule(lambda pair: has_target_name(pair.output), ()),
-    PairRule(lambda pair: pair.input.kind in CLASS_KINDS or _holds_numbers(pair.input), ()),
-    PairRule(lambda pair: True, (_PAIRS,), f"no column has few values, and {_UNDIRECTED}"),
-)
-
-
-def _find_pair(columns: Sequence[ColumnFacts], target: str | None) -> _Pair | None:
-    """Return the two columns that may be input and output, if there are such."""
-    values = [
-        one
-        for one in columns
-        if one.name not in PAIR_FIELDS
-        and not (one.kind is ColumnKind.IDENTIFIER and one.is_named_like_identifier)
-    ]
-    by_name = {one.name.strip().casefold(): one for one in values}
-    for first, second in PAIR_NAMES:
-        if first in by_name and second in by_name and (len(values) == 2 or first == "input"):
-            own = (by_name[first], by_name[second])
-            others = [one for one in values if one not in own]
-            if target in (None, own[1].name):
-                return _Pair(*own, others, is_named=True, is_directed=True)
-    if len(values) != 2:
-        return None
-    first_column, second_column = values
-    if target == first_column.name:
-        first_column, second_column = second_column, first_column
-    return _Pair(first_column, second_column, [], False, target is not None)
-
-
 def _read_as_pairs(
-    source: TableSource, pair: _Pair, columns: Sequence[ColumnFacts]
+    source: TableSource, pair: ColumnPair, columns: Sequence[ColumnFacts]
 ) -> RecognizedFile | None:
     """Return what the table was taken for if it may hold pairs, else None."""
     pairs = _pairs_reading(source, pair, columns)
@@ -243,30 +143,33 @@ def _read_as_pairs(
         labels = _label_readings(source, rank_targets(columns))
         return RecognizedFile(
             [pairs, *labels][:MOST_SHOWN],
-            reason=f"besides {_list_names((pair.input, pair.output))} there"
-            f" {'is' if len(pair.others) == 1 else 'are'} {_list_names(pair.others)}",
+            reason=f"besides {list_names((pair.input, pair.output))} there"
+            f" {'is' if len(pair.others) == 1 else 'are'} {list_names(pair.others)}",
         )
+    if pair.contradicting and not pair.is_named:
+        return None
     rule = next(one for one in PAIR_RULES if one.holds(pair))
     readings = {
-        _PAIRS: lambda: pairs,
-        _LABELS: lambda: _labels_reading(source, pair.output, "its values are few and repeat"),
-        _NUMBER: lambda: _numeric_reading(source, pair.output, ""),
+        FileKind.PAIRS: lambda: pairs,
+        FileKind.LABELLED_ROWS: lambda: _labels_reading(
+            source, pair.output, "its values are few and repeat"
+        ),
+        FileKind.NUMERIC_TARGET: lambda: _numeric_reading(source, pair.output, ""),
     }
     names = {"input": repr(pair.input.name), "output": repr(pair.output.name)}
     found = [readings[kind]() for kind in rule.kinds]
-    return RecognizedFile(found, reason=rule.doubt.format(**names)) if found else None
+    reason = rule.doubt.format(**names)
+    if not reason and pair.contradicting:
+        reason = (
+            f"{count_of(pair.contradicting, 'row')} have the same {names['input']} as a row with"
+            f" another {names['output']}, so no program gives all outputs"
+        )
+    return RecognizedFile(found, reason=reason) if found else None
 
 
-def _holds_numbers(column: ColumnFacts) -> bool:
-    numbers = (*NUMBER_KINDS, ColumnKind.CODES)
-    return column.kind in numbers or all(isinstance(cell, int | float) for cell in column.filled)
-
-
-def _list_names(columns: Sequence[ColumnFacts]) -> str:
-    return join_words([repr(shorten(one.name)) for one in columns], "and")
-
-
-def _pairs_reading(source: TableSource, pair: _Pair, columns: Sequence[ColumnFacts]) -> Reading:
+def _pairs_reading(
+    source: TableSource, pair: ColumnPair, columns: Sequence[ColumnFacts]
+) -> Reading:
     data = source.data
     if not pair.has_usual_names or pair.others:
         fields = {"input": pair.input.name, "output": pair.output.name}
@@ -351,7 +254,7 @@ def _check_inputs(
     inputs = [one for one in columns if one is not target]
     if all(one.kind in NOT_INPUTS for one in inputs):
         structured = [one for one in inputs if one.kind is ColumnKind.STRUCTURE]
-        pair = _Pair(structured[0], target, [], False, True) if structured else None
+        pair = ColumnPair(structured[0], target, [], False, True) if structured else None
         return RecognizedFile(
             [] if pair is None else [_pairs_reading(source, pair, columns)],
             reason=f"no column besides {target.name!r} can explain it:"
@@ -375,13 +278,32 @@ def _warnings(
         found.append(f"only the first {len(source.table):,} rows were looked at")
     leaks = find_leaks(columns, target)
     dropped = [one for one in columns if one in leaks or one.kind is ColumnKind.IDENTIFIER]
-    kept = [one.name for one in columns if one is not target and one not in dropped]
-    writable = not any("," in name or not name for name in kept) and "?" not in source.data
-    if dropped and kept and writable:
-        data = add_settings(source.data, columns=",".join(kept)).replace("%2C", ",")
-        other = Reading(labels.kind, labels.task, {**labels.options, "data": data}, "", "")
-        found.append(f"to leave {_list_names(dropped)} out: {other.command}")
+    kept = [
+        one.name
+        for one in columns
+        if one is not target and one not in dropped and one.kind is not ColumnKind.EMPTY
+    ]
+    if dropped and kept:
+        found.append(_advise_columns(source, labels, dropped, kept))
     return found
+
+
+def _advise_columns(
+    source: TableSource, labels: Reading, dropped: Sequence[ColumnFacts], kept: Sequence[str]
+) -> str:
+    """Return how to use other columns: a command, unless it would be long or hard to write."""
+    to_drop = f"to leave {list_names(dropped)} out"
+    if source.is_copy:
+        return f"{to_drop}, give a table without {'it' if len(dropped) == 1 else 'them'}"
+    writable = not any("," in name or not name for name in kept) and "?" not in source.data
+    if not writable or len(kept) > MOST_COLUMNS:
+        return (
+            f"{to_drop}, write a file without {'it' if len(dropped) == 1 else 'them'}, or name the"
+            " columns to use after the path, as in 'FILE?columns=NAME,NAME'"
+        )
+    data = add_settings(source.data, columns=",".join(kept)).replace("%2C", ",")
+    other = Reading(labels.kind, labels.task, {**labels.options, "data": data}, "", "")
+    return f"{to_drop}: {other.command}"
 
 
 def _without_target(
@@ -389,21 +311,27 @@ def _without_target(
 ) -> RecognizedFile:
     readings = _label_readings(source, ranked)
     number = next((one for one in ranked if one.column.kind in NUMBER_KINDS), None)
-    if number is not None and len(readings) < MOST_SHOWN:
-        readings.append(_numeric_reading(source, number.column, number.why))
+    if number is not None:
+        readings[MOST_SHOWN - 1 :] = [_numeric_reading(source, number.column, number.why)]
     if not readings:
         return RecognizedFile(
             reason=f"no column has few values that repeat, as labels do: {_list_kinds(columns[:MOST_SHOWN])}",
             advice="add a column with the label of each row",
         )
-    several = len(ranked) > 1
-    names = _list_names([one.column for one in ranked[:MOST_SHOWN]])
+    named = [one.column for one in ranked[:MOST_SHOWN]]
+    numbers = [one for one in named if one.kind in NUMBER_KINDS]
+    hold = "holds numbers" if len(numbers) == 1 else "hold numbers"
+    reason = f"nothing says which of {list_names(named)} is the target"
+    if len(ranked) == 1:
+        reason = f"little says that {list_names(named)} is the target"
+    if numbers:
+        reason += f", and {list_names(numbers)} {hold}, which no task explains yet"
     return RecognizedFile(
         readings,
-        reason=f"nothing says which of {names} is the target"
-        if several
-        else f"little says that {names} is the target",
-        advice=f"name the target: peirce discover {shlex.quote(source.data)} --target COLUMN",
+        reason=reason,
+        advice="name the target: target=COLUMN"
+        if source.is_copy
+        else f"name the target: peirce discover {shlex.quote(source.data)} --target COLUMN",
     )
 
 
@@ -431,8 +359,10 @@ def _labels_reading(source: TableSource, target: ColumnFacts, why: str) -> Readi
 def _as_pairs(
     source: TableSource, target: ColumnFacts, columns: Sequence[ColumnFacts]
 ) -> list[Reading]:
-    pair = None if target.kind in _UNVARIED else _find_pair(columns, target.name)
-    return [] if pair is None or pair.others else [_pairs_reading(source, pair, columns)]
+    pair = None if target.kind in UNVARIED else find_pair(columns, target.name)
+    if pair is None or pair.others or pair.contradicting:
+        return []
+    return [_pairs_reading(source, pair, columns)]
 
 
 def _numeric_reading(source: TableSource, target: ColumnFacts, why: str) -> Reading:

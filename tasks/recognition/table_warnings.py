@@ -43,10 +43,11 @@ def find_leaks(columns: Sequence[ColumnFacts], target: ColumnFacts) -> list[Colu
     ]
 
 
-def _quote(columns: Sequence[ColumnFacts]) -> str:
+def list_names(columns: Sequence[ColumnFacts]) -> str:
+    """Return the names of columns as an enumeration; of more than five, the others are counted."""
     names = [repr(shorten(one.name)) for one in columns[:_LISTED]]
     others = len(columns) - _LISTED
-    return join_words([*names, f"{others} more"] if others > 0 else names, "and")
+    return join_words([*names, f"{others:,} more"] if others > 0 else names, "and")
 
 
 def _warn_of_identifiers(inputs: Sequence[ColumnFacts]) -> Iterator[str]:
@@ -54,7 +55,7 @@ def _warn_of_identifiers(inputs: Sequence[ColumnFacts]) -> Iterator[str]:
     if found:
         holds = "holds an identifier" if len(found) == 1 else "hold identifiers"
         yield (
-            f"the column{'s' * (len(found) > 1)} {_quote(found)} {holds}, different in every row,"
+            f"the column{'s' * (len(found) > 1)} {list_names(found)} {holds}, different in every row,"
             " from which no rule about new rows follows"
         )
 
@@ -169,6 +170,6 @@ def _warn_of_written_numbers(inputs: Sequence[ColumnFacts]) -> Iterator[str]:
     found = [one for one in inputs if one.kind is ColumnKind.WRITTEN_NUMBER]
     if found:
         yield (
-            f"the numbers in {_quote(found)} are read as texts; write them like 1234.5, without"
+            f"the numbers in {list_names(found)} are read as texts; write them like 1234.5, without"
             " commas and units, to compare them"
         )

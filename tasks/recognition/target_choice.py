@@ -3,8 +3,9 @@
 `EVIDENCE` lists the evidence that a column is the target, with points. The name of a column has the
 most points, then few distinct values, then the last position. The best column is certain to be the
 target if it has at least `ENOUGH` points and leads all other columns by at least `CLEAR_LEAD`
-points. A name that is only common for a target, such as `status`, therefore needs the last position
-too, or no competing column. A column whose values cannot be explained, such as a column with only
+points. The name of an outcome, such as `churned`, therefore needs no last position, unless the last
+column may be the target too. A name that is only common for a target, such as `status`, is often
+that of an input, so it needs the last position, or no competing column. A column whose values cannot be explained, such as a column with only
 one value, gets no points.
 """
 
@@ -22,14 +23,17 @@ TARGET_NAMES = frozenset(
     {"label", "labels", "target", "class", "y", "outcome", "gold", "ground truth", "y true"}
 )
 LAST_WORDS = frozenset({"label", "target", "class", "outcome"})  # as in true_label
-CLASS_WORDS = frozenset(
+# What happened in the end, or what somebody decided or judged.
+OUTCOME_WORDS = frozenset(
     {
-        *("kind", "category", "type", "status", "result", "verdict", "decision", "sentiment"),
-        *("species", "diagnosis", "topic", "intent", "genre", "spam", "fraud", "grade"),
-        *("churn", "churned", "survived", "approved", "accepted", "passed", "bought", "default"),
-        *("prediction", "stance", "emotion", "toxic", "polarity", "severity", "priority"),
+        *("churn", "churned", "survived", "passed", "bought", "approved", "accepted", "decision"),
+        *("verdict", "diagnosis", "sentiment", "stance", "intent", "spam", "fraud"),
     }
 )
+CLASS_WORDS = OUTCOME_WORDS | {
+    *("kind", "category", "type", "status", "result", "species", "topic", "genre", "grade"),
+    *("default", "prediction", "emotion", "toxic", "polarity", "severity", "priority"),
+}
 QUESTIONS = frozenset({"is", "has", "was"})  # as in is_spam
 NUMBER_WORDS = frozenset(
     {
@@ -65,10 +69,23 @@ def has_target_name(column: ColumnFacts) -> bool:
 def _has_target_word(column: ColumnFacts) -> bool:
     """Return whether the name is common for a target; as a part of a name, `status` often is not."""
     of_number = bool(NUMBER_WORDS & set(column.words[-1:]))
-    name = " ".join(one for one in column.words if one not in QUESTIONS)
+    name = _name_without_question(column)
     if column.kind is ColumnKind.CODES:
         return of_number or name in CLASS_WORDS
     return of_number if column.kind in NUMBER_KINDS else name in CLASS_WORDS
+
+
+def _name_without_question(column: ColumnFacts) -> str:
+    return " ".join(one for one in column.words if one not in QUESTIONS)
+
+
+def _names_outcome(column: ColumnFacts) -> bool:
+    return column.kind in CLASS_KINDS and _name_without_question(column) in OUTCOME_WORDS
+
+
+def _has_common_name(column: ColumnFacts) -> bool:
+    named_better = has_target_name(column) or _names_outcome(column)
+    return _has_target_word(column) and not named_better
 
 
 def _is_only_class(column: ColumnFacts, columns: Sequence[ColumnFacts]) -> bool:
@@ -77,11 +94,8 @@ def _is_only_class(column: ColumnFacts, columns: Sequence[ColumnFacts]) -> bool:
 
 EVIDENCE = (
     Evidence(7, "its name means a target", lambda column, _: has_target_name(column)),
-    Evidence(
-        2,
-        "its name is common for a target",
-        lambda column, _: not has_target_name(column) and _has_target_word(column),
-    ),
+    Evidence(3, "its name means an outcome", lambda column, _: _names_outcome(column)),
+    Evidence(2, "its name is common for a target", lambda column, _: _has_common_name(column)),
     Evidence(
         2,
         "it has {distinct} different values in {filled} rows",

@@ -44,6 +44,17 @@ def test_it_says_what_it_runs_and_prints_the_session_as_json(peirce):
     )
 
 
+@pytest.mark.parametrize("options", [("--max-answers", "2"), ("--dry-run",)])
+def test_quiet_leaves_out_progress_alone_and_json_has_the_warnings(peirce, options):
+    lines = [f"{n},{'ab'[n % 2]},{'yn'[n % 3 % 2]}" for n in range(30)]
+    Path("ids.csv").write_text("\n".join(["id,letter,label", *lines]) + "\n")
+    code, out, err = peirce("discover", "ids.csv", *options, "--json", "--quiet")
+    warnings = json.loads(out)["warnings"]
+    assert code == 0 and "'id' holds an identifier" in warnings[0]
+    assert "peirce: ids.csv: 30 rows with 2 labels in 'label'" in err
+    assert all(f"peirce: warning: {one}" in err for one in warnings)
+
+
 def test_a_dry_run_counts_calls_and_creates_no_store(peirce):
     code, out, _ = peirce("discover", "tickets.csv", "--dry-run", "--json")
     counted = json.loads(out)
@@ -89,4 +100,6 @@ def test_on_a_terminal_it_asks_and_runs_the_choice(folder, typed, label):
         assert process.wait(60) == 0
     os.close(terminal)
     assert b"not clear what the file holds" in said
-    assert json.loads(out)["command"] == f"peirce run labels --data codes.csv --label {label}"
+    told = json.loads(out)
+    assert told["command"] == f"peirce run labels --data codes.csv --label {label}"
+    assert any("repeat an earlier row" in one for one in told["warnings"])  # of the chosen target

@@ -185,6 +185,20 @@ def shapes() -> Iterator[Shape]:
         "label",
     )
     yield text("lines.json", lines([{"text": a, "label": b} for a, b in reviews]), rows, "label")
+    plans = [[r[1], r[2], "gone" if r[3] else "here"] for r in people]
+    yield table("outcome_before_date.csv", ["plan", "months", "churned", "date"],
+                [[*r, f"2024-03-{i % 28 + 1:02}"] for i, r in enumerate(plans)], rows, "churned")  # fmt: skip
+    yield table(
+        "trailing_comma.csv",
+        ["plan", "months", "churned", ""],
+        [[*r, None] for r in plans],
+        rows,
+        "churned",
+    )
+    yield table("outcome_before_class.csv", ["plan", "churned", "region"],
+                [[r[0], r[2], "nsw"[i % 3]] for i, r in enumerate(plans)], "unsure", says="--label churned")  # fmt: skip
+    yield table("status_before_date.csv", ["plan", "status", "date"],
+                [[r[0], r[2], f"2024-03-{i % 28 + 1:02}"] for i, r in enumerate(plans)], "unsure", says="--label status")  # fmt: skip
     yield table("two_targets.csv", ["size", "colour", "shape"],
                 [[rng.choice("abc"), rng.choice(["red", "blue"]), rng.choice(["box", "ball"])] for _ in N],
                 "unsure", says="--label colour")  # fmt: skip
@@ -243,6 +257,9 @@ def shapes() -> Iterator[Shape]:
     yield table("prices.csv", ["size", "age", "price"], measures, "numeric_target")
     yield table("decimal_commas.csv", ["size", "price"], [[str(m[0]).replace(".", ","), str(m[2]).replace(".", ",")] for m in measures],
                 "numeric_target", separator=";")  # fmt: skip
+    yield table("price_beside_classes.csv", ["a", "b", "c", "d", "price"],
+                [[i % 2, i % 3, i % 4, i % 5, m[2]] for i, m in enumerate(measures)],
+                "unsure", says="'price' holds numbers, which no task explains yet")  # fmt: skip
     yield table("numbers.csv", ["a", "b", "c"], measures, "unsure")
     # --- pairs
     yield text("pairs.jsonl", lines(PAIR_ROWS), "pairs")
@@ -250,6 +267,25 @@ def shapes() -> Iterator[Shape]:
     yield table(
         "pairs.csv", ["input", "output"], [[r["input"], r["output"]] for r in PAIR_ROWS], "pairs"
     )
+    yield table("pairs_trailing_comma.csv", ["input", "output", ""],
+                [[r["input"], r["output"], None] for r in PAIR_ROWS], "pairs")  # fmt: skip
+    short = ["all good", "no", "fine", "awful", "nice", "great", "rather bad"]
+    yield table("short_texts.csv", ["input", "output"], [[a, label(i, "pos neg")] for i, a in enumerate(short)],
+                "unsure", says="--label output")  # fmt: skip
+    yield table(
+        "short_true.csv",
+        ["input", "output"],
+        [[a, len(a) > 4] for a in short],
+        "unsure",
+        says="--label output",
+    )
+    yield table("first_letters.csv", ["input", "output"], [[a, a[0]] for a in [*short, "new", "always"]], "pairs")  # fmt: skip
+    yield table("contradicting_pairs.csv", ["input", "output"], [[i % 5, i] for i in range(9)], "unsure",
+                says="8 rows have the same 'input' as a row with another 'output'")  # fmt: skip
+    yield table("days.csv", ["day", "count"], [[f"2024-03-{i + 1:02}", i % 7] for i in range(28)],
+                "unsure", target="day", says="'day' holds dates")  # fmt: skip
+    yield text("pairs_of_problems.jsonl", lines([{"problem": p, "input": [i], "output": [i + n]} for n, p in enumerate("pq") for i in range(4)]),
+               "pairs")  # fmt: skip
     yield table("even.csv", ["input", "output"], [[i, i % 2 == 0] for i in range(12)], "pairs")
     yield text(
         "xy_lists.jsonl", lines([{"x": r["input"], "y": r["output"]} for r in PAIR_ROWS]), "pairs"

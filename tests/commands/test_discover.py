@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import peirce
 import pytest
 from peirce.records import PeirceError, UsageError
-from recognition_files import SHAPES, Shape, sentence, table
+from recognition_files import SHAPES, N, Shape, sentence, table
 
 
 @pytest.fixture(autouse=True)
@@ -159,6 +161,37 @@ def test_data_and_label_are_set_by_the_file_and_the_target() -> None:
     SHAPES["reviews.csv"].write(Path("t.csv"))
     with pytest.raises(UsageError, match="label is 'review': discover takes the file"):
         peirce.discover("t.csv", label="review")
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table"])
+def test_the_command_for_a_json_file_of_pandas_writes_its_rows(orient: str) -> None:
+    """Each form of `DataFrame.to_json`; a table of two columns has pairs in its rows."""
+    pandas = pytest.importorskip("pandas")
+    for frame in (
+        pandas.DataFrame({"text": [sentence(i) for i in N], "label": [i % 2 == 0 for i in N]}),
+        pandas.DataFrame({"a": [*N], "text": [sentence(i) for i in N], "label": [*"xy"] * 20}),
+    ):
+        frame.to_json("t.json", orient=orient)
+        found = peirce.recognize("t.json")
+        assert found.kind == "unsure" and not found.readings
+        command = found.advice.split("look at that: ")[1].split(" && ")[0]
+        subprocess.run(
+            [sys.executable, *shlex.split(command)[1:]], check=True, stdin=subprocess.DEVNULL
+        )
+        rows = json.loads(Path("rows.json").read_text())
+        assert [row["text"] for row in rows] == [*frame["text"]]
+        assert peirce.recognize("rows.json").readings[0].options["label"] == "label"
+
+
+def test_objects_in_an_object_are_rows_or_columns_and_both_commands_are_named() -> None:
+    Path("t.json").write_text(
+        json.dumps({"mary": {"age": 3, "size": 4}, "tom": {"age": 1, "size": 2}})
+    )
+    found = peirce.recognize("t.json")
+    assert "rows or of columns" in found.why
+    assert "list(v.values())" in found.advice and "v[c].get(r)" in found.advice
+    Path("t.json").write_text(json.dumps({"mary": {"age": 3, "size": 4}, "tom": {"age": 1}}))
+    assert "an object for each row" in peirce.recognize("t.json").why
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import json
 import subprocess
@@ -120,6 +121,54 @@ def test_check_and_predict_take_tables(form, tmp_path: Path) -> None:
     found = list(peirce.predict(bank, form(REVIEWS[:4])))
     expected = list(peirce.predict(bank, write_lines(tmp_path / "rows.jsonl", REVIEWS[:4])))
     assert found == expected and [row.expected for row in found] == ["good", "bad", "good", "bad"]
+
+
+@every_form
+def test_recognize_and_discover_take_tables(form) -> None:
+    renamed = [
+        {("verdict" if name == "label" else name): cell for name, cell in row.items()}
+        for row in REVIEWS
+    ]
+    found = peirce.recognize(form(renamed))
+    assert (found.file, found.kind) == ("table of 40 rows and 5 columns", "labelled_rows")
+    assert found.command == "peirce.run('labels', data=table, label='verdict')"
+    assert peirce.recognize(form(renamed), "fresh").readings[0].options["label"] == "fresh"
+    done = asyncio.run(peirce.adiscover(form(renamed), max_answers=2, cache=False))
+    assert (done.status, done.task, done.kind) == ("done", "labels", "labelled_rows")
+    again = peirce.discover(form(renamed), max_answers=2, cache=False)
+    assert again.digest == done.digest and {**again}["warnings"] == found.warnings
+
+
+def test_pairs_of_a_table_are_read_under_other_names(tmp_path: Path) -> None:
+    rows = [{"x": row["input"], "y": row["output"], "problem": "evens"} for row in PAIRS]
+    (reading,) = peirce.recognize(rows).readings
+    settings = {"max_answers": 1, "budget_expansions": 2_000, "store": tmp_path / "s.duckdb"}
+    command = reading.command.removeprefix("peirce.run('examples', data=").removesuffix(")")
+    (problem,) = shown("examples", eval(command, {"rows": rows}))
+    assert problem["id"] == "evens" and len(problem["shown"]) == 4
+    assert (
+        json.loads(json.dumps(reading.to_dict()))["options"]["data"]
+        == "table of 4 rows and 3 columns"
+    )
+    done = peirce.discover(rows, **settings)
+    typed = peirce.run("examples", data=eval(command, {"rows": rows}), cache=False, **settings)
+    assert (done.status, done.digest) == ("done", typed.digest)
+
+
+def test_what_a_table_holds_is_asked_without_the_name_of_a_file() -> None:
+    rows = [{"size": n % 3, "colour": "ab"[n % 2], "shape": "xy"[n // 3 % 2]} for n in range(30)]
+    with pytest.raises(
+        UsageError, match=r"peirce.run\('labels', data=table, label='colour'\)"
+    ) as told:
+        peirce.discover(rows)
+    assert str(told.value).endswith("or name the target: target=COLUMN")
+    with pytest.raises(UsageError, match=r"^target color: table of 30 rows .* did you mean colour"):
+        peirce.recognize(pandas.DataFrame(rows), "color")
+    with pytest.raises(UsageError, match="the data is of type Series"):
+        peirce.recognize(SERIES)
+    broken = peirce.recognize([{"id": "p", "train": [{"input": 1}]}])
+    assert broken.kind == "unsure" and "table.jsonl" not in broken.why + broken.advice
+    assert peirce.recognize([{"2023": n % 4, "churned": n % 2 == 0} for n in range(20)]).command
 
 
 def test_a_session_records_the_table_and_goes_on_without_it(tmp_path: Path) -> None:
