@@ -68,6 +68,18 @@ def test_where_one_cause_made_every_problem_fail_it_is_to_be_solved_first(peirce
     assert code == 0 and next_of(out).startswith("peirce report")
 
 
+def test_a_failed_session_that_is_resumed_without_its_failed_problems_still_says_how_to_retry(
+    peirce,
+):
+    """Nothing failed in the process that resumes it: only the store knows."""
+    with FaultyServer(status=500) as server:
+        _, out, _ = peirce(*RUN, "--model", f"{server.url}#m")
+        said = arguments_of(next_of(out))
+        _, out, err = peirce("resume", "last", "--quiet")
+        assert arguments_of(next_of(out)) == said and said[-1] == "--retry-failed"
+        assert shlex.split(re.search(r"^To continue, run: peirce (.+)$", err, re.M)[1]) == said
+
+
 def test_after_as_many_failures_as_allowed_the_failed_and_the_open_problems_are_run(peirce):
     with FaultyServer(status=500) as server:
         model, port = ["--model", f"{server.url}#m"], server.port
