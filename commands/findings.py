@@ -147,18 +147,26 @@ async def _disagreement(
 
 
 async def _output(case: Case, one: RankedHypothesis, place: int) -> str | None:
-    """Return what a hypothesis predicts for an input of S, as text; None if no oracle can say it."""
+    """Return what a hypothesis predicts for an input of S, as text; None if no oracle can say it.
+
+    A label is returned as it is. Any other value is returned in Python notation, in which 24 and
+    '24' differ.
+    """
     predicted = one.judged.space
     assert predicted is not None
     if reason := int(predicted.reasons[place]):
-        return f"nothing ({predicted.reason_names[reason - 1].replace('_', ' ')})"
+        return _nothing(predicted.reason_names[reason - 1])
     if isinstance(case.family, NamesCodes):
         return str(case.family.code_names(case.problem)[int(predicted.codes[place])])
     found = await _apply_to_inputs(case, one, [place])
     if found is None:
         return None
     got = found.got[0]
-    return str(got.get("value", got.get("undefined")))
+    return repr(got["value"]) if "value" in got else _nothing(str(got.get("undefined")))
+
+
+def _nothing(reason: str) -> str:
+    return f"nothing ({reason.replace('_', ' ')})"
 
 
 async def _apply_to_inputs(

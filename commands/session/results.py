@@ -288,8 +288,9 @@ class Disagreement(Result):
 
     Attributes:
         input: an input of the sample space.
-        outputs: the predictions of the best and the second best hypothesis, as text; None if the
-            sandbox that computes them cannot be opened here.
+        outputs: the predictions of the best and the second best hypothesis, as text: a label as it
+            is, and any other value in Python notation, as in 24 and '24'; None if the sandbox that
+            computes them cannot be opened here.
     """
 
     input: Json

@@ -4,6 +4,7 @@ disagree.
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -16,6 +17,7 @@ from .text import escape_unprintable, format_count, to_one_line
 MAX_PROBLEMS = 5  # problems whose findings are printed
 MAX_LINES = 14  # lines of a hypothesis
 MAX_READING = 300  # characters
+MAX_INPUT, MAX_OUTPUT = 100, 60  # characters of an input and a prediction
 INDENT = "   "
 
 
@@ -51,14 +53,34 @@ def _print_problem(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
             out.print(Text("\n".join(INDENT + INDENT + line for line in shown)), soft_wrap=True)
         out.print(Text(f"{INDENT} {_evidence(row)}", style="dim"), soft_wrap=True)
     if parted := found[0].get("disagreement"):
-        given = _format_input(parted["input"])
-        if None in parted["outputs"]:
-            told = "1 and 2 predict different outputs"
-        else:
-            first, second = (to_one_line(str(one), 60) for one in parted["outputs"])
-            told = f"1 predicts {first} and 2 predicts {second}"
-        out.print(f"{INDENT} For the input {given}, {told}.", soft_wrap=True)
+        out.print(f"{INDENT} {describe_disagreement(parted)}", soft_wrap=True)
     out.print()
+
+
+def describe_disagreement(parted: Mapping[str, Json]) -> str:
+    """Return a sentence on an input for which the best two hypotheses predict different outputs.
+
+    Args:
+        parted: The input and the outputs, as `peirce run --json` prints them.
+    """
+    told = "1 and 2 predict different outputs"
+    if None not in parted["outputs"]:
+        first, second = _shorten_pair(*parted["outputs"])
+        told = f"1 predicts {first} and 2 predicts {second}"
+    return f"For the input {_format_input(parted['input'])}, {told}."
+
+
+def _shorten_pair(*texts: str) -> list[str]:
+    """Return texts on one line each, shortened to a part in which they differ."""
+    lines = [escape_unprintable(text) for text in texts]
+    same = len(os.path.commonprefix(lines))
+    begin = 0 if same < MAX_OUTPUT - 1 else same - MAX_OUTPUT // 2
+    return ["…" * (begin > 0) + _shorten(line[begin:], MAX_OUTPUT) for line in lines]
+
+
+def _shorten(text: str, width: int) -> str:
+    """Return a text without line breaks, shortened; unlike `to_one_line`, with all its blanks."""
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _evidence(row: Mapping[str, Json]) -> str:
@@ -75,4 +97,4 @@ def _format_input(value: Json) -> str:
     match value:
         case [{"domain": _, "id": world}, str(element)]:
             return f"{to_one_line(element, 40)} in the sampled world {to_one_line(str(world), 40)}"
-    return to_one_line(value, 100)
+    return _shorten(escape_unprintable(repr(value)), MAX_INPUT)

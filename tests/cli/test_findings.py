@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,36 @@ def test_the_json_holds_the_findings_with_their_evidence(peirce):
     assert first["bits"] < second["bits"]
     apart = first["disagreement"]
     assert apart["outputs"][0] == str(sum(apart["input"])) != apart["outputs"][1]
+
+
+def scripted(programs: list[str]) -> list[str]:
+    """The options of a model that answers with these bodies of a function of x, one after another."""
+    answers = [repr((body, f"def f(x):\n    return {body}")) for body in programs]
+    Path("script.json").write_text(json.dumps({"*": answers}))
+    return ["--model", "scripted:script.json", "--max-answers", str(len(answers))]
+
+
+def parted(out: str) -> str:
+    """The line on an input for which two hypotheses differ."""
+    return next(line.strip() for line in out.splitlines() if "For the input" in line)
+
+
+def test_outputs_of_different_types_are_written_in_different_ways(peirce):
+    model = scripted(["sum(x)", "str(sum(x)) if len(x) > 3 else sum(x)"])
+    code, out, err = peirce(*RUN, *model)
+    assert code == 0, err
+    assert re.search(r"1 predicts (\d+) and 2 predicts '\1'\.$", parted(out)), out
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("'a b'", "'a  b'"), ("''", "'nothing (error)'"), ("'long' * 40", "'long' * 40 + 'er'")],
+)
+def test_outputs_that_differ_little_are_not_shortened_to_the_same_text(peirce, first, second):
+    model = scripted([f"sum(x) if len(x) < 4 else {one}" for one in (first, second)])
+    _, out, _ = peirce(*RUN, *model)
+    one, other = re.search(r"1 predicts (.+) and 2 predicts (.+)\.$", parted(out)).groups()
+    assert one != other and max(len(one), len(other)) <= 61
 
 
 def test_held_out_pairs_are_counted_and_do_not_rank(peirce):
