@@ -4,7 +4,6 @@ disagree.
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -15,6 +14,8 @@ from ...records import Json
 from .text import escape_unprintable, format_count, to_one_line
 
 MAX_PROBLEMS = 5  # problems whose findings are printed
+MAX_NAMED = 5  # problems without a hypothesis whose ids are printed
+NONE_FITS = "None of these hypotheses is consistent with the shown observations:"
 MAX_LINES = 14  # lines of a hypothesis
 MAX_READING = 300  # characters
 MAX_INPUT, MAX_OUTPUT = 100, 60  # characters of an input and a prediction
@@ -22,32 +23,48 @@ INDENT = "   "
 
 
 def print_findings(
-    out: Console, rows: Sequence[Mapping[str, Json]], command: str, problems: int = MAX_PROBLEMS
+    out: Console,
+    rows: Sequence[Mapping[str, Json]],
+    command: str = "",
+    problems: int | None = MAX_PROBLEMS,
+    unexplained: Sequence[str] = (),
+    all_sources: bool = False,
 ) -> None:
-    """Print the best hypotheses of each problem, and the number of problems that are not shown.
+    """Print the best hypotheses of each problem, and which problems have no hypothesis.
 
     Args:
         out: The console.
         rows: Findings in order of problem and rank, as `peirce run --json` prints them.
         command: The command that shows the findings of all problems.
-        problems: Maximum number of problems to print.
+        problems: Maximum number of problems to print; None for all.
+        unexplained: Ids of the problems for which no hypothesis was found.
+        all_sources: Print the source of every hypothesis, not only of the best one of a problem.
     """
     groups = [list(found) for _, found in groupby(rows, key=lambda row: row["problem"])]
-    for found in groups[:problems]:
-        _print_problem(out, found)
-    if left := len(groups[problems:]):
+    shown = groups[:problems]
+    for found in shown:
+        _print_problem(out, found, all_sources)
+    if unexplained:
+        names = [to_one_line(name, 60) for name in unexplained[:MAX_NAMED]]
+        left = len(unexplained) - len(names)
+        more = f" and {format_count(left, 'more problem')}" if left else ""
+        out.print(f"No hypothesis was found for {', '.join(names)}{more}.", soft_wrap=True)
+        out.print()
+    if left := len(groups) - len(shown):
         more = format_count(left, "more problem")
         out.print(f"… and the findings of {more}: {command}", soft_wrap=True)
         out.print()
 
 
-def _print_problem(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
+def _print_problem(out: Console, found: Sequence[Mapping[str, Json]], all_sources: bool) -> None:
     out.print(Text(to_one_line(found[0]["problem"], 60), style="bold"))
+    if not any(row["consistent"] for row in found):
+        out.print(f" {NONE_FITS}")
     for row in found:
         reading, source = str(row["reading"]), str(row["hypothesis"])
         number = f"{row['rank']}. "
         out.print(Text(f" {number}{to_one_line(reading, MAX_READING)}"), soft_wrap=True)
-        if row["rank"] == 1 and " ".join(source.split()) != reading:
+        if (all_sources or row["rank"] == 1) and " ".join(source.split()) != reading:
             lines = escape_unprintable(source, keep_lines=True).strip("\n").split("\n")
             shown = lines[:MAX_LINES] + ["…"] * (len(lines) > MAX_LINES)
             out.print(Text("\n".join(INDENT + INDENT + line for line in shown)), soft_wrap=True)
@@ -73,7 +90,8 @@ def describe_disagreement(parted: Mapping[str, Json]) -> str:
 def _shorten_pair(*texts: str) -> list[str]:
     """Return texts on one line each, shortened to a part in which they differ."""
     lines = [escape_unprintable(text) for text in texts]
-    same = len(os.path.commonprefix(lines))
+    places = enumerate(zip(*lines, strict=False))
+    same = next((n for n, (one, other) in places if one != other), min(map(len, lines)))
     begin = 0 if same < MAX_OUTPUT - 1 else same - MAX_OUTPUT // 2
     return ["…" * (begin > 0) + _shorten(line[begin:], MAX_OUTPUT) for line in lines]
 

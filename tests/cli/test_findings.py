@@ -76,6 +76,50 @@ def test_outputs_that_differ_little_are_not_shortened_to_the_same_text(peirce, f
     assert one != other and max(len(one), len(other)) <= 61
 
 
+def test_a_problem_without_a_hypothesis_is_named(peirce):
+    rows = ["problem,input,output"]
+    for number in range(7):
+        rows += [f'p{number},"[{n}, {number}]",{n + number}' for n in range(3)]
+    rows += ["text,abc,cba", "text,xy,yx"]
+    Path("many.csv").write_text("\n".join(rows) + "\n")
+    run = ["run", "examples", "--data", "many.csv", "--max-answers", "1", "--quiet"]
+    out = peirce(*run)[1]
+    assert "No hypothesis was found for text.\n" in out
+    (more,) = re.findall(r"^… and the findings of 2 more problems: peirce (.+)$", out, re.M)
+    code, out, _ = peirce(*more.split())
+    assert code == 0 and "p6\n 1. Return" in out and "return sum(x)" in out
+    assert "right on 3 of 3 shown observations" in out
+    assert "No hypothesis was found for text.\n" in out
+    assert json.loads(peirce(*run, "--json")[1])["unexplained"] == ["text"]
+
+
+def test_a_run_that_finds_nothing_says_so_and_names_what_to_try(peirce):
+    Path("words.csv").write_text("input,output\nabc,cba\nhello,olleh\nxy,yx\n")
+    code, out, _ = peirce("run", "examples", "--data", "words.csv", "--quiet")
+    assert code == 0 and out.startswith("No hypothesis was found for words.\n")
+    said = re.search(r"^next +(.+)$", out, re.M)[1]
+    assert "--model openai:NAME" in said and "peirce report" not in said
+    assert "search knows functions of a list" in peirce(*said.rpartition("peirce ")[2].split())[1]
+
+
+def test_findings_that_do_not_fit_are_not_presented_as_fitting(peirce):
+    code, out, _ = peirce(*RUN, *scripted(["len(x)", "0"]))
+    assert code == 0
+    assert out.startswith("sums\n None of these hypotheses is consistent with the shown")
+    assert "None of these" not in peirce(*RUN)[1]
+
+
+def test_a_stored_session_shows_its_findings_again(peirce):
+    session = json.loads(peirce(*RUN, "--json")[1])
+    code, out, _ = peirce("show", session["session"], "sums", "--findings")
+    assert code == 0 and out.startswith("sums\n 1. Return the sum of x.\n")
+    assert out.count("def f(x):") == out.count("right on 4 of 4") > 3
+    rows = json.loads(peirce("show", "last", "--findings", "--json")[1])
+    assert rows[:3] == session["findings"] and len(rows) > 3
+    code, _, err = peirce("show", "last", "--findings", "--calls")
+    assert code == 2 and "--findings and --calls" in err
+
+
 def test_held_out_pairs_are_counted_and_do_not_rank(peirce):
     Path("split.csv").write_text(
         'input,output,split\n"[1, 2, 3]",6,shown\n"[4]",4,shown\n[],0,shown\n"[30, 9]",39,hidden\n'
@@ -105,6 +149,8 @@ def test_python_gives_the_findings_as_rows_tables_and_html(folder):
     assert len(session.findings("sums")) == len(found) >= len(session.best) > 1
     page = session._repr_html_()
     assert "Return the sum of x." in page and "4 of 4" in page
+    again = peirce.load(session.session).findings()
+    assert again[0] == found[0] and len(again) == len(found)
     with pytest.raises(peirce.PeirceError, match=r"no problem 'sun'.*sums"):
         session.findings("sun")
 
