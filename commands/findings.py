@@ -22,6 +22,7 @@ from ..records import (
     Agreement,
     InputSet,
     Json,
+    LabelsRows,
     NamesCodes,
     Observation,
     OracleSettings,
@@ -100,7 +101,7 @@ async def _finding(
         rank=rank,
         hypothesis=one.hypothesis.text,
         reading=" ".join((one.hypothesis.description or one.hypothesis.text).split()),
-        shown=_counted(shown),
+        shown=_counted(case, shown),
         held_out=await _held_out(case, one),
         consistent=one.judged.verdict.consistent,
         bits=round(one.bits, 1),
@@ -108,13 +109,16 @@ async def _finding(
     )
 
 
-def _counted(agreement: Agreement) -> RightCount:
-    return RightCount(right=agreement.right, of=len(agreement.marks))
+def _counted(case: Case, agreement: Agreement) -> RightCount:
+    marks = agreement.marks
+    covered = sum(mark is not None for mark in marks)
+    partial = isinstance(case.family, LabelsRows) and covered < len(marks)
+    return RightCount(right=agreement.right, of=len(marks), covered=covered if partial else None)
 
 
 async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
     found = one.judged.hidden or await _apply_to_held_out(case, one)
-    return None if found is None else _counted(found)
+    return None if found is None else _counted(case, found)
 
 
 async def _apply_to_held_out(case: Case, one: RankedHypothesis) -> Agreement | None:

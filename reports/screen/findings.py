@@ -104,10 +104,19 @@ def _shorten(text: str, width: int) -> str:
 def _evidence(row: Mapping[str, Json]) -> str:
     """Return on how many observations a hypothesis is right, in words."""
     shown, held_out = row["shown"], row["held_out"]
-    told = f"right on {shown['right']} of {format_count(shown['of'], 'shown observation')}"
+    told = _describe_count(shown, "shown", format_count(shown["of"], "shown observation"))
     if held_out is not None:
-        told += f" and {held_out['right']} of {held_out['of']} held-out"
-    return told
+        of_all = f"{held_out['of']:,} held-out"
+        told += f" and {_describe_count(held_out, 'held-out', of_all)}"
+    return f"right on {told}"
+
+
+def _describe_count(count: Mapping[str, Json], kind: str, of_all: str) -> str:
+    if count.get("covered") is None:
+        return f"{count['right']} of {of_all}"
+    return (
+        f"{count['right']} of the {count['covered']:,} {kind} that it covers (of {count['of']:,})"
+    )
 
 
 def _format_input(value: Json) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,3 +165,80 @@ def test_html_in_a_hypothesis_is_shown_and_not_obeyed():
         held_out=None, consistent=True, bits=1.0, disagreement=None,
     )  # fmt: skip
     assert "<script>" not in Findings([row])._repr_html_()
+
+
+def finding(**values: Any) -> Any:
+    from peirce import Finding, RightCount
+
+    of = RightCount(right=1, of=1)
+    told = {"problem": "p", "rank": 1, "hypothesis": "h", "reading": "r", "shown": of,
+            "held_out": None, "consistent": True, "bits": 1.0, "disagreement": None}  # fmt: skip
+    return Finding(**{**told, **values})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_without_findings_has_the_columns_of_one_with_findings(library):
+    pytest.importorskip(library)
+    from peirce import Findings
+
+    tables = [getattr(Findings(rows), f"to_{library}")() for rows in ([], [finding()])]
+    assert (
+        list(tables[0].columns)
+        == list(tables[1].columns)
+        == list(Findings([finding()]).to_rows()[0])
+    )
+    assert len(tables[0]) == 0
+    assert Findings([])._repr_html_() == "<p>No hypothesis was found.</p>"
+
+
+def test_a_polars_table_takes_inputs_and_counts_of_every_kind():
+    pytest.importorskip("polars")
+    from peirce import Disagreement, Findings, RightCount
+
+    apart = [
+        Disagreement(input=one, outputs=["1", None]) for one in ([1, 2], {"a": "b"}, "text", 3)
+    ]
+    rows = [finding(disagreement=one) for one in apart]
+    rows += [finding()] * 120 + [finding(held_out=RightCount(right=2, of=5, covered=3))]
+    table = Findings(rows).to_polars()
+    assert list(table["disagreement_input"][:4]) == ["[1, 2]", '{"a": "b"}', '"text"', "3"]
+    last = table.row(-1, named=True)
+    assert (last["held_out_right"], last["held_out_covered"], last["held_out"]) == (2, 3, 5)
+
+
+def test_a_notebook_shows_the_disagreement_and_no_text_twice():
+    from peirce import Disagreement, Findings
+
+    text = "If the text mentions <b>, the label is x."
+    apart = Disagreement(input={"text": "<b>"}, outputs=["<i>", "y"])
+    page = Findings([finding(hypothesis=text, reading=text, disagreement=apart)])._repr_html_()
+    assert page.count("If the text mentions &lt;b&gt;") == 1 and ">hypothesis<" not in page
+    assert (
+        "{&#x27;text&#x27;: &#x27;&lt;b&gt;&#x27;}, 1 predicts &lt;i&gt; and 2 predicts y." in page
+    )
+    assert ">hypothesis<" in Findings([finding()])._repr_html_()
+
+
+def test_a_sentence_is_counted_on_the_rows_that_it_covers(peirce):
+    """Both sentences are clauses of one rule: they never predict different labels for one text."""
+    words = ["refund please", "late invoice", "the parcel", "a login", "my printer"] * 8
+    labels = ["billing" if "refund" in one or "invoice" in one else "other" for one in words]
+    rows = [
+        f"{word} {n},{label}" for n, (word, label) in enumerate(zip(words, labels, strict=True))
+    ]
+    Path("tick.csv").write_text("ticket,label\n" + "\n".join(rows) + "\n")
+    rules = ['If the text mentions "refund", the label is "billing".',
+             'If the text mentions "invoice", the label is "billing".']  # fmt: skip
+    answers = ["1. " + one for one in rules]
+    Path("script.json").write_text(json.dumps({"*": answers}))
+    run = ["run", "labels", "--data", "tick.csv", "--label", "label", "--quiet", "--model",
+           "scripted:script.json", "--judge", "exact", "--max-answers", "2"]  # fmt: skip
+    code, out, err = peirce(*run)
+    assert code == 0, err
+    found = json.loads(peirce("show", "last", "--findings", "--json")[1])
+    assert len(found) == 2 and found[0]["disagreement"] is None
+    shown = found[0]["shown"]
+    assert shown["right"] == shown["covered"] < shown["of"]
+    line = f"right on {shown['right']} of the {shown['covered']} shown that it covers (of {shown['of']})"
+    assert line in out and "does not apply" not in out.partition("labels, ")[0]
+    assert "its accuracy counts a guess among the labels" in peirce("bank")[1]
