@@ -155,7 +155,7 @@ def _ends(ends: Mapping[str, int]) -> list[str]:
 
 def _failures(failed: Mapping[str, str]) -> list[str]:
     causes = Counter(failed.values())
-    return [f"{count} x {to_one_line(cause, 150)}" for cause, count in causes.most_common(5)]
+    return [f"{count} x {to_one_line(cause, 300)}" for cause, count in causes.most_common(5)]
 
 
 def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
