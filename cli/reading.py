@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..records import UsageError
 from . import options as o
 from .printing import emit, print_written
 
@@ -164,11 +165,24 @@ def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
 
 
 @app.command(
-    epilog=o.examples("peirce show", "peirce show last gen0-3", "peirce show last --calls")
+    epilog=o.examples(
+        "peirce show",
+        "peirce show last gen0-3",
+        "peirce show last --findings",
+        "peirce show last --calls",
+    )
 )
 def show(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
+    findings: Annotated[
+        bool,
+        typer.Option(
+            "--findings",
+            help="Print the best hypotheses of all problems, or all hypotheses of one problem, best"
+            " first, with what supports them.",
+        ),
+    ] = False,
     calls: Annotated[
         bool,
         typer.Option(
@@ -182,10 +196,37 @@ def show(
     from .. import show as show_session
     from ..reports.screen import listings, text
 
+    if findings and calls:
+        raise UsageError("--findings and --calls cannot be used together")
+    if findings:
+        _findings(session, problem, store, as_json)
+        return
     rows = show_session(session, problem, calls=calls, store=store)
     draw = listings.print_problems if problem is None else listings.print_hypotheses
     draw = listings.print_calls if calls else draw
     emit([rows]) if as_json else draw(text.create_console(), rows)
+
+
+def _findings(session: str, problem: str | None, store: str | None, as_json: bool) -> None:
+    from .. import load
+    from ..reports.findings import FINDINGS_PER_PROBLEM
+    from ..reports.screen.findings import print_findings
+    from ..reports.screen.text import create_console
+
+    trace = load(session, store=store)
+    found = trace.findings(problem)
+    if as_json:
+        emit([list(found)])
+        return
+    explained = {row.problem for row in found}
+    names = [one.id for one in trace.problems] if problem is None else [problem]
+    print_findings(
+        create_console(),
+        [row for row in found if problem or row.rank <= FINDINGS_PER_PROBLEM],
+        problems=None,
+        unexplained=[] if problem and found else [one for one in names if one not in explained],
+        all_sources=problem is not None,
+    )
 
 
 @app.command(

@@ -22,6 +22,7 @@ from ..records import (
     Agreement,
     InputSet,
     Json,
+    LabelsRows,
     NamesCodes,
     Observation,
     OracleSettings,
@@ -100,7 +101,7 @@ async def _finding(
         rank=rank,
         hypothesis=one.hypothesis.text,
         reading=" ".join((one.hypothesis.description or one.hypothesis.text).split()),
-        shown=_counted(shown),
+        shown=_counted(case, shown),
         held_out=await _held_out(case, one),
         consistent=one.judged.verdict.consistent,
         bits=round(one.bits, 1),
@@ -108,13 +109,16 @@ async def _finding(
     )
 
 
-def _counted(agreement: Agreement) -> RightCount:
-    return RightCount(right=agreement.right, of=len(agreement.marks))
+def _counted(case: Case, agreement: Agreement) -> RightCount:
+    marks = agreement.marks
+    covered = sum(mark is not None for mark in marks)
+    partial = isinstance(case.family, LabelsRows) and covered < len(marks)
+    return RightCount(right=agreement.right, of=len(marks), covered=covered if partial else None)
 
 
 async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
     found = one.judged.hidden or await _apply_to_held_out(case, one)
-    return None if found is None else _counted(found)
+    return None if found is None else _counted(case, found)
 
 
 async def _apply_to_held_out(case: Case, one: RankedHypothesis) -> Agreement | None:
@@ -147,18 +151,26 @@ async def _disagreement(
 
 
 async def _output(case: Case, one: RankedHypothesis, place: int) -> str | None:
-    """Return what a hypothesis predicts for an input of S, as text; None if no oracle can say it."""
+    """Return what a hypothesis predicts for an input of S, as text; None if no oracle can say it.
+
+    A label is returned as it is. Any other value is returned in Python notation, in which 24 and
+    '24' differ.
+    """
     predicted = one.judged.space
     assert predicted is not None
     if reason := int(predicted.reasons[place]):
-        return f"nothing ({predicted.reason_names[reason - 1].replace('_', ' ')})"
+        return _nothing(predicted.reason_names[reason - 1])
     if isinstance(case.family, NamesCodes):
         return str(case.family.code_names(case.problem)[int(predicted.codes[place])])
     found = await _apply_to_inputs(case, one, [place])
     if found is None:
         return None
     got = found.got[0]
-    return str(got.get("value", got.get("undefined")))
+    return repr(got["value"]) if "value" in got else _nothing(str(got.get("undefined")))
+
+
+def _nothing(reason: str) -> str:
+    return f"nothing ({reason.replace('_', ' ')})"
 
 
 async def _apply_to_inputs(

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import Store
 from ..tasks.io.files import expand_home
-from .results import Metric, Result, json_key, unprinted_field
+from .results import Metric, Result, json_key, optional_key, unprinted_field
 from .session.results import Finding, Findings
 from .session.settings import display_model_name
 
@@ -36,15 +36,21 @@ class Session(Result):
         problems: number of problems.
         steps: number of steps.
         best: the best hypotheses of each problem (`findings` in the JSON).
+        unexplained: ids of the finished problems for which no hypothesis was found; absent from the
+            JSON if there are none.
         verdicts: number of hypotheses and malformed answers, by verdict.
         metrics: the metrics of the session, by name.
         evaluation: name of the evaluation that computed the metrics.
-        failed: error message of each failed problem, by the problem's id.
+        failed: error message of each failed problem, by the problem's id; absent from the JSON if no
+            problem failed.
         ends: number of finished problems by the reason why they ended.
         breaches: number of breaches of the answer contract (the rules for an answer), by kind
             (`reports.Tally`).
         malformed: number of malformed answers by reason (`reports.Tally`).
-        cause: why the session ended before all problems were finished; "" if all were finished.
+        cause: why the session ended before all problems were finished; "", and absent from the
+            JSON, if all were finished.
+        next: the command that continues the session; "", and absent from the JSON, if nothing is
+            left to do.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
     """
@@ -64,12 +70,14 @@ class Session(Result):
     metrics: Mapping[str, Metric]
     usage: Mapping[str, Json]
     seconds: float
-    failed: Mapping[str, str] = unprinted_field(default_factory=dict)
+    unexplained: Sequence[str] = optional_key(default_factory=list)
+    failed: Mapping[str, str] = optional_key(default_factory=dict)
     ends: Mapping[str, int] = unprinted_field(default_factory=dict)
     evaluation: str = unprinted_field(default_factory=str)
     breaches: Mapping[str, int] = unprinted_field(default_factory=dict)
     malformed: Mapping[str, int] = unprinted_field(default_factory=dict)
-    cause: str = unprinted_field(default_factory=str)
+    cause: str = optional_key(default_factory=str)
+    next: str = optional_key(default_factory=str)
     oracle: str = unprinted_field(default_factory=str)
 
     def findings(self, problem: str | None = None) -> Findings:
@@ -121,6 +129,17 @@ class Trace:
         """The digest of the session's record. Equal digests mean equal sessions."""
         with open_for_reading(self.store) as opened:
             return opened.digest(self.session)
+
+    def findings(self, problem: str | None = None) -> Findings:
+        """Return all hypotheses of the session, best first, as `Session.findings` does.
+
+        Args:
+            problem: id of one problem whose hypotheses to return; None for all problems.
+
+        Raises:
+            UsageError: the session has no such problem.
+        """
+        return load_findings(self.session, problem, store=self.store)
 
 
 @contextmanager
@@ -188,6 +207,7 @@ def load_outcome(path: Path, session: str) -> Session:
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
+    from ..reports.screen.text import format_resume
     from ..tasks import load_family
     from .findings import find_findings
     from .session.event_loops import run_coroutine
@@ -198,9 +218,17 @@ def load_outcome(path: Path, session: str) -> Session:
         scored = evaluate_session(store, session)
         counted = tally(store.steps(session, spaces=False))
         best = run_coroutine(find_findings(store, session, rows))
+        status, cause = record["status"], record.get("cause") or ""
+        failed = {row.problem.id: row.cause for row in rows if row.status == "failed"}
+        complete = status == "done" and not failed
+        again = (
+            "" if complete else format_resume(session, str(path), failed=bool(failed), cause=cause)
+        )
+        explained = {one.problem for one in best}
+        done = [row for row in rows if row.status == "done"]
         return Session(
             session=session,
-            status=record["status"],
+            status=status,
             digest=store.digest(session),
             store=str(path),
             task=scored["task"],
@@ -214,11 +242,13 @@ def load_outcome(path: Path, session: str) -> Session:
             usage=add_costs(store.usage(session), record.get("spending") or {}),
             seconds=record.get("seconds") or 0.0,
             best=list(best),
-            failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
-            ends=dict(Counter(row.cause for row in rows if row.status == "done")),
+            failed=failed,
+            unexplained=[row.problem.id for row in done if row.problem.id not in explained],
+            ends=dict(Counter(row.cause for row in done)),
             evaluation=scored["evaluation"],
             breaches=counted.breaches,
             malformed=counted.malformed,
-            cause=record.get("cause") or "",
+            cause=cause,
+            next=again,
             oracle=load_family(record["settings"]["family"]).oracle,
         )

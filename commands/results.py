@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self, dataclass_transform
 from ..records import Json
 from ..records.tables import RowTable
 
-_REST, _UNPRINTED = {"rest": True}, {"unprinted": True}
+_REST, _UNPRINTED, _OPTIONAL = {"rest": True}, {"unprinted": True}, {"optional": True}
 
 
 def extra_keys() -> Any:
@@ -35,6 +35,11 @@ def unprinted_field(*, default_factory: Callable[[], Any]) -> Any:
     return field(default_factory=default_factory, metadata=_UNPRINTED)
 
 
+def optional_key(*, default_factory: Callable[[], Any]) -> Any:
+    """Return a dataclass field that is absent from the JSON object while its value is empty."""
+    return field(default_factory=default_factory, metadata=_OPTIONAL)
+
+
 def json_key(name: str) -> Any:
     """Return a dataclass field whose key in the JSON object is `name`.
 
@@ -44,7 +49,7 @@ def json_key(name: str) -> Any:
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True,
-                     field_specifiers=(field, extra_keys, unprinted_field, json_key))  # fmt: skip
+                     field_specifiers=(field, extra_keys, unprinted_field, optional_key, json_key))  # fmt: skip
 class Result(Mapping[str, Any]):
     """Base class of results: a read-only mapping with the keys of the printed JSON object.
 
@@ -148,7 +153,10 @@ def _layout(cls: type[Result]) -> _Layout:
 
 
 def _is_absent(result: Result, one: Field[Any]) -> bool:
-    return one.default is not MISSING and getattr(result, one.name) is one.default
+    value = getattr(result, one.name)
+    if one.metadata == _OPTIONAL:
+        return not value
+    return one.default is not MISSING and value is one.default
 
 
 def _plain(value: Any) -> Json:

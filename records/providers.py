@@ -19,6 +19,7 @@ class Provider(NamedTuple):
         url: The base URL of the OpenAI-compatible endpoint.
         keys: Names of environment variables that may hold the key, in order of precedence.
         local: Whether the provider is a server on the user's machine, which needs no key.
+        start_command: The command that starts the server on the user's machine; "" for other providers.
         url_variable: Name of the environment variable that overrides the URL; "" if there is none.
         read_url: Function that converts the value of `url_variable` to a base URL.
         ignored: Fields of a request that the provider silently ignores.
@@ -29,6 +30,7 @@ class Provider(NamedTuple):
     url: str
     keys: tuple[str, ...] = ()
     local: bool = False
+    start_command: str = ""
     url_variable: str = ""
     read_url: Callable[[str], str] = str
     ignored: tuple[str, ...] = ()
@@ -86,12 +88,18 @@ PROVIDERS: Mapping[str, Provider] = {
     "gemini": _GEMINI,
     "google": _GEMINI,
     "groq": Provider("https://api.groq.com/openai/v1", ("GROQ_API_KEY",)),
-    "llamacpp": Provider("http://localhost:8080/v1", ("LLAMA_API_KEY",), local=True),
-    "lmstudio": Provider("http://localhost:1234/v1", local=True),
+    "llamacpp": Provider(
+        "http://localhost:8080/v1",
+        ("LLAMA_API_KEY",),
+        local=True,
+        start_command="llama-server -m FILE",
+    ),
+    "lmstudio": Provider("http://localhost:1234/v1", local=True, start_command="lms server start"),
     "mistral": Provider("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",)),
     "ollama": Provider(
         "http://localhost:11434/v1",
         local=True,
+        start_command="ollama serve",
         url_variable="OLLAMA_HOST",
         read_url=read_ollama_host,
     ),
@@ -100,6 +108,11 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "openrouter": Provider("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
     "together": Provider("https://api.together.ai/v1", ("TOGETHER_API_KEY",)),
-    "vllm": Provider("http://localhost:8000/v1", ("VLLM_API_KEY",), local=True),
+    "vllm": Provider(
+        "http://localhost:8000/v1",
+        ("VLLM_API_KEY",),
+        local=True,
+        start_command="vllm serve NAME",
+    ),
     "xai": Provider("https://api.x.ai/v1", ("XAI_API_KEY",)),
 }

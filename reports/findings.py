@@ -246,8 +246,9 @@ def find_disagreement(
     """Return the index of the shortest input on which two hypotheses disagree, or None.
 
     Inputs on which both hypotheses predict something are preferred to inputs on which only one of
-    them does. The result is None if a hypothesis is inconsistent, because its predictions are not
-    read from the store.
+    them does, for example because the other one fails there. A sentence that says nothing about an
+    input does not disagree with a label. The result is None if a hypothesis is inconsistent,
+    because its predictions are not read from the store.
 
     Args:
         first: One hypothesis.
@@ -258,10 +259,20 @@ def find_disagreement(
     consistent = first.judged.verdict.consistent and second.judged.verdict.consistent
     if one is None or other is None or not consistent or not len(space):
         return None
-    both = one.defined & other.defined & (one.codes != other.codes)
-    places = np.flatnonzero(both if both.any() else one.defined != other.defined)
+    differ = one.defined & other.defined & (one.codes != other.codes)
+    if not differ.any():
+        differ = (one.defined != other.defined) & ~_is_silent(one) & ~_is_silent(other)
+    places = np.flatnonzero(differ)
     return min(
         map(int, places),
         key=lambda place: len(json.dumps(space.inputs[place], default=str)),
         default=None,
     )
+
+
+def _is_silent(predicted: Predictions) -> NDArray[np.bool_]:
+    """Return for which inputs a sentence about labelled rows predicts nothing."""
+    from ..tasks.text.family import REASONS
+
+    codes = [n for n, name in enumerate(predicted.reason_names, 1) if name in REASONS]
+    return np.isin(predicted.reasons, codes)

@@ -33,12 +33,14 @@ class Endpoint:
         key: The key, or `NO_KEY`.
         key_env: The environment variable that holds the key, or that should hold it; "" if there is
             no such variable.
+        start_command: The command that starts the server at the endpoint; "" if it is not known.
     """
 
     url: str
     model: str
     key: str
     key_env: str
+    start_command: str = ""
 
     def __str__(self) -> str:
         return f"model {self.model!r} at {self.url}"
@@ -134,7 +136,8 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
         )
     if key and provider is None and (why := check_recipient(url, key_env)):
         raise UsageError(why)
-    return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env)
+    start_command = provider.start_command if provider is not None else ""
+    return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env, start_command)
 
 
 def _foreign_owner(variable: str, name: str) -> str:

@@ -367,13 +367,15 @@ class OpenAIChatProposer:
                 f"{where} asks to wait {wait}, longer than max_wait_s "
                 f"{self._settings.max_wait_s:g}: {fault}"
             )
+        start = f" Start it with `{where.start_command}`." if where.start_command else ""
         if fault.unreachable and self._outage.has_expired:
             return EndpointRefused(
                 f"{where} could not be reached for {self._outage.duration_s:.0f} s: {fault}; is it "
-                f"running there? {KEEPS_ITS_MODEL}"
+                f"running there?{start} {KEEPS_ITS_MODEL}"
             )
         times = "1 request" if requests == 1 else f"{requests} requests"
-        return Unavailable(f"{where} gave no answer in {times}; the last: {fault}")
+        hint = f"; is it running there?{start}" if fault.unreachable else ""
+        return Unavailable(f"{where} gave no answer in {times}; the last: {fault}{hint}")
 
 
 def open_chat(settings: ChatSettings) -> Proposer:

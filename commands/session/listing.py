@@ -144,6 +144,8 @@ def bank(
 def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
     """Return a stored session whose problems and steps are read on first access.
 
+    Its method `findings` returns the hypotheses of the session, best first.
+
     Args:
         session: the session's id, a unique prefix of the id, or "last".
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, overload
@@ -277,10 +278,16 @@ class Recognition(Result):
 
 
 class RightCount(Result):
-    """The number of observations on which a hypothesis is right, out of `of` observations."""
+    """The number of observations on which a hypothesis is right, out of `of` observations.
+
+    Attributes:
+        covered: for a sentence that does not apply to every row, the number of rows for which it
+            predicts a label; None, and absent from the JSON, otherwise.
+    """
 
     right: int
     of: int
+    covered: int | None = None
 
 
 class Disagreement(Result):
@@ -288,8 +295,9 @@ class Disagreement(Result):
 
     Attributes:
         input: an input of the sample space.
-        outputs: the predictions of the best and the second best hypothesis, as text; None if the
-            sandbox that computes them cannot be opened here.
+        outputs: the predictions of the best and the second best hypothesis, as text: a label as it
+            is, and any other value in Python notation, as in 24 and '24'; None if the sandbox that
+            computes them cannot be opened here.
     """
 
     input: Json
@@ -350,57 +358,95 @@ class Findings(Sequence[Finding]):
     def to_rows(self) -> list[dict[str, Json]]:
         """Return one flat dict per finding.
 
-        The counts of held-out observations are None if there are no held-out observations.
+        The counts of held-out observations are None if there are no held-out observations. The
+        input on which the two best hypotheses of a problem disagree is JSON text. It is None, with
+        the two predictions, except in the row of the best hypothesis.
         """
-        return [
-            {
-                "problem": row.problem,
-                "rank": row.rank,
-                "reading": row.reading,
-                "hypothesis": row.hypothesis,
-                "shown_right": row.shown.right,
-                "shown": row.shown.of,
-                "held_out_right": None if row.held_out is None else row.held_out.right,
-                "held_out": None if row.held_out is None else row.held_out.of,
-                "consistent": row.consistent,
-                "bits": row.bits,
-            }
-            for row in self._rows
-        ]
+        return [dict(zip(COLUMNS, _flatten(row), strict=True)) for row in self._rows]
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame; pandas must be installed."""
-        return _import("pandas").DataFrame(self.to_rows())
+        return _import("pandas").DataFrame(self.to_rows(), columns=list(COLUMNS))
 
     def to_polars(self) -> Any:
         """Return the rows as a Polars DataFrame; polars must be installed."""
-        return _import("polars").DataFrame(self.to_rows())
+        polars = _import("polars")
+        types = {str: polars.String, int: polars.Int64, float: polars.Float64, bool: polars.Boolean}
+        return polars.DataFrame(
+            self.to_rows(), schema={name: types[kind] for name, kind in COLUMNS.items()}
+        )
 
     def _repr_html_(self) -> str:
-        """Return the findings as an HTML table, for notebooks."""
-        heads = ("problem", "rank", "reading", "hypothesis", "shown", "held out")
-        rows = [
+        """Return the findings for notebooks: an HTML table, and sentences on disagreements."""
+        from ...reports.screen.findings import describe_disagreement
+
+        if not self._rows:
+            return "<p>No hypothesis was found.</p>"
+        cells = [
             (
                 row.problem,
                 str(row.rank),
                 row.reading,
-                row.hypothesis,
+                row.hypothesis if " ".join(row.hypothesis.split()) != row.reading else "",
                 _share(row.shown),
                 _share(row.held_out),
             )
             for row in self._rows
         ]
-        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
+        heads = ("problem", "rank", "reading", "hypothesis", "shown", "held out")
+        kept = [
+            n for n, name in enumerate(heads) if name != "hypothesis" or any(c[n] for c in cells)
+        ]
+        head = "".join(f"<th style='text-align:left'>{heads[n]}</th>" for n in kept)
+        style = "text-align:left;white-space:pre-wrap"
         body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td style='text-align:left;white-space:pre-wrap'>{html.escape(cell)}</td>"
-                for cell in row
-            )
-            + "</tr>"
-            for row in rows
+            f"<tr>{''.join(f'<td style={style!r}>{html.escape(row[n])}</td>' for n in kept)}</tr>"
+            for row in cells
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        several = len({row.problem for row in self._rows}) > 1
+        parted = "".join(
+            f"<p>{html.escape(f'{row.problem}: ' if several else '')}"
+            f"{html.escape(describe_disagreement(row.disagreement))}</p>"
+            for row in self._rows
+            if row.disagreement is not None
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{parted}"
+
+
+# The columns of a table of findings, with their types.
+COLUMNS: Mapping[str, type] = {
+    "problem": str,
+    "rank": int,
+    "reading": str,
+    "hypothesis": str,
+    "shown_right": int,
+    "shown": int,
+    "shown_covered": int,
+    "held_out_right": int,
+    "held_out": int,
+    "held_out_covered": int,
+    "consistent": bool,
+    "bits": float,
+    "disagreement_input": str,
+    "first_prediction": str,
+    "second_prediction": str,
+}
+
+
+def _flatten(row: Finding) -> list[Json]:
+    """Return the values of the `COLUMNS` of a finding."""
+    values: list[Json] = [row.problem, row.rank, row.reading, row.hypothesis]
+    for count in (row.shown, row.held_out):
+        values += [None] * 3 if count is None else [count.right, count.of, _covered(count)]
+    parted = row.disagreement
+    values += [row.consistent, row.bits]
+    if parted is None:
+        return [*values, None, None, None]
+    return [*values, json.dumps(parted.input, default=str), *parted.outputs]
+
+
+def _covered(count: RightCount) -> int:
+    return count.of if count.covered is None else count.covered
 
 
 def _import(package: str) -> Any:
@@ -410,5 +456,9 @@ def _import(package: str) -> Any:
         raise UsageError(f"{package} is not installed: run `pip install {package}`") from None
 
 
-def _share(counted: RightCount | None) -> str:
-    return "" if counted is None else f"{counted.right} of {counted.of}"
+def _share(count: RightCount | None) -> str:
+    if count is None:
+        return ""
+    if count.covered is None:
+        return f"{count.right} of {count.of}"
+    return f"{count.right} of {count.covered} covered (of {count.of})"

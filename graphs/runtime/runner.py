@@ -117,6 +117,7 @@ async def run_session(
     answers = store.answer_cache(session) if cache else None
     at_work = max(1, min(concurrency, len(todo)))  # number of workers that are still running
     failures = 0
+    failing = {row.problem.id for row in rows if row.status == "failed"}
     # status and cause of each reason to end early; the first one counts
     early: list[tuple[str, str]] = []
 
@@ -148,7 +149,12 @@ async def run_session(
                 journal=journal, ledger=ledger,
             )  # fmt: skip
             try:
-                failures += await _run_problem(graph, case, callbacks) == "failed"
+                ended_as = await _run_problem(graph, case, callbacks)
+                if ended_as == "failed":
+                    failures += 1
+                    failing.add(row.problem.id)
+                elif ended_as == "done":
+                    failing.discard(row.problem.id)
             except EndpointRefused as error:
                 budget.closed = budget.closed or error
                 end_early("failed", str(error))
@@ -180,7 +186,7 @@ async def run_session(
             await asyncio.gather(*workers, return_exceptions=True)
         store.set_commit_size(1)
         store.update_session(session, status=status, digest=store.digest(session))
-        emit({"type": "ended", "status": status, "cause": cause})
+        emit({"type": "ended", "status": status, "cause": cause, "failed": len(failing)})
     done = sum(row.status == "done" for row in ended)
     counts = {"problems": len(ended), "done": done, "failed": failed}
     return {"status": status, **counts, "cause": cause}

@@ -14,60 +14,109 @@ from ...records import Json
 from .text import escape_unprintable, format_count, to_one_line
 
 MAX_PROBLEMS = 5  # problems whose findings are printed
+MAX_NAMED = 5  # problems without a hypothesis whose ids are printed
+NONE_FITS = "None of these hypotheses is consistent with the shown observations:"
 MAX_LINES = 14  # lines of a hypothesis
 MAX_READING = 300  # characters
+MAX_INPUT, MAX_OUTPUT = 100, 60  # characters of an input and a prediction
 INDENT = "   "
 
 
 def print_findings(
-    out: Console, rows: Sequence[Mapping[str, Json]], command: str, problems: int = MAX_PROBLEMS
+    out: Console,
+    rows: Sequence[Mapping[str, Json]],
+    command: str = "",
+    problems: int | None = MAX_PROBLEMS,
+    unexplained: Sequence[str] = (),
+    all_sources: bool = False,
 ) -> None:
-    """Print the best hypotheses of each problem, and the number of problems that are not shown.
+    """Print the best hypotheses of each problem, and which problems have no hypothesis.
 
     Args:
         out: The console.
         rows: Findings in order of problem and rank, as `peirce run --json` prints them.
         command: The command that shows the findings of all problems.
-        problems: Maximum number of problems to print.
+        problems: Maximum number of problems to print; None for all.
+        unexplained: Ids of the problems for which no hypothesis was found.
+        all_sources: Print the source of every hypothesis, not only of the best one of a problem.
     """
     groups = [list(found) for _, found in groupby(rows, key=lambda row: row["problem"])]
-    for found in groups[:problems]:
-        _print_problem(out, found)
-    if left := len(groups[problems:]):
+    shown = groups[:problems]
+    for found in shown:
+        _print_problem(out, found, all_sources)
+    if unexplained:
+        names = [to_one_line(name, 60) for name in unexplained[:MAX_NAMED]]
+        left = len(unexplained) - len(names)
+        more = f" and {format_count(left, 'more problem')}" if left else ""
+        out.print(f"No hypothesis was found for {', '.join(names)}{more}.", soft_wrap=True)
+        out.print()
+    if left := len(groups) - len(shown):
         more = format_count(left, "more problem")
         out.print(f"… and the findings of {more}: {command}", soft_wrap=True)
         out.print()
 
 
-def _print_problem(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
+def _print_problem(out: Console, found: Sequence[Mapping[str, Json]], all_sources: bool) -> None:
     out.print(Text(to_one_line(found[0]["problem"], 60), style="bold"))
+    if not any(row["consistent"] for row in found):
+        out.print(f" {NONE_FITS}")
     for row in found:
         reading, source = str(row["reading"]), str(row["hypothesis"])
         number = f"{row['rank']}. "
         out.print(Text(f" {number}{to_one_line(reading, MAX_READING)}"), soft_wrap=True)
-        if row["rank"] == 1 and " ".join(source.split()) != reading:
+        if (all_sources or row["rank"] == 1) and " ".join(source.split()) != reading:
             lines = escape_unprintable(source, keep_lines=True).strip("\n").split("\n")
             shown = lines[:MAX_LINES] + ["…"] * (len(lines) > MAX_LINES)
             out.print(Text("\n".join(INDENT + INDENT + line for line in shown)), soft_wrap=True)
         out.print(Text(f"{INDENT} {_evidence(row)}", style="dim"), soft_wrap=True)
     if parted := found[0].get("disagreement"):
-        given = _format_input(parted["input"])
-        if None in parted["outputs"]:
-            told = "1 and 2 predict different outputs"
-        else:
-            first, second = (to_one_line(str(one), 60) for one in parted["outputs"])
-            told = f"1 predicts {first} and 2 predicts {second}"
-        out.print(f"{INDENT} For the input {given}, {told}.", soft_wrap=True)
+        out.print(f"{INDENT} {describe_disagreement(parted)}", soft_wrap=True)
     out.print()
+
+
+def describe_disagreement(parted: Mapping[str, Json]) -> str:
+    """Return a sentence on an input for which the best two hypotheses predict different outputs.
+
+    Args:
+        parted: The input and the outputs, as `peirce run --json` prints them.
+    """
+    told = "1 and 2 predict different outputs"
+    if None not in parted["outputs"]:
+        first, second = _shorten_pair(*parted["outputs"])
+        told = f"1 predicts {first} and 2 predicts {second}"
+    return f"For the input {_format_input(parted['input'])}, {told}."
+
+
+def _shorten_pair(*texts: str) -> list[str]:
+    """Return texts on one line each, shortened to a part in which they differ."""
+    lines = [escape_unprintable(text) for text in texts]
+    places = enumerate(zip(*lines, strict=False))
+    same = next((n for n, (one, other) in places if one != other), min(map(len, lines)))
+    begin = 0 if same < MAX_OUTPUT - 1 else same - MAX_OUTPUT // 2
+    return ["…" * (begin > 0) + _shorten(line[begin:], MAX_OUTPUT) for line in lines]
+
+
+def _shorten(text: str, width: int) -> str:
+    """Return a text without line breaks, shortened; unlike `to_one_line`, with all its blanks."""
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _evidence(row: Mapping[str, Json]) -> str:
     """Return on how many observations a hypothesis is right, in words."""
     shown, held_out = row["shown"], row["held_out"]
-    told = f"right on {shown['right']} of {format_count(shown['of'], 'shown observation')}"
+    told = _describe_count(shown, "shown", format_count(shown["of"], "shown observation"))
     if held_out is not None:
-        told += f" and {held_out['right']} of {held_out['of']} held-out"
-    return told
+        of_all = f"{held_out['of']:,} held-out"
+        told += f" and {_describe_count(held_out, 'held-out', of_all)}"
+    return f"right on {told}"
+
+
+def _describe_count(count: Mapping[str, Json], kind: str, of_all: str) -> str:
+    if count.get("covered") is None:
+        return f"{count['right']} of {of_all}"
+    return (
+        f"{count['right']} of the {count['covered']:,} {kind} that it covers (of {count['of']:,})"
+    )
 
 
 def _format_input(value: Json) -> str:
@@ -75,4 +124,4 @@ def _format_input(value: Json) -> str:
     match value:
         case [{"domain": _, "id": world}, str(element)]:
             return f"{to_one_line(element, 40)} in the sampled world {to_one_line(str(world), 40)}"
-    return to_one_line(value, 100)
+    return _shorten(escape_unprintable(repr(value)), MAX_INPUT)

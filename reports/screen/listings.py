@@ -109,7 +109,8 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         out.print(_indented(row["hypothesis"]), style="bold")
         facts = [f"shown {_marks(row['observations'])}"]
         facts += [f"hidden {_marks(row['hidden'])}"] if row["hidden"] else []
-        facts += [f"coverage {row['coverage']:.3f}"] if row["coverage"] is not None else []
+        if row["coverage"] is not None:
+            facts.append(f"predicted by earlier hypotheses {row['coverage']:.3f}")
         undefined = {why: n for why, n in row["undefined"].items() if why != NOT_REQUESTED}
         facts += [f"undefined {join_counts(undefined)}"] if undefined else []
         facts += _sources(row.get("meta") or {})
@@ -126,8 +127,9 @@ def _marks(found: Sequence[bool | None]) -> str:
     """Return one mark per observation, or counts of right and wrong ones if there are many."""
     if len(found) <= MAX_MARKS:
         return format_marks(found)
-    right, wrong = (sum(mark is one for mark in found) for one in (True, False))
-    return f"{right} correct, {wrong} wrong of {len(found)}"
+    right, wrong, silent = (sum(mark is one for mark in found) for one in (True, False, None))
+    undefined = f", {silent} undefined" if silent else ""
+    return f"{right} correct, {wrong} wrong{undefined} of {len(found)}"
 
 
 def _sources(meta: Mapping[str, Json]) -> list[str]:
@@ -334,6 +336,10 @@ def _store(store: Mapping[str, Json]) -> str:
 # --- hypothesis banks ---------------------------------------------------------------
 
 
+GUESS_TEXT = (
+    "Where a hypothesis does not apply, its accuracy counts a guess among the labels. `peirce show"
+    " --findings` prints on how many observations each hypothesis is right."
+)
 EMPTY_BANK_TEXT = "The bank of this session is empty: no hypothesis was accepted."
 
 
@@ -356,6 +362,8 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         cells = (_number(told.get(name)) for name in names)
         shown.add_row(to_one_line(str(row.get("problem", "")), 24), *cells, to_one_line(what, 400))
     out.print(shown)
+    if any(row.get("covered", 0) < row.get("visits", 0) for row in rows):
+        out.print(GUESS_TEXT, soft_wrap=True)
 
 
 def print_bank_history(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:

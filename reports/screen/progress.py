@@ -52,6 +52,7 @@ SILENCE_INTERVAL_S = (10.0, 60.0)  # The same bounds for lines during silence.
 HEARTBEAT_THREAD = "peirce screen"  # Name of the thread that prints them.
 OPENING = "Opening the data, the model and the sandbox"
 SCORING = "Scoring the hypotheses"
+STOPPING = "Finishing the steps in progress. Press Ctrl-C again to stop immediately."
 
 
 @dataclass
@@ -212,12 +213,11 @@ class SessionProgress:
     def _on_stopping(self, event: Mapping[str, Json]) -> None:
         if not self._stopping:
             self._stopping = True
-            self._out.print(
-                "Finishing the steps in progress. Press Ctrl-C again to stop immediately."
-            )
+            self._out.print(STOPPING)
 
     def _on_ended(self, event: Mapping[str, Json]) -> None:
         self._status, self._cause = event["status"], event.get("cause", "")
+        self._failed = event.get("failed", self._failed)  # Also in earlier runs of the session.
         self._phase = SCORING
         if self._picture is not None:
             self._picture.stop()
@@ -312,12 +312,7 @@ class SessionProgress:
             parts.append(Text(f"  and {len(running) - MAX_PROBLEM_LINES} more", style="dim"))
         parts.append(Text(self._footer(), style="dim"))
         if self._stopping:
-            parts.append(
-                Text(
-                    "Finishing the steps in progress. Press Ctrl-C again to stop immediately.",
-                    "yellow",
-                )
-            )
+            parts.append(Text(STOPPING, "yellow"))
         return Group(*parts)
 
     def _verdict_table(self) -> Table:

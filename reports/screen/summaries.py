@@ -20,7 +20,6 @@ from .text import (
     format_command,
     format_count,
     format_duration,
-    format_resume,
     join_counts,
     stop_sentence,
     to_one_line,
@@ -29,6 +28,10 @@ from .text import (
 if TYPE_CHECKING:
     from .. import Evaluation, Metric
 
+OTHER_MODEL = (
+    "search found nothing, so try another model, for example --model openai:NAME or --model"
+    " http://localhost:8000/v1#NAME"
+)
 MAX_SESSION_COLUMNS = 3  # sessions, a column each
 MAX_LISTED_FILES = 8  # files, a line each
 MAX_NAMED_METRICS = 6  # metrics without a value
@@ -52,7 +55,8 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     from .. import find_evaluation
     from ..files import tables
 
-    print_findings(out, session.best, format_command("bank", session.session, session.store))
+    more = format_command("show", session.session, session.store, "--findings")
+    print_findings(out, session.best, more, unexplained=session.unexplained)
     evaluation = find_evaluation(session.evaluation)
     shown = evaluation.on_screen(all_metrics)
     scored, empty = tables.split_valued(
@@ -62,8 +66,11 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         f"{escape_unprintable(session.task)}, {escape_unprintable(session.method)}, {escape_unprintable(session.model)}: {_coverage(session)}"
     )
     out.print()
-    out.print(tables.as_text(scored, out.width))
-    out.print()
+    if any(
+        session.metrics[one.name].mean is not None for one in shown if one.name in session.metrics
+    ):
+        out.print(tables.as_text(scored, out.width))
+        out.print()
     facts = [
         *([("no value", _named(empty))] if empty and all_metrics else []),
         *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
@@ -85,16 +92,18 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
 def next_step(session: Any) -> str:
     """Return the command to run next, preceded by what the user should do first, if anything.
 
-    For a complete session, the command writes its report. For any other session, it resumes the
-    session. It also retries failed problems, and sets a larger budget if the budget was spent.
+    For a complete session, the command writes its report. If the session found nothing, the command
+    shows why. For any other session, it resumes the session. It also retries failed problems, and
+    sets a larger budget if the budget was spent.
     """
-    causes, failed = set(session.failed.values()), len(session.failed)
-    if session.status == "done" and not failed:
+    if not session.next:
+        if session.unexplained and not session.best:
+            why = f"to see why it ended, run: {format_command('show', session.session, session.store)}"
+            return f"{OTHER_MODEL}; {why}" if session.model.partition(":")[0] == "search" else why
         return format_command("report", session.session, session.store)
-    again = format_resume(session.session, session.store, failed=failed > 0, cause=session.cause)
-    if session.status == "failed" and len(causes) == 1:
-        return f'solve the problem in the line "failed" above, then run: {again}'
-    return again
+    if session.status == "failed" and len(set(session.failed.values())) == 1:
+        return f'solve the problem in the line "failed" above, then run: {session.next}'
+    return str(session.next)
 
 
 def _only(
@@ -146,7 +155,7 @@ def _ends(ends: Mapping[str, int]) -> list[str]:
 
 def _failures(failed: Mapping[str, str]) -> list[str]:
     causes = Counter(failed.values())
-    return [f"{count} x {to_one_line(cause, 150)}" for cause, count in causes.most_common(5)]
+    return [f"{count} x {to_one_line(cause, 300)}" for cause, count in causes.most_common(5)]
 
 
 def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:

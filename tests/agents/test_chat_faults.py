@@ -135,6 +135,18 @@ def test_a_server_that_is_not_there_is_unavailable():
         asyncio.run(call())
 
 
+def test_a_local_server_that_is_not_there_comes_with_the_command_that_starts_it(monkeypatch):
+    with ChatServer([says("x")]) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url.removesuffix("/v1"))
+
+    async def call():
+        proposer = await open_model("ollama:x", {**QUICK, "retries": 0})
+        await proposer.propose(VIEW, ASK, (), 5)
+
+    with pytest.raises(Unavailable, match=r"is it running there\? Start it with `ollama serve`"):
+        asyncio.run(call())
+
+
 def test_that_nothing_is_there_is_said_at_once_and_once():
     with ChatServer([says("x")]) as server:
         url = server.url

@@ -3,6 +3,7 @@ session ends. Each is read from the screen of a real run, then run as it stands 
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import signal
@@ -56,6 +57,7 @@ def test_where_one_cause_made_every_problem_fail_it_is_to_be_solved_first(peirce
         model, port = ["--model", f"{server.url}#m"], server.port
     code, out, err = peirce(*RUN, *model)
     assert code == 1 and "all 4 problems failed" in err
+    assert "──" not in out  # No table, because no problem has a score.
     said = next_of(out)
     assert re.fullmatch(
         r"solve the problem in the line \"failed\" above, then run: peirce resume \w+"
@@ -66,6 +68,27 @@ def test_where_one_cause_made_every_problem_fail_it_is_to_be_solved_first(peirce
     with FaultyServer(model=lambda request: {"content": TAIL}, port=port):
         code, out, _ = peirce(*arguments_of(said), "--quiet")
     assert code == 0 and next_of(out).startswith("peirce report")
+
+
+def test_a_failed_session_that_is_resumed_without_its_failed_problems_still_says_how_to_retry(
+    peirce,
+):
+    """Nothing failed in the process that resumes it: only the store knows."""
+    with FaultyServer(status=500) as server:
+        _, out, _ = peirce(*RUN, "--model", f"{server.url}#m")
+        said = arguments_of(next_of(out))
+        _, out, err = peirce("resume", "last", "--quiet")
+        assert arguments_of(next_of(out)) == said and said[-1] == "--retry-failed"
+        assert shlex.split(re.search(r"^To continue, run: peirce (.+)$", err, re.M)[1]) == said
+
+
+def test_the_json_of_a_failed_session_has_its_errors_and_the_next_command(peirce):
+    with FaultyServer(status=500) as server:
+        code, out, _ = peirce(*RUN, "--model", f"{server.url}#m", "--json")
+    session = json.loads(out)
+    assert code == 1 and session["status"] == "failed"
+    assert session["next"] == f"peirce resume {session['session']} --retry-failed"
+    assert len(session["failed"]) == 4 and all("500" in one for one in session["failed"].values())
 
 
 def test_after_as_many_failures_as_allowed_the_failed_and_the_open_problems_are_run(peirce):
