@@ -76,16 +76,23 @@ class RayWorkers:
         self._nodes: dict[str, Node] = {}
         self._oracles: dict[int, tuple[OracleKind, OracleSettings]] = {}
         self._numbers = count(1)
+        self._hosting = False  # whether actors run on the nodes, which claim their cores
+        self._cores = 0
         self._changed = asyncio.Condition()
         self._watch: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start an actor on each node. Raises Unavailable if the cluster has no node with a core."""
+        """Count the cores of the cluster. Raises Unavailable if it has none."""
         await self._look()
-        self._watch = asyncio.create_task(self._keep_looking())
-        if not self._nodes:
-            await self.close()
+        if not self._cores:
             raise Unavailable("The Ray cluster has no node with a processor core.")
+
+    async def host(self) -> None:
+        """Start an actor on each node, and on nodes that join later."""
+        if not self._hosting:
+            self._hosting = True
+            await self._look()
+            self._watch = asyncio.create_task(self._keep_looking())
 
     async def _keep_looking(self) -> None:
         while True:
@@ -98,8 +105,11 @@ class RayWorkers:
 
         listed = await asyncio.to_thread(ray.nodes)
         alive = {row["NodeID"]: row for row in listed if row["Alive"]}
+        self._cores = int(sum(row["Resources"].get("CPU", 0) for row in alive.values()))
         for gone in [name for name in self._nodes if name not in alive]:
             del self._nodes[gone]
+        if not self._hosting:
+            return
         new = [row for name, row in alive.items() if name not in self._nodes]
         await asyncio.gather(*(self._join(row) for row in new if row["Resources"].get("CPU")))
 
@@ -144,6 +154,7 @@ class RayWorkers:
 
     async def open_oracle(self, kind: OracleKind, settings: OracleSettings) -> OpenOracle:
         """Open an oracle on every node that offers the resource "sandbox"."""
+        await self.host()
         number = next(self._numbers)
         self._oracles[number] = kind, settings
         await asyncio.gather(*(self._open_on(node, number) for node in self._nodes.values()))
@@ -162,21 +173,23 @@ class RayWorkers:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield the result of a function for each item, in the order of the items.
 
-        Each item is a Ray task with one core, which Ray repeats if its node dies.
+        Each item is a Ray task, which Ray repeats if its node dies. It claims one core, unless the
+        actors of an oracle have claimed all cores.
         """
         import ray
 
-        task = ray.remote(function).options(num_cpus=1, max_retries=ATTEMPTS)
-        most = TASKS * max(1, sum(node.cpus for node in self._nodes.values()))
+        cores = 0 if self._hosting else 1
+        task: Any = ray.remote(_call).options(num_cpus=cores, max_retries=ATTEMPTS)
+        most = TASKS * self._cores
         waiting: list[Any] = []
         for item in items:
-            waiting.append(task.remote(item))
+            waiting.append(task.remote(function, item))
             if len(waiting) >= most:
                 yield ray.get(waiting.pop(0))
         yield from (ray.get(one) for one in waiting)
 
     def nodes(self) -> Sequence[NodeReport]:
-        """Return a report of each node, with the layers of the oracle that was opened last."""
+        """Return a report of each node with an actor, with the layers of its last oracle."""
         return [
             NodeReport(
                 node.name,
@@ -218,6 +231,7 @@ class RayWorkers:
         Raises:
             Unavailable: No node was left for `WAIT_S`, or `ATTEMPTS` nodes died, or the work failed.
         """
+        await self.host()
         for _ in range(ATTEMPTS):
             node = await self._free_node(choose)
             try:
@@ -257,6 +271,11 @@ class RayWorkers:
         """Take a node whose actor died out of use. `_look` starts a new actor if the node lives."""
         if self._nodes.get(node.id) is node:
             del self._nodes[node.id]
+
+
+def _call(function: Callable[[Item], Result], item: Item) -> Result:
+    """Compute one item of `map`, as the body of a Ray task."""
+    return function(item)
 
 
 def least_busy(number: int, nodes: Sequence[Node]) -> Node | None:
