@@ -37,15 +37,18 @@ from ..records import (
     ToolCall,
     ToolSpec,
     View,
+    Workers,
     digest_of,
 )
 from ..records.settings import setting
 from ..search.budget import PRESETS
-from ..search.pool import Pool
 from ..tasks import load_family
 from ..tasks.io.messages import warn
+from ..tools.workers.local import LocalWorkers
 from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
+
+_MODULE = "peirce.search.worker"
 
 
 class SearchSettings(ModelSettings):
@@ -91,7 +94,8 @@ class SearchProposer:
         self.budget_expansions = budget_expansions
         self.preset = preset
         self.trade_off = trade_off
-        self.pool = Pool(workers)
+        self.workers = workers
+        self.service = LocalWorkers().open_service(_MODULE, workers)
 
     def settings(self) -> Json:
         """Return the settings of the search that the session records."""
@@ -102,6 +106,10 @@ class SearchProposer:
             "version": 1,
             **asked_for,
         }
+
+    def use_workers(self, workers: Workers) -> None:
+        """Search on these workers, with the same number of processes on each node."""
+        self.service = workers.open_service(_MODULE, self.workers)
 
     async def propose(
         self,
@@ -167,11 +175,11 @@ class SearchProposer:
             "expansions": self.budget_expansions,
             **asked,
         }
-        return await self.pool.ask(digest_of(shown), request, view.space)
+        return await self.service.ask(digest_of(shown), request, view.space)
 
     async def close(self) -> None:
         """Stop the worker processes of the search."""
-        await self.pool.close()
+        await self.service.close()
 
 
 def _manner(view: View) -> SearchStyle | None:

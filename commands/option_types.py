@@ -76,6 +76,7 @@ class RunOptions(TypedDict, total=False):
     strict_sandbox: bool | None
     solver: str | None
     workers: int | None
+    cluster: str | None
     concurrency: int | None
     store: str | Path | None
     cache: bool | None
@@ -91,6 +92,7 @@ class ResumeOptions(TypedDict, total=False):
     strict_sandbox: bool | None
     solver: str | None
     workers: int | None
+    cluster: str | None
     concurrency: int | None
     budget_tokens: int | None
     budget_usd: int | float | None
@@ -152,6 +154,7 @@ class PredictOptions(TypedDict, total=False):
     strict_sandbox: bool | None
     solver: str | None
     workers: int | None
+    cluster: str | None
     concurrency: int | None
     store: str | Path | None
 

@@ -6,7 +6,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from ..records import Family, Limits, OpenOracle, OpensOracle, Oracles, OracleSettings
+from ..records import (
+    Family,
+    Limits,
+    OpenOracle,
+    OpensOracle,
+    Oracles,
+    OracleSettings,
+    Workers,
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class OpenedOracle:
 
 @asynccontextmanager
 async def open_oracles(
-    family: Family, settings: OracleSettings | None = None
+    family: Family, settings: OracleSettings | None = None, workers: Workers | None = None
 ) -> AsyncIterator[OpenedOracle]:
     """Open the oracle that applies the family's hypotheses, and close it at the end of the block.
 
@@ -52,7 +60,8 @@ async def open_oracles(
     if not isinstance(family, OpensOracle):
         yield OpenedOracle()
         return
-    oracle = await family.oracle_kind.open(settings or OracleSettings())
+    kind, chosen = family.oracle_kind, settings or OracleSettings()
+    oracle = await (kind.open(chosen) if workers is None else workers.open_oracle(kind, chosen))
     try:
         yield OpenedOracle(family.oracle_kind.name, oracle)
     finally:

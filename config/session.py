@@ -291,6 +291,10 @@ class ClusterConfig(Settings):
               " solver: one).",
         ge=1, le=256,
     )  # fmt: skip
+    cluster: str = setting(
+        "local", "Where work that needs processor time runs: local, on the nodes of a Ray cluster"
+                 " (ray, ray://HOST).", metavar="local|ray|ray://HOST",
+    )  # fmt: skip
     concurrency: int | None = setting(
         None, "Number of problems in progress at the same time, at most 1,000 (default: 8;"
               " local models: 1.5 times their batch size).", ge=1, le=1_000,

@@ -84,6 +84,7 @@ from .values import (
     is_finite_number,
     parse_strictly,
 )
+from .workers import JsonService, NodeReport, UsesWorkers, Workers
 
 __all__ = [
     "NOT_REQUESTED",
@@ -112,6 +113,7 @@ __all__ = [
     "Interrupted",
     "Journal",
     "Json",
+    "JsonService",
     "Judge",
     "JudgedAnswer",
     "JudgedHypothesis",
@@ -123,6 +125,7 @@ __all__ = [
     "MeasuresHypotheses",
     "Message",
     "NamesCodes",
+    "NodeReport",
     "Observation",
     "OpenOracle",
     "OpensOracle",
@@ -159,8 +162,10 @@ __all__ = [
     "Unavailable",
     "Usage",
     "UsageError",
+    "UsesWorkers",
     "Verdict",
     "View",
+    "Workers",
     "canonical_json",
     "digest_of",
     "digest_of_text",

@@ -22,7 +22,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ...config import ClusterConfig, RunConfig, SandboxConfig
-from ...records import Interrupted, Json, OracleSettings, Proposer, Repairer, UsageError
+from ...records import (
+    Interrupted,
+    Json,
+    OracleSettings,
+    Proposer,
+    Repairer,
+    UsageError,
+    UsesWorkers,
+)
 from ...store import Store
 from .planning import (
     default_concurrency,
@@ -85,16 +93,21 @@ async def execute_session(
     from ...graphs.runtime.queries import read_settings
     from ...graphs.runtime.runner import run_session
     from ...tasks import load_family as family_named
+    from ...tools.workers import open_workers
     from ..oracles import open_oracles
 
     emit = _showing(on_event) if on_event else (lambda event: None)
     model, repair = config.model.model, get_repairer(config.method)
     async with AsyncExitStack() as stack:
+        workers = await open_workers(config.cluster.cluster)
+        stack.push_async_callback(workers.close)
         if isinstance(model, str):
             proposer = await open_model(model, opening_settings(config.model, config.cluster))
             stack.push_async_callback(proposer.close)
         else:
             proposer = model
+        if isinstance(proposer, UsesWorkers):
+            proposer.use_workers(workers)
         model_settings = read_settings(proposer)
         repairer = None
         if repair is not None:
@@ -108,7 +121,9 @@ async def execute_session(
             stack.push_async_callback(others[name].close)
         told_by = {name: read_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
-            open_oracles(family_named(family), oracle_settings(config.sandbox, config.cluster))
+            open_oracles(
+                family_named(family), oracle_settings(config.sandbox, config.cluster), workers
+            )
         )
         # The store is opened last, so that a session that cannot run leaves no empty store behind.
         # A signal that arrives while it is opened already stops the session in order.

@@ -1,0 +1,75 @@
+"""A pool of processes that answer lines of JSON, as the service of the embedded search.
+
+A problem always goes to the same process, chosen by the hash of its key, so that it finds its
+cached state there. A process that dies is replaced. It is started as a separate program, not as a
+spawned copy of the user's script, which would need a guard around its main part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ...records import InputSet, Unavailable
+from ..line_process import LineProcess, ProcessDied
+
+
+class LineWorker:
+    """A process that answers one request at a time and is restarted if it dies."""
+
+    def __init__(self, module: str) -> None:
+        self.lock = asyncio.Lock()
+        self.process = LineProcess(module)
+        self.sent: set[str] = set()
+
+    async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        """Send a request to the process and return its reply.
+
+        Raises:
+            Unavailable: The process died twice on this request.
+        """
+        async with self.lock:
+            for _ in range(2):
+                try:
+                    return await self._ask(request, space)
+                except ProcessDied:
+                    await self.close()
+                except asyncio.CancelledError:
+                    # Otherwise the next request would receive the reply to this request.
+                    await self.close()
+                    raise
+            raise Unavailable("A worker process died twice on one request.")
+
+    async def _ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        known = space.digest in self.sent
+        reply = await self.process.ask(request | {"inputs": None if known else space.inputs})
+        if reply.get("need") == "inputs":
+            reply = await self.process.ask(request | {"inputs": space.inputs})
+        self.sent.add(space.digest)
+        found: dict[str, Any] = reply
+        return found
+
+    async def close(self) -> None:
+        """Stop the process. The next request starts a new process."""
+        self.sent.clear()
+        await self.process.close()
+
+
+class LinePool:
+    """A `records.JsonService` with a fixed number of processes, chosen by the hash of a key.
+
+    Args:
+        module: The full name of the module that the processes run.
+        workers: The number of processes, each of which is started by its first request.
+    """
+
+    def __init__(self, module: str, workers: int) -> None:
+        self.workers = [LineWorker(module) for _ in range(workers)]
+
+    async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        """Send a request to the process of this key (a hexadecimal hash), and return its reply."""
+        return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
+
+    async def close(self) -> None:
+        """Stop all processes."""
+        await asyncio.gather(*(worker.close() for worker in self.workers))
