@@ -5,6 +5,7 @@ data. The data are a file, a folder or a table in memory.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -67,7 +68,7 @@ def recognize(file: str | Path | TableLike, target: str | None = None) -> Recogn
     with open_data(table) as path:
         found = recognize_file(path, target, is_copy=True)
         readings = [_table_reading(one, table) for one in found.readings]
-    reason = found.reason.replace(str(path), str(table))
+    reason = re.sub(r"\bline (?=\d)", "row ", found.reason.replace(str(path), str(table)))
     return _describe(str(table), replace(found, reason=reason), readings)
 
 

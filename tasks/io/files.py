@@ -301,7 +301,12 @@ def read_csv(
             if not any(header):
                 raise DataError(f"{path}: the file is empty")
             if len(set(header)) < len(header):
-                raise DataError(f"{path}, line 1: a column name occurs twice")
+                twice = next(name for name in header if header.count(name) > 1)
+                raise DataError(
+                    f"{path}, line 1: the column name {shorten(repr(twice))} occurs twice: rename one of"
+                    " the columns or, if line 1 holds data, put a line with the names of the columns"
+                    " before it"
+                )
             for row in rows:
                 if not any(cell.strip() for cell in row):
                     continue

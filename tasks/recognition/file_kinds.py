@@ -16,7 +16,8 @@ from itertools import islice
 from pathlib import Path
 
 from ...records import Json, PeirceError, Problem, Task, UsageError, registry
-from ..io.bad_records import BadRecords
+from ...records.tasks import ChoosesProblems, ProblemQuery
+from ..io.bad_records import BadRecords, skip_bad_records
 from ..io.files import parse_json_file_text, read_jsonl, read_text
 from ..io.json_text import is_json_lines
 from ..io.messages import DataWarning, shorten
@@ -26,7 +27,7 @@ from ..text.sources import parse_source
 from ..text.tables import Table, file_type, infer_types, read_table, table_from_json
 from .content_forms import check_form
 from .readings import FileKind, Reading, RecognizedFile, count_of
-from .table_readings import TableSource, read_as_table
+from .table_readings import TableSource, find_warnings, read_as_table
 
 MOST_ROWS = 100_000
 PROBLEM_TASKS = ("acre", "mini_arc", "arc", "list_functions", "examples")
@@ -95,20 +96,59 @@ def _recognize_rows(
     with BadRecords(place) as bad:
         (table,) = infer_types([read_table(place, bad, MOST_ROWS)])
     complete = len(table) < MOST_ROWS
-    found = read_as_table(TableSource(data, table, complete, target, is_copy))
+    found = _recognize_table(TableSource(data, table, complete, target, is_copy))
     if found.reason and not complete:
         return replace(found, reason=f"{found.reason} (in the first {MOST_ROWS:,} rows)")
     return found
 
 
+def _recognize_table(source: TableSource) -> RecognizedFile:
+    return _try_reader(read_as_table(source), source)
+
+
+def _try_reader(found: RecognizedFile, source: TableSource) -> RecognizedFile:
+    """Return what was found, after the task has read the data in the way that is certain.
+
+    A reading that the task refuses is not certain. Tables that were not read to their end are not
+    tried.
+    """
+    reading = found.certain
+    if reading is None or reading.task is None or not source.is_complete:
+        return found
+    data, label = str(reading.options["data"]), reading.options.get("label")
+    skip_bad = bool(reading.options.get("skip_bad"))
+    read = _load(reading.task, data, label, skip_bad=skip_bad)
+    if isinstance(read, PeirceError):
+        rest = _load(reading.task, data, label, skip_bad=True)
+        others = replace(
+            reading,
+            options={**reading.options, "skip_bad": True},
+            summary=f"{reading.summary}, without the records that cannot be read",
+        )
+        refused = str(read).removeprefix(str(source.table.path)).lstrip(":, ")
+        return RecognizedFile(
+            [] if isinstance(rest, PeirceError) else [others],
+            reason=f"it looks like {reading.summary}, but cannot be read: {refused}",
+        )
+    used = read[0].public["columns"] if reading.kind is FileKind.LABELLED_ROWS else ()
+    if not used or {one.name for one in source.columns} <= {*used, label}:
+        return found
+    return replace(found, warnings=find_warnings(source, reading, used))
+
+
 # --- problems and worlds --------------------------------------------------------------
 
 
-def _load(task: str, data: str) -> list[Problem] | PeirceError:
+def _load(
+    task: str, data: str, label: Json = None, *, skip_bad: bool = False
+) -> list[Problem] | PeirceError:
     """Return the problems that a task reads, or the error of its reader."""
     source: Task = registry.load("tasks", task)
     try:
-        return source.load(data, None, 0)
+        with skip_bad_records(skip_bad):
+            if label is not None and isinstance(source, ChoosesProblems):
+                return source.choose(data, ProblemQuery(label=str(label)))
+            return source.load(data, None, 0)
     except PeirceError as error:
         return error
 
@@ -190,7 +230,7 @@ def _recognize_json(
         return unreadable
     with BadRecords(place) as bad:
         table = table_from_json(place, value, bad)
-    return read_as_table(TableSource(data, table, target=target))
+    return _recognize_table(TableSource(data, table, target=target))
 
 
 def _find_shape(value: Json) -> Callable[[str], RecognizedFile] | None:
@@ -384,8 +424,9 @@ def _recognize_folder(data: str, folder: Path, target: str | None) -> Recognized
     with BadRecords(folder) as bad:
         tables = infer_types([read_table(path, bad, MOST_ROWS) for path in first])
     table = tables[0]
-    recognized = read_as_table(TableSource(data, table, len(table) < MOST_ROWS, target))
-    return _check_splits(recognized, files, table, data)
+    recognized = read_as_table(source := TableSource(data, table, len(table) < MOST_ROWS, target))
+    checked = _check_splits(recognized, files, table, data)
+    return _try_reader(checked, source) if checked is recognized else checked
 
 
 def _published_text(data: str, names: Sequence[str], target: str | None) -> Reading:

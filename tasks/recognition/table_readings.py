@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...records import Json, UsageError
 from ..io.messages import shorten, suggest_nearest
@@ -25,7 +26,7 @@ from .column_pairs import (
     find_pair,
 )
 from .readings import FileKind, Reading, RecognizedFile, add_settings, count_of
-from .table_warnings import find_leaks, find_warnings, list_names
+from .table_warnings import find_leaks, list_names, warn_of_columns
 from .target_choice import (
     CLASS_KINDS,
     NUMBER_KINDS,
@@ -63,7 +64,7 @@ class TableSource:
     target: str | None = None
     is_copy: bool = False
 
-    @property
+    @cached_property
     def columns(self) -> list[ColumnFacts]:
         """The columns in order. A column that assigns each row to a split of the data is left out.
 
@@ -225,7 +226,7 @@ def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> Re
             [labels, _numeric_reading(source, found.column, why)],
             reason=f"the {count_of(found.column.distinct, 'number')} in {found.column.name!r} may be"
             " classes or amounts",
-            warnings=_warnings(source, labels, found.column, columns),
+            warnings=find_warnings(source, labels),
         )
     if not classes:
         others = [one for one in ranked if one.column is not found.column]
@@ -260,7 +261,7 @@ def _check_inputs(
             reason=f"no column besides {target.name!r} can explain it:"
             f" {_list_kinds(inputs[:MOST_SHOWN])}",
         )
-    return RecognizedFile([labels], warnings=_warnings(source, labels, target, columns))
+    return RecognizedFile([labels], warnings=find_warnings(source, labels))
 
 
 def _list_kinds(columns: Sequence[ColumnFacts]) -> str:
@@ -270,19 +271,30 @@ def _list_kinds(columns: Sequence[ColumnFacts]) -> str:
     )
 
 
-def _warnings(
-    source: TableSource, labels: Reading, target: ColumnFacts, columns: Sequence[ColumnFacts]
+def find_warnings(
+    source: TableSource, labels: Reading, used: Collection[str] | None = None
 ) -> list[str]:
-    found = find_warnings(columns, target)
+    """Return warnings, as sentences, about a table that is read as labelled rows.
+
+    Args:
+        source: The table.
+        labels: The reading, with the target in the option "label".
+        used: The names of the columns that the reader uses as inputs, where they are known. The
+            reader itself warns about the others.
+    """
+    target = next(one for one in source.columns if one.name == labels.options["label"])
+    found = warn_of_columns(source.columns, target, used)
     if not source.is_complete:
         found.append(f"only the first {len(source.table):,} rows were looked at")
-    leaks = find_leaks(columns, target)
-    dropped = [one for one in columns if one in leaks or one.kind is ColumnKind.IDENTIFIER]
-    kept = [
-        one.name
-        for one in columns
-        if one is not target and one not in dropped and one.kind is not ColumnKind.EMPTY
+    inputs = [
+        one
+        for one in source.columns
+        if one is not target
+        and (one.kind is not ColumnKind.EMPTY if used is None else one.name in used)
     ]
+    leaks = find_leaks(inputs, target)
+    dropped = [one for one in inputs if one in leaks or one.kind is ColumnKind.IDENTIFIER]
+    kept = [one.name for one in inputs if one not in dropped]
     if dropped and kept:
         found.append(_advise_columns(source, labels, dropped, kept))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 
 from ..io.messages import shorten
 from .column_facts import ColumnFacts, ColumnKind
@@ -21,13 +21,22 @@ _LISTED = 5
 SENTENCE_WORDS = 4  # a column whose cells have this many words on average holds sentences
 
 
-def find_warnings(columns: Sequence[ColumnFacts], target: ColumnFacts) -> list[str]:
-    """Return warnings, as sentences, about a table whose labels are in the column `target`."""
-    inputs = [one for one in columns if one is not target]
+def warn_of_columns(
+    columns: Sequence[ColumnFacts], target: ColumnFacts, used: Collection[str] | None = None
+) -> list[str]:
+    """Return warnings, as sentences, about a table of labelled rows.
+
+    Args:
+        columns: All columns.
+        target: The column with the labels.
+        used: The names of the inputs that text/columns.py chooses, where they are known. It warns
+            about other columns itself.
+    """
+    inputs = [one for one in columns if one is not target and (used is None or one.name in used)]
     return [
         *_warn_of_identifiers(inputs),
         *_warn_of_leaks(inputs, target),
-        *_warn_of_repeated_rows(inputs, target),
+        *_warn_of_repeated_rows(inputs, columns, target),
         *_warn_of_labels(target),
         *_warn_of_written_numbers(inputs),
     ]
@@ -55,23 +64,35 @@ def _warn_of_identifiers(inputs: Sequence[ColumnFacts]) -> Iterator[str]:
     if found:
         holds = "holds an identifier" if len(found) == 1 else "hold identifiers"
         yield (
-            f"the column{'s' * (len(found) > 1)} {list_names(found)} {holds}, different in every row,"
+            f"{_name_columns(found)} {holds}, different in every row,"
             " from which no rule about new rows follows"
         )
 
 
 def _warn_of_leaks(inputs: Sequence[ColumnFacts], target: ColumnFacts) -> Iterator[str]:
+    filled: dict[str, list[ColumnFacts]] = defaultdict(list)
+    determining = []
     for column in inputs:
         if label := _is_filled_for_one_label(column, target):
-            yield (
-                f"the column {column.name!r} is filled only in rows with the label {label!r}, so it"
-                " may give the label away"
-            )
+            filled[label].append(column)
         elif _determines_label(column, target):
-            yield (
-                f"the column {column.name!r} determines the label of every row: it is the rule,"
-                " or it gives the label away"
-            )
+            determining.append(column)
+    for label, found in filled.items():
+        is_filled, may = ("is", "it") if len(found) == 1 else ("are", "they")
+        yield (
+            f"{_name_columns(found)} {is_filled} filled only in rows with the label {label!r}, so"
+            f" {may} may give the label away"
+        )
+    if determining:
+        one = len(determining) == 1
+        yield (
+            f"{_name_columns(determining)} {'determines' if one else 'determine'} the label of every"
+            f" row: {'it is' if one else 'each is'} the rule, or it gives the label away"
+        )
+
+
+def _name_columns(columns: Sequence[ColumnFacts]) -> str:
+    return f"the column{'s' * (len(columns) > 1)} {list_names(columns)}"
 
 
 def _is_filled_for_one_label(column: ColumnFacts, target: ColumnFacts) -> str | None:
@@ -123,7 +144,9 @@ def _holds_sentences(column: ColumnFacts) -> bool:
     return sum(words) >= SENTENCE_WORDS * len(words)
 
 
-def _warn_of_repeated_rows(inputs: Sequence[ColumnFacts], target: ColumnFacts) -> Iterator[str]:
+def _warn_of_repeated_rows(
+    inputs: Sequence[ColumnFacts], columns: Sequence[ColumnFacts], target: ColumnFacts
+) -> Iterator[str]:
     kept = [one for one in inputs if one.kind is not ColumnKind.IDENTIFIER]
     if not kept:
         return
@@ -137,7 +160,11 @@ def _warn_of_repeated_rows(inputs: Sequence[ColumnFacts], target: ColumnFacts) -
     contradicting = sum(seen.total() for seen in labels.values() if len(seen) > 1)
     if repeated:
         repeat = "repeats" if repeated == 1 else "repeat"
-        yield f"{repeated:,} of {len(target.cells):,} rows {repeat} an earlier row"
+        same = (ColumnKind.EMPTY, ColumnKind.CONSTANT)
+        names = {target.name, *(one.name for one in kept)}
+        ignored = [one for one in columns if one.name not in names and one.kind not in same]
+        apart = f", apart from {list_names(ignored)}" if ignored else ""
+        yield f"{repeated:,} of {len(target.cells):,} rows {repeat} an earlier row{apart}"
     if contradicting:
         yield (
             f"{_count_rows(contradicting)} have the same inputs as a row with another label; no rule"

@@ -47,10 +47,10 @@ def test_it_says_what_it_runs_and_prints_the_session_as_json(peirce):
 @pytest.mark.parametrize("options", [("--max-answers", "2"), ("--dry-run",)])
 def test_quiet_leaves_out_progress_alone_and_json_has_the_warnings(peirce, options):
     lines = [f"{n},{'ab'[n % 2]},{'yn'[n % 3 % 2]}" for n in range(30)]
-    Path("ids.csv").write_text("\n".join(["id,letter,label", *lines]) + "\n")
+    Path("ids.csv").write_text("\n".join(["customer_id,letter,label", *lines]) + "\n")
     code, out, err = peirce("discover", "ids.csv", *options, "--json", "--quiet")
     warnings = json.loads(out)["warnings"]
-    assert code == 0 and "'id' holds an identifier" in warnings[0]
+    assert code == 0 and "'customer_id' holds an identifier" in warnings[0]
     assert "peirce: ids.csv: 30 rows with 2 labels in 'label'" in err
     assert all(f"peirce: warning: {one}" in err for one in warnings)
 

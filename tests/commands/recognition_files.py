@@ -253,6 +253,10 @@ def shapes() -> Iterator[Shape]:
         "unsure",
         says="first line",
     )
+    yield table("repeated_first_row.csv", [], [[i // 2, i // 3, label(i)] for i in N], "error",
+                says="line 1: the column name '0' occurs twice: .* if line 1 holds data, put a line")  # fmt: skip
+    yield table("same_names.csv", ["size", "weight", "size", "label"], [[1, 2, 3, label(i)] for i in N],
+                "error", says="the column name 'size' occurs twice: rename")  # fmt: skip
     # --- numbers
     yield table("prices.csv", ["size", "age", "price"], measures, "numeric_target")
     yield table("decimal_commas.csv", ["size", "price"], [[str(m[0]).replace(".", ","), str(m[2]).replace(".", ",")] for m in measures],
@@ -350,6 +354,11 @@ def shapes() -> Iterator[Shape]:
         "unsure",
         says="'features'",
     )
+    # --- refused by the reader of the task
+    yield table("spelled_twice.csv", ["review", "sentiment"], [[a, b.upper() if i % 7 else b] for i, (a, b) in enumerate(reviews)],
+                "unsure", says="differ only in case")  # fmt: skip
+    yield text("half_pair.json", json.dumps([*PAIR_ROWS, {"input": [2]}]), "unsure",
+               says="row 9, output: missing  peirce run examples --data half_pair.json --skip-bad")  # fmt: skip
     # --- no data
     yield text("empty.csv", "", "error", says="empty")
     yield text("blank.json", " \n", "error", says="empty")

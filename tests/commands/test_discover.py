@@ -4,6 +4,7 @@ something that it is not. `discover` runs what was recognized."""
 from __future__ import annotations
 
 import json
+import random
 import shlex
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def test_columns_that_spoil_the_rules_are_named() -> None:
     told = "\n".join(found.warnings)
     assert "'customer' holds an identifier" in told
     assert "'note' is filled only in rows with the label 'gone'" in told
-    assert "of 62 rows repeat an earlier row" in told
+    assert "of 62 rows repeat an earlier row, apart from 'customer'" in told
     assert "2 rows have the same inputs as a row with another label" in told
     assert "the label 'rare' (2)" in told
     assert "'t.csv?columns=text,code' --label outcome" in told
@@ -82,6 +83,28 @@ def test_a_column_that_determines_the_label_is_named_and_one_that_nearly_does_is
     found = see(table("t.csv", ["text", "exact", "nearly", "label"], rows, ""))
     told = "\n".join(found.warnings)
     assert "'exact' determines the label" in told and "nearly" not in told.split("to leave")[0]
+
+
+def test_a_column_that_the_reader_ignores_is_in_no_warning() -> None:
+    """Row numbers without a name, and a copy of the label, which the reader leaves out with a warning."""
+    rows = [[i, i % 4, label, label.upper()] for i, label in enumerate(["no", "yes"] * 20)]
+    warnings_ = see(table("t.csv", ["", "size", "answer", "label"], rows, "")).warnings
+    assert "the column 'size' determines" in warnings_[0]
+    assert "36 of 40 rows repeat an earlier row, apart from '' and 'answer'" in warnings_
+    assert not any("identifier" in one or "to leave" in one for one in warnings_), warnings_
+
+
+def test_a_warning_about_a_wide_table_is_short() -> None:
+    """The first column is the rule, twenty others copy it, and thousands have nothing to do with it."""
+    rng = random.Random(3)
+    names = [f"f{n}" for n in range(1_000)]
+    rows = []
+    for i in range(60):
+        rows.append([*[i % 4] * 20, *(rng.randrange(9) for _ in names[20:]), "ab"[i % 4 > 1]])
+    warnings_ = see(table("t.csv", [*names, "label"], rows, "")).warnings
+    assert "'f0', 'f1', 'f2', 'f3', 'f4' and 15 more determine" in warnings_[0]
+    assert "FILE?columns=NAME,NAME" in warnings_[-1]
+    assert len(warnings_) < 5 and max(map(len, warnings_)) < 200
 
 
 def test_contradicting_rows_are_counted() -> None:

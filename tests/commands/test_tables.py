@@ -166,6 +166,9 @@ def test_what_a_table_holds_is_asked_without_the_name_of_a_file() -> None:
         peirce.recognize(pandas.DataFrame(rows), "color")
     with pytest.raises(UsageError, match="the data is of type Series"):
         peirce.recognize(SERIES)
+    half = peirce.recognize([*PAIRS, {"problem": "evens", "input": [1]}])
+    assert half.why.endswith("cannot be read: row 5, output: missing")
+    assert half.readings[0].command == "peirce.run('examples', data=table, skip_bad=True)"
     broken = peirce.recognize([{"id": "p", "train": [{"input": 1}]}])
     assert broken.kind == "unsure" and "table.jsonl" not in broken.why + broken.advice
     assert peirce.recognize([{"2023": n % 4, "churned": n % 2 == 0} for n in range(20)]).command
