@@ -371,6 +371,8 @@ _WORDS: Mapping[Any, str] = {
 
 
 def _word_of(kind: Any) -> str:
+    if kind in _WORDS:
+        return _WORDS[kind]
     outer = typing.get_origin(kind) or kind
     if outer is Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
@@ -384,7 +386,7 @@ def _word_of(kind: Any) -> str:
             return "a list of strings"
         values = typing.get_args(inner) if typing.get_origin(inner) is Literal else ()
         return f"a list of {', '.join(map(str, values))}" if values else "a list"
-    return "a function" if outer is Callable else _WORDS.get(kind, str(kind))
+    return "a function" if outer is Callable else str(kind)
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:

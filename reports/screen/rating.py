@@ -188,7 +188,8 @@ def _line(row: Mapping[str, Json]) -> Text:
         return line
     line.append(f"  {DECISION_TEXTS.get(row['how'], row['how'])}", style="dim")
     if row["rule"]:
-        line.append(f": {to_one_line(row['rule'], 100)}", style="dim")
+        before = ", above all: " if row["how"] == "weights" else ": "
+        line.append(f"{before}{to_one_line(row['rule'], 100)}", style="dim")
     return line
 
 

@@ -132,3 +132,15 @@ def test_eval_puts_baselines_and_judges_of_one_bank_beside_each_other(peirce):
     assert {row["name"] for row in result["sessions"][0]["baselines"][0]["baselines"]} >= {
         "majority"
     }
+
+
+def test_predict_names_the_sentence_with_the_greatest_weight(peirce):
+    assert peirce(*RUN, "--inference", "weighted", "--judge", "exact", "--json")[0] == 0
+    write_lines(Path("new.jsonl"), rows(2, 400))
+    code, out, _ = peirce("predict", "--bank", "last", "--data", "new.jsonl")
+    assert (
+        code == 0 and 'a weighted vote of all sentences, above all: If the text mentions "' in out
+    )
+    write_lines(Path("new.jsonl"), [{"review": None}])
+    code, out, _ = peirce("predict", "--bank", "last", "--data", "new.jsonl")
+    assert code == 0 and "1 row: 1 not predicted, because the sentences need a value" in out
