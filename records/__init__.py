@@ -84,7 +84,7 @@ from .values import (
     is_finite_number,
     parse_strictly,
 )
-from .workers import JsonService, NodeReport, UsesWorkers, Workers
+from .workers import JsonService, UsesWorkers, Workers
 
 __all__ = [
     "NOT_REQUESTED",
@@ -125,7 +125,6 @@ __all__ = [
     "MeasuresHypotheses",
     "Message",
     "NamesCodes",
-    "NodeReport",
     "Observation",
     "OpenOracle",
     "OpensOracle",

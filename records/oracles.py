@@ -268,6 +268,7 @@ class OracleKind:
         result: Function that rebuilds the result from a stored `Outcome`.
         missing: The exception to raise if a session can only read its journal, and a call is not in
             the journal.
+        untrusted: Whether the oracle runs untrusted code, so that its node must isolate it.
     """
 
     name: str
@@ -276,6 +277,7 @@ class OracleKind:
     outcome: Callable[..., Outcome]
     result: Callable[[Outcome], Any]
     missing: Unavailable
+    untrusted: bool = True
 
 
 class Sandbox(Protocol):

@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from .oracles import OpenOracle, OracleKind, OracleSettings
 from .problems import InputSet
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class NodeReport:
-    """A machine that computes, for `peirce doctor --cluster` and the settings of a session.
-
-    Attributes:
-        name: The name of the machine with the first characters of its id in the cluster.
-        cpus: The number of cores that the node offers.
-        resources: Further resources that the node offers, by name, such as "sandbox".
-        layers: The layers of its sandbox and whether each is active; empty if none was opened.
-        refused: Why the node gets no untrusted code; "" if it may get untrusted code.
-    """
-
-    name: str
-    cpus: int
-    resources: Mapping[str, float] = field(default_factory=dict)
-    layers: Mapping[str, bool] = field(default_factory=dict)
-    refused: str = ""
 
 
 class JsonService(Protocol):
@@ -77,14 +53,6 @@ class Workers(Protocol):
             module: The full name of the module.
             workers: The number of processes on each node.
         """
-        ...
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of a function for each item, in the order of the items."""
-        ...
-
-    def nodes(self) -> Sequence[NodeReport]:
-        """Return a report of each node."""
         ...
 
     async def close(self) -> None:

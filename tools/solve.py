@@ -303,4 +303,5 @@ SOLVE = OracleKind(
     outcome=_outcome,
     result=_solution_from_outcome,
     missing=Unavailable("This session has no solver, only its journal: no rule can be judged."),
+    untrusted=False,
 )

@@ -101,24 +101,28 @@ async def execute_session(
     async with AsyncExitStack() as stack:
         workers = await open_workers(config.cluster.cluster)
         stack.push_async_callback(workers.close)
+
+        async def opened(spec: str, options: Mapping[str, Json]) -> Proposer:
+            found = await open_model(spec, options)
+            stack.push_async_callback(found.close)
+            if isinstance(found, UsesWorkers):
+                found.use_workers(workers)
+            return found
+
         if isinstance(model, str):
-            proposer = await open_model(model, opening_settings(config.model, config.cluster))
-            stack.push_async_callback(proposer.close)
+            proposer = await opened(model, opening_settings(config.model, config.cluster))
         else:
             proposer = model
-        if isinstance(proposer, UsesWorkers):
-            proposer.use_workers(workers)
         model_settings = read_settings(proposer)
-        repairer = None
-        if repair is not None:
-            repairer = await _open_repairer(repair, worker_options(config.cluster))
-            if isinstance(repair, str):
-                stack.push_async_callback(repairer.close)
+        repairer: Any = repair
+        if isinstance(repair, str):
+            repairer = await opened(repair, worker_options(config.cluster))
+            if not isinstance(repairer, Repairer):
+                raise UsageError(f"repair is {repair!r}: this model cannot repair hypotheses")
         repairer_settings = None if repairer is None else read_settings(repairer)
         others: dict[str, Proposer] = {}
         for name, (spec, options) in players.items():
-            others[name] = await open_model(spec, options)
-            stack.push_async_callback(others[name].close)
+            others[name] = await opened(spec, options)
         told_by = {name: read_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
             open_oracles(
@@ -157,27 +161,6 @@ async def execute_session(
 def oracle_settings(sandbox: SandboxConfig, cluster: ClusterConfig) -> OracleSettings:
     """Return the settings with which the session's sandbox or solver is opened."""
     return OracleSettings(sandbox.sandbox, cluster.workers, sandbox.strict_sandbox, sandbox.solver)
-
-
-async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) -> Repairer:
-    """Open the repairer of this name; return a repairer object as it is.
-
-    Args:
-        repair: name of a model, or a repairer object.
-        options: options that the model is opened with.
-
-    Raises:
-        UsageError: the model cannot repair hypotheses.
-    """
-    if not isinstance(repair, str):
-        return repair
-    from ...agents import open_model
-
-    found: Any = await open_model(repair, options)
-    if not isinstance(found, Repairer):
-        await found.close()
-        raise UsageError(f"repair is {repair!r}: this model cannot repair hypotheses")
-    return found
 
 
 @contextlib.contextmanager

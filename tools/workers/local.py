@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
-
-from ...records import JsonService, NodeReport, OpenOracle, OracleKind, OracleSettings
-from ...records.workers import Item, Result
+from ...records import JsonService, OpenOracle, OracleKind, OracleSettings
 from .line_pool import LinePool
 
 
@@ -21,14 +16,6 @@ class LocalWorkers:
     def open_service(self, module: str, workers: int) -> JsonService:
         """Return a pool of processes of this machine."""
         return LinePool(module, workers)
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results, which are computed in this process when they are asked for."""
-        return map(function, items)
-
-    def nodes(self) -> Sequence[NodeReport]:
-        """Return a report of this machine."""
-        return [NodeReport(platform.node(), os.cpu_count() or 1)]
 
     async def close(self) -> None:
         """Do nothing: each oracle and service is closed by its owner."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,6 @@ from ...records import (
     InputSet,
     JsonService,
     Limits,
-    NodeReport,
     OpenOracle,
     OracleKind,
     OracleSettings,
@@ -30,7 +29,6 @@ from ...records import (
     Unavailable,
     parse_strictly,
 )
-from ...records.workers import Item, Result
 from .outcomes import decode_outcome
 from .ray_node import FAILED, NEEDS_INPUTS, NodeWorker, Stored
 
@@ -39,7 +37,6 @@ ATTEMPTS = 6  # of one call, each on a node that lives
 WAIT_S = 120.0  # for a node, where none is left
 WATCH_S = 2.0  # between looks for new nodes
 OPEN_CALLS = 2  # of one node, for each of its cores; further calls wait at the driver
-TASKS = 4  # open tasks of `map` for each core of the cluster
 
 
 @dataclass
@@ -76,23 +73,19 @@ class RayWorkers:
         self._nodes: dict[str, Node] = {}
         self._oracles: dict[int, tuple[OracleKind, OracleSettings]] = {}
         self._numbers = count(1)
-        self._hosting = False  # whether actors run on the nodes, which claim their cores
-        self._cores = 0
         self._changed = asyncio.Condition()
         self._watch: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Count the cores of the cluster. Raises Unavailable if it has none."""
-        await self._look()
-        if not self._cores:
-            raise Unavailable("The Ray cluster has no node with a processor core.")
+        """Start an actor on each node, and later on nodes that join.
 
-    async def host(self) -> None:
-        """Start an actor on each node, and on nodes that join later."""
-        if not self._hosting:
-            self._hosting = True
-            await self._look()
-            self._watch = asyncio.create_task(self._keep_looking())
+        Raises:
+            Unavailable: The cluster has no node with a processor core.
+        """
+        await self._look()
+        if not self._nodes:
+            raise Unavailable("The Ray cluster has no node with a processor core.")
+        self._watch = asyncio.create_task(self._keep_looking())
 
     async def _keep_looking(self) -> None:
         while True:
@@ -105,11 +98,8 @@ class RayWorkers:
 
         listed = await asyncio.to_thread(ray.nodes)
         alive = {row["NodeID"]: row for row in listed if row["Alive"]}
-        self._cores = int(sum(row["Resources"].get("CPU", 0) for row in alive.values()))
         for gone in [name for name in self._nodes if name not in alive]:
             del self._nodes[gone]
-        if not self._hosting:
-            return
         new = [row for name, row in alive.items() if name not in self._nodes]
         await asyncio.gather(*(self._join(row) for row in new if row["Resources"].get("CPU")))
 
@@ -139,7 +129,7 @@ class RayWorkers:
 
     async def _open_on(self, node: Node, number: int) -> None:
         kind, settings = self._oracles[number]
-        if not node.isolates:
+        if kind.untrusted and not node.isolates:
             node.refused[number] = f"the node {node.name} does not offer the resource {SANDBOX}"
             return
         workers = min(settings.workers or node.cpus, node.cpus)
@@ -153,8 +143,7 @@ class RayWorkers:
     # --- Protocol `Workers` ---
 
     async def open_oracle(self, kind: OracleKind, settings: OracleSettings) -> OpenOracle:
-        """Open an oracle on every node that offers the resource "sandbox"."""
-        await self.host()
+        """Open an oracle on every node; if it runs untrusted code, only where `Node.isolates`."""
         number = next(self._numbers)
         self._oracles[number] = kind, settings
         await asyncio.gather(*(self._open_on(node, number) for node in self._nodes.values()))
@@ -169,37 +158,6 @@ class RayWorkers:
     def open_service(self, module: str, workers: int) -> JsonService:
         """Return a service with `workers` processes on each node."""
         return RayService(self, next(self._numbers), module, workers)
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of a function for each item, in the order of the items.
-
-        Each item is a Ray task, which Ray repeats if its node dies. It claims one core, unless the
-        actors of an oracle have claimed all cores.
-        """
-        import ray
-
-        cores = 0 if self._hosting else 1
-        task: Any = ray.remote(_call).options(num_cpus=cores, max_retries=ATTEMPTS)
-        most = TASKS * self._cores
-        waiting: list[Any] = []
-        for item in items:
-            waiting.append(task.remote(function, item))
-            if len(waiting) >= most:
-                yield ray.get(waiting.pop(0))
-        yield from (ray.get(one) for one in waiting)
-
-    def nodes(self) -> Sequence[NodeReport]:
-        """Return a report of each node with an actor, with the layers of its last oracle."""
-        return [
-            NodeReport(
-                node.name,
-                node.cpus,
-                node.resources,
-                next(reversed(node.layers.values()), {}),
-                next(reversed(node.refused.values()), ""),
-            )
-            for node in self._nodes.values()
-        ]
 
     async def close(self) -> None:
         """End the actors of this driver."""
@@ -231,7 +189,6 @@ class RayWorkers:
         Raises:
             Unavailable: No node was left for `WAIT_S`, or `ATTEMPTS` nodes died, or the work failed.
         """
-        await self.host()
         for _ in range(ATTEMPTS):
             node = await self._free_node(choose)
             try:
@@ -271,11 +228,6 @@ class RayWorkers:
         """Take a node whose actor died out of use. `_look` starts a new actor if the node lives."""
         if self._nodes.get(node.id) is node:
             del self._nodes[node.id]
-
-
-def _call(function: Callable[[Item], Result], item: Item) -> Result:
-    """Compute one item of `map`, as the body of a Ray task."""
-    return function(item)
 
 
 def least_busy(number: int, nodes: Sequence[Node]) -> Node | None:

@@ -6,7 +6,9 @@ Internals: the protocol is tested directly, because a session uses only a part o
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import peirce
@@ -15,9 +17,9 @@ from peirce.records import (
     InputSet,
     Limits,
     OracleSettings,
+    SandboxUnavailable,
     UsageError,
     Workers,
-    digest_of,
 )
 from peirce.tools.execute import EXECUTE
 from peirce.tools.solve import SOLVE
@@ -70,55 +72,22 @@ def test_programs_have_the_results_of_the_sandbox(work: Any) -> None:
     assert [one["value"] for one in values] == [list(reversed(one)) for one in LISTS.inputs]
 
 
-def test_a_service_answers_by_key_and_keeps_its_inputs(work: Any) -> None:
-    shown = [[[1, 2, 3], [3, 2, 1]], [[4, 5], [5, 4]], [[7], [7]]]
-    request = {"shown": shown, "told": {}, "space": LISTS.digest, "expansions": 20_000,
-               "earlier": [], "skip": []}  # fmt: skip
+def test_where_no_node_offers_it_untrusted_code_is_refused_and_rules_are_judged(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peirce.tools.workers.ray_cluster.SANDBOX", "another resource")
 
-    async def use(workers: Workers) -> Any:
-        service = workers.open_service(".".join(("peirce", "search", "worker")), 1)
-        first = await service.ask(digest_of(shown), request, LISTS)
-        again = await service.ask(
-            digest_of(shown), {**request, "earlier": [first["source"]]}, LISTS
-        )
-        await service.close()
-        return first, again
-
-    first, again = work(use)
-    assert "x[::-1]" in first["source"] or "reversed" in first["source"]
-    assert again["source"] != first["source"]
-
-
-def test_results_of_map_come_in_the_order_of_the_items(work: Any) -> None:
-    async def use(workers: Workers) -> list[int]:
-        return await asyncio.to_thread(lambda: list(workers.map(abs, range(-20, 20))))
-
-    assert work(use) == [abs(n) for n in range(-20, 20)]
-
-
-def test_only_a_node_that_offers_it_runs_untrusted_code(cluster: Any) -> None:
     async def use() -> Any:
         workers = await open_workers("ray")
         try:
-            await workers.open_oracle(EXECUTE, OracleSettings())
-            return workers.nodes()
+            solver = await workers.open_oracle(SOLVE, OracleSettings())
+            with pytest.raises(SandboxUnavailable, match="does not offer the resource another"):
+                await workers.open_oracle(EXECUTE, OracleSettings())
+            return solver.layers()
         finally:
             await workers.close()
 
-    nodes = asyncio.run(use())
-    able = [node for node in nodes if node.resources.get("sandbox")]
-    assert [bool(node.layers) for node in able] == [True]
-    others = [node for node in nodes if node not in able]
-    assert others and all("does not offer the resource sandbox" in one.refused for one in others)
-
-
-def test_a_solver_needs_no_sandbox_resource_to_be_right(work: Any) -> None:
-    async def use(workers: Workers) -> Any:
-        oracle = await workers.open_oracle(SOLVE, OracleSettings())
-        await oracle.close()
-        return oracle.layers()
-
-    assert work(use) == {}
+    assert asyncio.run(use()) == {}
 
 
 @pytest.mark.parametrize("address", ["", "Ray", "ray:/x", "ray://", "http://x", "kube"])
@@ -138,3 +107,32 @@ def test_a_session_has_the_same_digest_on_a_cluster(cluster: Any, tmp_path: Any)
         for where in ("local", "ray")
     }
     assert digests["local"] == digests["ray"]
+
+
+@pytest.mark.soak
+def test_a_session_has_the_same_digest_when_a_node_dies_and_another_joins(
+    cluster: Any, tmp_path: Any
+) -> None:
+    settings: dict[str, Any] = {
+        "problems": 24, "seed": 4, "observations": 4, "model": "search", "max_answers": 6,
+    }  # fmt: skip
+    local = peirce.run("list_functions", store=tmp_path / "local.duckdb", **settings)
+    doomed = cluster.add_node(num_cpus=1, resources={"sandbox": 1})
+    begun = threading.Event()
+
+    def run() -> peirce.Session:
+        return peirce.run(
+            "list_functions",
+            store=tmp_path / "ray.duckdb",
+            cluster="ray",
+            on_event=lambda event: begun.set() if event["type"] == "call" else None,
+            **settings,
+        )
+
+    with ThreadPoolExecutor(1) as pool:  # Ray starts and stops nodes in the main thread alone
+        running = pool.submit(run)
+        assert begun.wait(60)
+        cluster.remove_node(doomed, allow_graceful=False)
+        cluster.add_node(num_cpus=1, resources={"sandbox": 1})
+        assert not running.done()  # all this came to pass during the session
+        assert running.result().digest == local.digest
