@@ -4,13 +4,13 @@ A running session ranks its hypotheses by a reward that favours hypotheses which
 (HypoGeniC). After the session there is nothing left to explore. Therefore findings are ranked by
 these criteria:
 
-1. consistency with the shown observations; 2. evidence: the number of shown facts that a hypothesis
-explains. In families whose consistent hypotheses
-   may be wrong on some observations (`ToleratesErrors`), numbers within one standard error of the best
-   number count as equal, because a small advantage may be chance (the one-standard-error rule: Breiman,
-   Friedman, Olshen and Stone, 1984, section 3.4.3);
-3. simplicity: a short description length in bits (tools/description_length.py); 4. likelihood on
-the sample space S (the inputs on which hypotheses are compared): how well the
+1. consistency with the shown observations;
+2. evidence: the number of shown facts that a hypothesis explains. In families whose consistent
+   hypotheses may be wrong on some observations (`ToleratesErrors`), numbers within one standard error
+   of the best number count as equal, because a small advantage may be chance (the one-standard-error
+   rule: Breiman, Friedman, Olshen and Stone, 1984, section 3.4.3);
+3. simplicity: a short description length in bits (tools/description_length.py);
+4. likelihood on the sample space S (the inputs on which hypotheses are compared): how well the
    predictions agree with the predictions of the other hypotheses (`consensus`).
 
 Held-out observations are reported with a finding but never affect its rank.

@@ -3,10 +3,11 @@
 The baselines are trained on exactly the rows that the session was shown, and tested on the rows on
 which the session was tested.
 
-| name | learns from | how | |---|---|---| | majority | the labels | the most frequent label; ties
-go to the first label in the problem's list | | tfidf | the columns of text | TF-IDF of words and
-word pairs, logistic regression | | tree | the other columns, choices one-hot | a decision tree of
-depth at most 5 |
+| name | learns from | how |
+|---|---|---|
+| majority | the labels | the most frequent label; ties go to the first in the problem's list |
+| tfidf | the columns of text | TF-IDF of words and word pairs, logistic regression |
+| tree | the other columns, choices one-hot | a decision tree of depth at most 5 |
 
 If there are several columns of text, each column has its own vocabulary. If a row offers two texts
 to choose from, the features of the second text are subtracted from those of the first, and the
