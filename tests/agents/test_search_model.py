@@ -259,7 +259,7 @@ def test_a_dead_worker_is_replaced() -> None:
         proposer = await open_model("search", {"budget_expansions": 2000, "workers": 1})
         try:
             first = await proposer.propose(view, [], [], 0)
-            process = proposer.pool.workers[0].process.process
+            process = proposer.service.workers[0].process.process
             assert process is not None
             process.kill()
             second = await proposer.propose(view, [], [], 0)
@@ -281,7 +281,7 @@ async def main():
     space = InputSet("s", ([1, 2], [3]))
     view = View("p", "t", "programs", (Observation([1, 2], [2, 1]),), {}, space)
     await proposer.propose(view, [], [], 0)
-    print(proposer.pool.workers[0].process.process.pid, flush=True)
+    print(proposer.service.workers[0].process.process.pid, flush=True)
     await asyncio.sleep(30)
 
 try:
