@@ -149,5 +149,5 @@ def test_many_observations_are_counted_and_a_source_is_named():
         "meta": {"source": "one.pdf", "quote": "longer texts"}, "answer": "",
     }  # fmt: skip
     out = printed(listings.print_hypotheses, [shown])
-    assert "shown 70 correct, 5 wrong of 200" in out and "not_asked" not in out
+    assert "shown 70 correct, 5 wrong, 125 undefined of 200" in out and "not_asked" not in out
     assert 'from one.pdf   "longer texts"' in out and "quote_not_in_source" in out
