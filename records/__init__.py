@@ -84,7 +84,7 @@ from .values import (
     is_finite_number,
     parse_strictly,
 )
-from .workers import JsonService, UsesWorkers, Workers
+from .workers import Compute, JsonService, UsesWorkers, Workers
 
 __all__ = [
     "NOT_REQUESTED",
@@ -96,6 +96,7 @@ __all__ = [
     "Batch",
     "BudgetSpent",
     "CallKey",
+    "Compute",
     "DataError",
     "Digest",
     "EventKind",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, runtime_checkable
 
 from .oracles import OpenOracle, OracleKind, OracleSettings
 from .problems import InputSet
+from .values import Json
 
 
 class JsonService(Protocol):
@@ -16,7 +18,8 @@ class JsonService(Protocol):
 
         Args:
             key: A hexadecimal hash. Requests with the same key reach the same process while it
-                lives, so that its cached state can be used.
+                lives, so that its cached state can be used. With the key "", the request goes to
+                the process that has the least to do.
             request: The request. The reply depends on nothing else.
             space: The input set to which the request refers; it is sent when a process lacks it.
 
@@ -46,12 +49,12 @@ class Workers(Protocol):
         """
         ...
 
-    def open_service(self, module: str, workers: int) -> JsonService:
+    def open_service(self, module: str, workers: int | None) -> JsonService:
         """Return a service whose processes run a module of this package (tools/line_process.py).
 
         Args:
             module: The full name of the module.
-            workers: The number of processes on each node.
+            workers: The number of processes on each node; None for one per core.
         """
         ...
 
@@ -66,4 +69,26 @@ class UsesWorkers(Protocol):
 
     def use_workers(self, workers: Workers) -> None:
         """Compute the answers on these workers. Call this before the first request."""
+        ...
+
+
+class Compute(Protocol):
+    """Applies a function of this package to many requests, in this process or on workers.
+
+    Requests and replies are JSON values, and a reply depends on its request alone. Replies come in
+    the order of the requests, so that a result does not depend on where it was computed.
+    """
+
+    def __call__(self, function: str, requests: Iterable[Json]) -> Iterator[Json]:
+        """Yield the reply to each request.
+
+        Args:
+            function: The function as "MODULE:NAME", where MODULE is relative to this package, for
+                example "tasks.logic.abd:generate".
+            requests: The requests. A few of them are taken in advance.
+
+        Raises:
+            PeirceError: The function raised it.
+            Unavailable: Worker processes died repeatedly on a request.
+        """
         ...

@@ -1,7 +1,7 @@
 """A pool of processes that answer lines of JSON, as the service of the embedded search.
 
-A problem always goes to the same process, chosen by the hash of its key, so that it finds its
-cached state there. A process that dies is replaced. It is started as a separate program, not as a
+A request with a key always goes to the same process, chosen by the hash of the key, so that it
+finds its cached state there. A request without a key goes to the process with the fewest requests. A process that dies is replaced. It is started as a separate program, not as a
 spawned copy of the user's script, which would need a guard around its main part.
 """
 
@@ -19,6 +19,7 @@ class LineWorker:
 
     def __init__(self, module: str) -> None:
         self.lock = asyncio.Lock()
+        self.open_requests = 0
         self.process = LineProcess(module)
         self.sent: set[str] = set()
 
@@ -28,17 +29,24 @@ class LineWorker:
         Raises:
             Unavailable: The process died twice on this request.
         """
-        async with self.lock:
-            for _ in range(2):
-                try:
-                    return await self._ask(request, space)
-                except ProcessDied:
-                    await self.close()
-                except asyncio.CancelledError:
-                    # Otherwise the next request would receive the reply to this request.
-                    await self.close()
-                    raise
-            raise Unavailable("A worker process died twice on one request.")
+        self.open_requests += 1
+        try:
+            async with self.lock:
+                return await self._ask_until_answered(request, space)
+        finally:
+            self.open_requests -= 1
+
+    async def _ask_until_answered(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        for _ in range(2):
+            try:
+                return await self._ask(request, space)
+            except ProcessDied:
+                await self.close()
+            except asyncio.CancelledError:
+                # Otherwise the next request would receive the reply to this request.
+                await self.close()
+                raise
+        raise Unavailable("A worker process died twice on one request.")
 
     async def _ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
         known = space.digest in self.sent
@@ -56,7 +64,7 @@ class LineWorker:
 
 
 class LinePool:
-    """A `records.JsonService` with a fixed number of processes, chosen by the hash of a key.
+    """A `records.JsonService` with a fixed number of processes.
 
     Args:
         module: The full name of the module that the processes run.
@@ -67,8 +75,15 @@ class LinePool:
         self.workers = [LineWorker(module) for _ in range(workers)]
 
     async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
-        """Send a request to the process of this key (a hexadecimal hash), and return its reply."""
-        return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
+        """Send a request to the process of this key, a hexadecimal hash, and return its reply.
+
+        With the key "", the process with the fewest open requests is used.
+        """
+        if key:
+            worker = self.workers[int(key[:8], 16) % len(self.workers)]
+        else:
+            worker = min(self.workers, key=lambda one: one.open_requests)
+        return await worker.ask(request, space)
 
     async def close(self) -> None:
         """Stop all processes."""

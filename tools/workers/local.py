@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ...records import JsonService, OpenOracle, OracleKind, OracleSettings
 from .line_pool import LinePool
 
@@ -13,9 +15,9 @@ class LocalWorkers:
         """Open the oracle on this machine."""
         return await kind.open(settings)
 
-    def open_service(self, module: str, workers: int) -> JsonService:
+    def open_service(self, module: str, workers: int | None) -> JsonService:
         """Return a pool of processes of this machine."""
-        return LinePool(module, workers)
+        return LinePool(module, workers or os.cpu_count() or 1)
 
     async def close(self) -> None:
         """Do nothing: each oracle and service is closed by its owner."""

@@ -155,8 +155,8 @@ class RayWorkers:
             )
         return RayOracle(self, number, kind)
 
-    def open_service(self, module: str, workers: int) -> JsonService:
-        """Return a service with `workers` processes on each node."""
+    def open_service(self, module: str, workers: int | None) -> JsonService:
+        """Return a service with `workers` processes on each node; None for one per core."""
         return RayService(self, next(self._numbers), module, workers)
 
     async def close(self) -> None:
@@ -230,14 +230,17 @@ class RayWorkers:
             del self._nodes[node.id]
 
 
-def least_busy(number: int, nodes: Sequence[Node]) -> Node | None:
+def least_busy(nodes: Sequence[Node]) -> Node | None:
+    """Return the node with the least work for its cores, or None if all are busy."""
+    able = [node for node in nodes if node.running < OPEN_CALLS * node.cpus]
+    return min(able, key=lambda node: (node.running / node.cpus, node.id), default=None)
+
+
+def least_busy_with(number: int, nodes: Sequence[Node]) -> Node | None:
     """Return the node with the least work for its cores among those with this oracle, or None if
     all are busy.
     """
-    able = [
-        node for node in nodes if number in node.layers and node.running < OPEN_CALLS * node.cpus
-    ]
-    return min(able, key=lambda node: (node.running / node.cpus, node.id), default=None)
+    return least_busy([node for node in nodes if number in node.layers])
 
 
 def by_key(key: str, nodes: Sequence[Node]) -> Node | None:
@@ -267,7 +270,7 @@ class RayOracle:
             reply: bytes = await node.actor.apply.remote(self._number, limits, sent)
             return reply
 
-        reply = await self._workers.call(send, sets, partial(least_busy, self._number))
+        reply = await self._workers.call(send, sets, partial(least_busy_with, self._number))
         try:
             return self._kind.result(decode_outcome(reply))
         except (ValueError, KeyError, TypeError) as error:
@@ -290,19 +293,23 @@ class RayOracle:
 class RayService:
     """A `records.JsonService` with processes on every node."""
 
-    def __init__(self, cluster: RayWorkers, number: int, module: str, workers: int) -> None:
+    def __init__(self, cluster: RayWorkers, number: int, module: str, workers: int | None) -> None:
         self._cluster, self._number, self._module, self._workers = cluster, number, module, workers
 
     async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
-        """Send a request to a process on the node of this key, and return its reply."""
+        """Send a request to a process on the node of this key, and return its reply.
+
+        With the key "", the node with the least work is used.
+        """
 
         async def send(node: Node) -> bytes:
             reply: bytes = await node.actor.ask.remote(
-                self._number, self._module, self._workers, key, request, space.digest
+                self._number, self._module, self._workers or node.cpus, key, request, space.digest
             )
             return reply
 
-        found = parse_strictly(await self._cluster.call(send, [space], partial(by_key, key)))
+        choose = partial(by_key, key) if key else least_busy
+        found = parse_strictly(await self._cluster.call(send, [space], choose))
         if type(found) is not dict:
             raise Unavailable("A node returned a malformed reply.")
         return found

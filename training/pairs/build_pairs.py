@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from ...agents.prompts.protocol import TEMPLATES, Template, select_wording
 from ...records import (
+    Compute,
     Digest,
     FamilyWords,
     Hypothesis,
@@ -43,11 +44,13 @@ from ...records import (
     canonical_json,
     digest_of,
 )
+from ...tools.workers.computing import compute_here
 from ..draws import hash_key, sorted_unique
 from ..pair_prompts import CachedWords, render_prompt
 from ..pair_table import PairTable
 from ..splits import Split, Splits
 from ..stages import STAGES, Stage
+from .pool_requests import FUNCTION, make_request, read_pairs
 from .pooling import (
     PooledAnswers,
     Question,
@@ -58,7 +61,7 @@ from .pooling import (
     read_sources,
     variables_of,
 )
-from .preferences import Caps, PairArrays, preference_pairs
+from .preferences import Caps, PairArrays
 from .report import PairCounter
 from .selection import select_in_ratio, select_within_limit
 
@@ -273,6 +276,7 @@ def build_pairs(
     choices: PairChoices | None = None,
     length_limit: LengthLimit | None = None,
     progress: Callable[[int, int, int], None] | None = None,
+    compute: Compute = compute_here,
 ) -> PairsResult:
     """Build preference pairs (a better and a worse answer to the same prompt) from stored sessions.
 
@@ -283,6 +287,7 @@ def build_pairs(
         length_limit: Leave out pairs that exceed this limit; None for no limit.
         progress: Called with the number of problems read, the number of all problems, and the
             number of pairs so far.
+        compute: Where the pairs of each problem are built.
 
     Raises:
         StoreError: The sessions give no pair.
@@ -298,16 +303,29 @@ def build_pairs(
     asked = read_questions(store, sources)
     counting = PairCounter(sources, asked, choices.splits)
     places = _splits(asked, choices.splits)
-    heap, pairs = _Heap(), 0
-    with contextlib.closing(read_ahead(read_pools(store, asked), _AHEAD)) as read:
-        for number, pooled in enumerate(read, start=1):
+    heap, pairs, number = _Heap(), 0, 0
+    sent: deque[PooledAnswers] = deque()
+
+    def make_requests(pools: Iterator[PooledAnswers]) -> Iterator[Json]:
+        nonlocal number
+        for pooled in pools:
+            number += 1
             counting.add_pool(pooled)
-            if places[pooled.question.key] is not choices.splits.split_of(pooled.question.problem):
-                counting.left_out["in_another_split"] += 1
+            asked_about = pooled.question
+            if places[asked_about.key] is choices.splits.split_of(asked_about.problem):
+                sent.append(pooled)
+                seed = hash_key("pool", choices.seed, asked_about.key)
+                yield make_request(pooled.pool, choices.caps, seed)
             else:
-                pairs += _gather(heap, pooled, template, choices, counting)
+                counting.left_out["in_another_split"] += 1
+
+    with contextlib.closing(read_ahead(read_pools(store, asked), _AHEAD)) as read:
+        for reply in compute(FUNCTION, make_requests(read)):
+            pairs += _gather(heap, sent.popleft(), read_pairs(reply), template, choices, counting)
             if progress is not None:
                 progress(number, len(asked), pairs)
+    if progress is not None:
+        progress(number, len(asked), pairs)
     if not pairs:
         raise StoreError(_nothing(sources, counting))
     settings = _settings(choices, template, sources, asked, length_limit)
@@ -344,14 +362,13 @@ def _content(one: Question) -> Digest:
 def _gather(
     heap: _Heap,
     pooled: PooledAnswers,
+    pairs: PairArrays,
     template: Template,
     choices: PairChoices,
     counting: PairCounter,
 ) -> int:
     """Add the pairs of a pool, and return their number."""
     asked = pooled.question
-    seed = hash_key("pool", choices.seed, asked.key)
-    pairs = preference_pairs(pooled.pool, choices.caps, seed)
     counting.add_pairs(pairs)
     if len(pairs):
         hypotheses = {

@@ -28,14 +28,17 @@ ratio only for m = 1.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....records import Json, UsageError
+from ....records import Compute, Json, UsageError
 from ....tools.gear import studies
+from ....tools.workers.arrays import array_from_json, array_to_json
+from ....tools.workers.computing import compute_here
 from ...metrics.results import ScoringOptions
 from ...metrics.statistics import RESAMPLES
 from .joined_problems import (
@@ -134,7 +137,11 @@ def _order(key: Key) -> tuple[tuple[str, int], ...]:
 
 
 def run_study(
-    name: str, store: Store, sessions: Sequence[str], settings: StudySettings | None = None
+    name: str,
+    store: Store,
+    sessions: Sequence[str],
+    settings: StudySettings | None = None,
+    compute: Compute = compute_here,
 ) -> dict[str, Json]:
     """Run a simulation study on stored sessions.
 
@@ -143,6 +150,7 @@ def run_study(
         store: The open store.
         sessions: Full ids of the sessions.
         settings: Settings of the study; None for the defaults.
+        compute: Where the problems are measured.
 
     Returns:
         {study, seed, draws, …, sessions, problems, hypotheses, left_out, hidden_left_out, rows}.
@@ -163,7 +171,7 @@ def run_study(
     counted = dict.fromkeys(COUNT_KEYS, 0)
     options = ScoringOptions(chosen.all_pairs, chosen.without_memorising)
     problems = _counted(join_problems(store, sessions, sources, options), counted)
-    found = STUDIES[name](problems, chosen)
+    found = STUDIES[name](problems, chosen, compute)
     return {
         "study": name,
         **{key: getattr(chosen, key) for key in ("seed", "draws", *EXCLUSION_SETTINGS)},
@@ -189,7 +197,9 @@ def _counted(problems: Iterable[JoinedProblem], counted: dict[str, int]) -> Iter
 # --- study 1 -----------------------------------------------------------------
 
 
-def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
+def run_defeasible(
+    problems: Iterable[JoinedProblem], settings: StudySettings, compute: Compute = compute_here
+) -> dict[str, Json]:
     """Measure how many consistent hypotheses survive further pairs (study 1 of GEAR).
 
     Returns:
@@ -197,24 +207,17 @@ def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -
     """
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
-    for one in problems:
+    for one, some, found in _measure(problems, settings, compute, "measure_survival"):
         data_sets.setdefault(one.data_set)
-        some = studies.merge_equal(one.population) if settings.distinct else one.population
-        for m in (*HIDDEN_COUNTS, ALL):
+        for m, measured in zip((*HIDDEN_COUNTS, ALL), found, strict=True):
             into = cells.select(one, m) + ([whole] if m == ALL else [])
             if why := _unfit(some, m if isinstance(m, int) else 1, 1):
                 for cell in into:
                     cell.leave_out(why)
                 continue
-            draws = np.arange(some.pairs)[None]
-            if isinstance(m, int):
-                draws = studies.draw_hidden_sets(
-                    some.pairs, m, settings.draws, _seed(one, settings)
-                )
-            sums, counts = _survived(some, draws)
             for cell in into:
-                cell.add(one.cluster, sums)
-                cell.count(counts)
+                cell.add(one.cluster, measured["sums"])
+                cell.count(measured["counts"])
     rows = [
         {"data_set": key[0], "n": key[1], "m": key[2], **_defeasible_row(cell, settings)}
         for key, cell in cells.items()
@@ -223,6 +226,30 @@ def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -
         "rows": rows,
         "whole": {"data_sets": list(data_sets), "m": ALL, **_defeasible_row(whole, settings)},
     }
+
+
+def measure_survival(request: Json) -> Json:
+    """Return sums and counts of one problem for each m and for all hidden pairs (study 1).
+
+    Args:
+        request: What `_measure` sends.
+
+    Returns:
+        {"sums", "counts"} for each of `HIDDEN_COUNTS` and `ALL`; None where the problem has too few
+        hypotheses or hidden pairs.
+    """
+    some, seed, choices = _read_request(request)
+    found: list[Json] = []
+    for m in (*HIDDEN_COUNTS, ALL):
+        if _unfit(some, m if isinstance(m, int) else 1, 1):
+            found.append(None)
+            continue
+        draws = np.arange(some.pairs)[None]
+        if isinstance(m, int):
+            draws = studies.draw_hidden_sets(some.pairs, m, choices.draws, seed)
+        sums, counts = _survived(some, draws)
+        found.append({"sums": sums, "counts": counts})
+    return found
 
 
 def _survived(
@@ -275,7 +302,9 @@ def _defeasible_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
 # --- study 2 -----------------------------------------------------------------
 
 
-def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
+def run_general(
+    problems: Iterable[JoinedProblem], settings: StudySettings, compute: Compute = compute_here
+) -> dict[str, Json]:
     """Test whether hypotheses with a higher score survive further pairs more often (study 2 of
     GEAR).
 
@@ -283,19 +312,16 @@ def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> d
         An object with the key "rows".
     """
     cells = _Cells()
-    for one in problems:
-        some = studies.merge_equal(one.population) if settings.distinct else one.population
-        for m, found in _comparisons(some, settings, _seed(one, settings)).items():
-            for k in (*CONTEXT_SIZES, ALL):
-                parts = [part for size, part in found.items() if k in (size, ALL)]
-                sums, counts = _compared(parts)
-                why = _unfit(some, m, 2 + (k if isinstance(k, int) else 0))
-                for cell in cells.select(one, m, k):
-                    cell.count(counts)
-                    if why or not sums["weight"]:
-                        cell.leave_out(why or "nothing_to_compare")
-                    else:
-                        cell.add(one.cluster, sums)
+    for one, some, found in _measure(problems, settings, compute, "measure_comparisons"):
+        for m, k, measured in found:
+            sums = measured["sums"]
+            why = _unfit(some, m, 2 + (k if isinstance(k, int) else 0))
+            for cell in cells.select(one, m, k):
+                cell.count(measured["counts"])
+                if why or not sums["weight"]:
+                    cell.leave_out(why or "nothing_to_compare")
+                else:
+                    cell.add(one.cluster, sums)
     rows = [
         {
             **dict(zip(("data_set", "n", "m", "k"), key, strict=True)),
@@ -304,6 +330,25 @@ def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> d
         for key, cell in cells.items()
     ]
     return {"rows": rows}
+
+
+def measure_comparisons(request: Json) -> Json:
+    """Return sums and counts of one problem for each m and k (study 2).
+
+    Args:
+        request: What `_measure` sends.
+
+    Returns:
+        [m, k, {"sums", "counts"}] for each m and each k, `ALL` included.
+    """
+    some, seed, choices = _read_request(request)
+    measured: list[Json] = []
+    for m, found in _comparisons(some, choices, seed).items():
+        for k in (*CONTEXT_SIZES, ALL):
+            parts = [part for size, part in found.items() if k in (size, ALL)]
+            sums, counts = _compared(parts)
+            measured.append([m, k, {"sums": sums, "counts": counts}])
+    return measured
 
 
 def _comparisons(
@@ -360,9 +405,41 @@ def _general_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
 # --- both --------------------------------------------------------------------
 
 
-def _seed(one: JoinedProblem, choices: StudySettings) -> str:
-    """Return a seed for one problem that does not depend on the rest of the study."""
-    return f"{choices.seed} {one.key}"
+def _measure(
+    problems: Iterable[JoinedProblem], settings: StudySettings, compute: Compute, function: str
+) -> Iterator[tuple[JoinedProblem, studies.Population, Json]]:
+    """Yield each problem with the population that counts, and the reply of a function about it."""
+    sent: deque[tuple[JoinedProblem, studies.Population]] = deque()
+
+    def make_requests() -> Iterator[Json]:
+        for one in problems:
+            some = studies.merge_equal(one.population) if settings.distinct else one.population
+            sent.append((one, some))
+            yield {
+                "population": [
+                    array_to_json(part)
+                    for part in (some.codes, some.defined, some.behaviour, some.right)
+                ],
+                "weights": None if some.weights is None else array_to_json(some.weights),
+                "seed": f"{settings.seed} {one.key}",  # does not depend on the other problems
+                "draws": settings.draws,
+                "contexts": settings.contexts,
+                "pairs": settings.pairs,
+            }
+
+    module = __name__.split(".", 1)[1]
+    for found in compute(f"{module}:{function}", make_requests()):
+        yield (*sent.popleft(), found)
+
+
+def _read_request(request: Json) -> tuple[studies.Population, str, StudySettings]:
+    codes, defined, behaviour, right = map(array_from_json, request["population"])
+    weights = None if request["weights"] is None else array_from_json(request["weights"])
+    choices = StudySettings(
+        draws=request["draws"], contexts=request["contexts"], pairs=request["pairs"]
+    )
+    some = studies.Population(codes, defined, behaviour, right, weights)
+    return some, request["seed"], choices
 
 
 def _unfit(some: studies.Population, pairs: int, hypotheses: int) -> str:
@@ -393,7 +470,8 @@ def _row(
     }
 
 
-STUDIES: Mapping[str, Callable[[Iterable[JoinedProblem], StudySettings], dict[str, Json]]] = {
+RunStudy = Callable[[Iterable[JoinedProblem], StudySettings, Compute], dict[str, Json]]
+STUDIES: Mapping[str, RunStudy] = {
     "defeasible": run_defeasible,
     "general": run_general,
 }
