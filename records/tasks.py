@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from .problems import InputSet, Observation, Problem
 from .values import Json
+from .workers import Compute
 
 DEFAULT_GENERATED = 12  # the number of problems in a run without data
 DEFAULT_WRITTEN = 100  # the number of problems that `tasks generate` writes by default
@@ -193,6 +194,15 @@ class IncludesProblems(Protocol):
 
     def problems(self) -> list[Problem] | None:
         """Return the problems that this task contains, or None if it contains none."""
+        ...
+
+
+@runtime_checkable
+class GeneratesInParts(Protocol):
+    """A task that can generate its problems on several processes."""
+
+    def with_compute(self, compute: Compute) -> Task:
+        """Return a copy of this task that generates the same problems with `compute`."""
         ...
 
 

@@ -27,10 +27,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
+from ...records import Compute, DataError, InputSet, Json, Observation, Problem, UsageError
+from ...tools.workers.computing import compute_here
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
 from ..io.messages import shorten, suggest_nearest, warn
@@ -51,8 +52,15 @@ SIZES = range(2, 9)
 PER_SIZE = 1_000
 
 
+@dataclass(frozen=True)
 class Acre:
-    """The task `acre`, with published or generated problems."""
+    """The task `acre`, with published or generated problems.
+
+    Args:
+        compute: where problems are generated.
+    """
+
+    compute: Compute = compute_here
 
     name = "acre"
     family = "programs"
@@ -89,7 +97,11 @@ class Acre:
         """Generate `count` problems from `seed`."""
         from .acre_generator import generate
 
-        return generate(count, seed)
+        return generate(count, seed, self.compute)
+
+    def with_compute(self, compute: Compute) -> Acre:
+        """Return a copy that generates problems with `compute`."""
+        return replace(self, compute=compute)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space (the scenes to predict), which is the same for all problems."""

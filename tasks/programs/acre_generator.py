@@ -26,11 +26,14 @@ blickets, the conclusions about each object, and the type of each hidden scene.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
-from ...records import Observation, Problem, UsageError
+from ...records import Compute, Json, Observation, Problem
+from ...tools.workers.computing import compute_here
 from .acre_scenes import ENTITIES, OFF, ON, UNDETERMINED, sample_without_replacement, scene_name
+from .distinct_rules import draw_part, generate_distinct
 
 # Each table maps a value to the share with which it is drawn.
 GROUP_SIZES = {3: 0.2, 4: 0.3, 5: 0.35, 6: 0.15}  # objects in the group of the second three scenes
@@ -52,15 +55,25 @@ Scene = list[str]
 ShownScenes = Sequence[tuple[Scene, str]]
 
 
-def generate(count: int, seed: int) -> list[Problem]:
+def generate(count: int, seed: int, compute: Compute = compute_here) -> list[Problem]:
     """Generate `count` problems of the task `acre` from `seed`.
 
     Raises:
         UsageError: `count` is below 1.
     """
-    if count < 1:
-        raise UsageError(f"{count} problems cannot be generated; at least 1")
-    return [_problem(seed, index) for index in range(count)]
+    function = "tasks.programs.acre_generator:generate_part"
+    return generate_distinct(count, compute, function, {"seed": seed}, partial(_draw_problem, seed))
+
+
+def generate_part(request: Json) -> Json:
+    """Return some of the problems of a seed, as `distinct_rules.generate_distinct` requests them."""
+    return draw_part(request, partial(_draw_problem, request["seed"]))
+
+
+def _draw_problem(seed: int, index: int, seen: Container[str]) -> tuple[Problem, list[str]]:
+    """Return a problem, and its name: problems of ACRE may have the same rule."""
+    problem = _problem(seed, index)
+    return problem, [problem.id]
 
 
 def conclude(shown: ShownScenes, scene: Iterable[str]) -> tuple[str, str]:

@@ -20,11 +20,13 @@ picture depends only on the random number generator, the size and the palette.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
-from ...records import Observation, Problem, UsageError
+from ...records import Compute, Json, Observation, Problem, digest_of
+from ...tools.workers.computing import compute_here
+from .distinct_rules import draw_part, generate_distinct
 from .grid_rules import SIZE_CHANGING_STEPS, SIZE_KEEPING_STEPS, ParameterSampler, Step
 from .grid_values import MAX_GRID_SIZE, Grid, is_grid
 
@@ -99,16 +101,19 @@ class Rule:
         return Rule(self.steps[:index] + self.steps[index + 1 :])
 
 
-def generate(task: str, count: int, seed: int) -> list[Problem]:
+def generate(task: str, count: int, seed: int, compute: Compute = compute_here) -> list[Problem]:
     """Generate `count` problems of the task "mini_arc" or "arc".
 
     Raises:
         UsageError: `count` is below 1.
     """
-    if count < 1:
-        raise UsageError(f"{count} problems cannot be generated; at least 1")
-    seen: set[str] = {_behaviour(lambda g: g) or ""}
-    return [_problem(task, seed, index, seen) for index in range(count)]
+    function, request = "tasks.programs.grid_generator:generate_part", {"task": task, "seed": seed}
+    return generate_distinct(count, compute, function, request, partial(_draw_problem, task, seed))
+
+
+def generate_part(request: Json) -> Json:
+    """Return some of the problems of a seed, as `distinct_rules.generate_distinct` requests them."""
+    return draw_part(request, partial(_draw_problem, request["task"], request["seed"]))
 
 
 def draw_inputs(task: str, seed: int, count: int = EXTRA_INPUTS) -> list[Grid]:
@@ -138,7 +143,9 @@ def _size(rng: random.Random, shape: ProblemSize) -> tuple[int, int]:
     return height, width
 
 
-def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
+def _draw_problem(
+    task: str, seed: int, index: int, seen: Container[str]
+) -> tuple[Problem, list[str]]:
     rng = random.Random(f"{task} problem {seed} {index}")
     shape = PROBLEM_SIZES[task]
     for _ in range(ATTEMPTS):
@@ -150,11 +157,10 @@ def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
         if pairs is None:
             continue
         behaviour = _behaviour(function)
-        if behaviour is None or behaviour in seen:
+        if behaviour is None or behaviour == _identity() or behaviour in seen:
             continue
-        seen.add(behaviour)
         name = f"gen{seed}-{index}"
-        return Problem(
+        problem = Problem(
             id=name,
             task=task,
             family="programs",
@@ -163,6 +169,7 @@ def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
             secret={"rule": rule.source, "description": rule.description, "steps": steps},
             group=name,
         )
+        return problem, [behaviour]
     raise RuntimeError(f"no rule found for problem {index} of seed {seed}")
 
 
@@ -189,9 +196,14 @@ def _probes() -> tuple[Grid, ...]:
 
 
 def _behaviour(function: Function) -> str | None:
-    """Return the outputs on fixed grids as text, or None where over half of them are undefined."""
+    """Return a digest of the outputs on fixed grids, or None where over half are undefined."""
     outputs = [_apply(function, grid) for grid in _probes()]
-    return None if 2 * outputs.count(None) > len(outputs) else repr(outputs)
+    return None if 2 * outputs.count(None) > len(outputs) else digest_of(repr(outputs))
+
+
+@cache
+def _identity() -> str | None:
+    return _behaviour(lambda grid: grid)
 
 
 @cache

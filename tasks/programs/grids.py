@@ -36,10 +36,12 @@ draws from the train pairs only. To use the draws of the published code, use `--
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
-from ...records import DataError, InputSet, Json, Observation, Problem
+from ...records import Compute, DataError, InputSet, Json, Observation, Problem
+from ...tools.workers.computing import compute_here
 from ..io import observations as observations_
 from ..io.messages import BadValue, warn
 from .difficulty import KINDS
@@ -72,6 +74,7 @@ class GridTask:
         from_editor: whether cells in JSON files of one problem may have the forms that the editor
             of MINI-ARC writes (`grid_values.check_grid`).
         challenges: whether test inputs may be published without outputs.
+        compute: where problems are generated.
     """
 
     name: str
@@ -82,6 +85,7 @@ class GridTask:
     folders: tuple[tuple[str, ...], ...]
     from_editor: bool = False
     challenges: bool = False
+    compute: Compute = compute_here
 
     family = "programs"
     kinds = KINDS
@@ -130,7 +134,11 @@ class GridTask:
         """Generate `count` problems from `seed`."""
         from .grid_generator import generate
 
-        return generate(self.name, count, seed)
+        return generate(self.name, count, seed, self.compute)
+
+    def with_compute(self, compute: Compute) -> Self:
+        """Return a copy that generates problems with `compute`."""
+        return replace(self, compute=compute)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space of one problem, which contains the grids to predict."""

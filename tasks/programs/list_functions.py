@@ -21,17 +21,27 @@ rule as Python, its description and its number of steps.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 
-from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
+from ...records import (
+    Compute,
+    DataError,
+    InputSet,
+    Json,
+    Observation,
+    Problem,
+    digest_of,
+)
+from ...tools.workers.computing import compute_here
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
 from ..io.json_text import parse_literal
 from ..io.messages import shorten
 from ..io.problem_lines import Row, parse_id, parse_pairs, parse_secret, read_problems
 from .difficulty import KINDS
+from .distinct_rules import draw_part, generate_distinct
 from .list_rules import ParameterSampler, Step, guard_step, list_step, reduction_step
 
 # --- generated problems ------------------------------------------------------------
@@ -88,33 +98,37 @@ def _say(steps: Sequence[Step]) -> str:
     return ", then ".join(step.phrase for step in steps)
 
 
-def generate(count: int, seed: int) -> list[Problem]:
+def generate(count: int, seed: int, compute: Compute = compute_here) -> list[Problem]:
     """Generate `count` problems of the task `list_functions` from `seed`.
 
     Raises:
         UsageError: `count` is below 1.
     """
-    if count < 1:
-        raise UsageError(f"{count} problems cannot be generated; at least 1")
-    seen: set[str] = {_behaviour(lambda x: x) or ""}
-    return [_generated(seed, index, seen) for index in range(count)]
+    function = "tasks.programs.list_functions:generate_part"
+    return generate_distinct(count, compute, function, {"seed": seed}, partial(_draw_problem, seed))
 
 
-def _generated(seed: int, index: int, seen: set[str]) -> Problem:
+def generate_part(request: Json) -> Json:
+    """Return some of the problems of a seed, as `distinct_rules.generate_distinct` requests them."""
+    return draw_part(request, partial(_draw_problem, request["seed"]))
+
+
+def _draw_problem(seed: int, index: int, seen: Container[str]) -> tuple[Problem, list[str]]:
+    examined: list[str] = []
     rng = random.Random(f"list problem {seed} {index}")
     for _ in range(ATTEMPTS):
         high = 9 if rng.random() < 0.45 else 99
         rule = _rule(ParameterSampler(rng, high))
         function = _compile(rule.source)
         behaviour = _behaviour(function)
-        if behaviour is None or behaviour in seen:
+        if behaviour is None or behaviour == _identity() or behaviour in seen:
             continue
+        examined.append(behaviour)
         pairs = _varied_pairs(rule, function, rng, high)
         if pairs is None:
             continue
-        seen.add(behaviour)
         name = f"gen{seed}-{index}"
-        return Problem(
+        problem = Problem(
             id=name,
             task="list_functions",
             family="programs",
@@ -127,6 +141,7 @@ def _generated(seed: int, index: int, seen: set[str]) -> Problem:
             },
             group=name,
         )
+        return problem, examined
     raise RuntimeError(f"no rule found for problem {index} of seed {seed}")
 
 
@@ -187,11 +202,14 @@ def _probes() -> tuple[Numbers, ...]:
 
 
 def _behaviour(function: Function) -> str | None:
-    """Return the outputs on fixed lists as text, or None where over half of them are undefined."""
+    """Return a digest of the outputs on fixed lists, or None where over half are undefined."""
     outputs = [_apply(function, row) for row in _probes()]
-    if 2 * outputs.count(None) > len(outputs):
-        return None
-    return repr(outputs)
+    return None if 2 * outputs.count(None) > len(outputs) else digest_of(repr(outputs))
+
+
+@cache
+def _identity() -> str | None:
+    return _behaviour(lambda row: row)
 
 
 # --- pairs -------------------------------------------------------------------------
@@ -272,8 +290,15 @@ FILES = tuple(
 )
 
 
+@dataclass(frozen=True)
 class ListFunctions:
-    """The task `list_functions`, with published or generated problems."""
+    """The task `list_functions`, with published or generated problems.
+
+    Args:
+        compute: where problems are generated.
+    """
+
+    compute: Compute = compute_here
 
     name = "list_functions"
     family = "programs"
@@ -298,7 +323,11 @@ class ListFunctions:
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Generate `count` problems from `seed`."""
-        return generate(count, seed)
+        return generate(count, seed, self.compute)
+
+    def with_compute(self, compute: Compute) -> ListFunctions:
+        """Return a copy that generates problems with `compute`."""
+        return replace(self, compute=compute)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space (the lists to predict), which is the same for all problems."""

@@ -10,11 +10,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ....records import Json
+from ....records import Compute, Json
+from ....tools.workers.computing import compute_here
 
 
-def audit_file(path: str | Path) -> dict[str, Json]:
+def audit_file(path: str | Path, compute: Compute = compute_here) -> dict[str, Json]:
     """Return the results of an audit of a file of instances, as JSON.
+
+    Args:
+        path: the file.
+        compute: where the references are judged.
 
     Raises:
         UsageError: there is no such file.
@@ -24,7 +29,7 @@ def audit_file(path: str | Path) -> dict[str, Json]:
     from .checks import check_worlds as of_instances
     from .reading import read_set
 
-    found = read_set(path)
+    found = read_set(path, compute)
     checks = [
         *set_checks.check_files(found),
         *of_instances(found),

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ....records import DataError, Json
+from ....records import Compute, DataError, Json
 from ....tools.logic.fast_path import BeyondFastPath, PreparedWorlds, Regime
 from ....tools.logic.formula import Formula
 from ....tools.logic.parser import parse_formula
-from ....tools.logic.theories import Theory
-from ....tools.logic.worlds import World
+from ....tools.logic.theories import Theory, theory_from_json
+from ....tools.logic.worlds import World, parse_world
+from ....tools.workers.computing import compute_here
 from ...io.bad_records import BadRecords
 from ...io.files import locate, read_jsonl
 from ...io.messages import BadValue, shorten
@@ -31,6 +32,7 @@ from ..published_files import (
 )
 
 Data = Mapping[str, Json]
+JUDGE = "tasks.logic.audit.reading:judge_reference"
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,12 @@ class AuditedSet:
     strays: tuple[str, ...]
 
 
-def read_set(path: str | Path) -> AuditedSet:
-    """Read the instances and holdouts that are to be audited.
+def read_set(path: str | Path, compute: Compute = compute_here) -> AuditedSet:
+    """Read the instances and holdouts that are to be audited, and judge the references.
+
+    Args:
+        path: the file of instances.
+        compute: where the references are judged.
 
     Raises:
         UsageError: there is no such file.
@@ -146,7 +152,12 @@ def read_set(path: str | Path) -> AuditedSet:
     unread, unread_holdouts = (
         tuple(sentence for _, sentence in some.left_out) for some in (bad, bad_holdouts)
     )
-    audited = tuple(_instance(one, data, held[name]) for name, (one, data) in read.items())
+    requests = (_make_request(one, held[name]) for name, (one, _) in read.items())
+    judged = compute(JUDGE, requests)
+    audited = tuple(
+        _instance(one, data, held[name], worths)
+        for (name, (one, data)), worths in zip(read.items(), judged, strict=True)
+    )
     return AuditedSet(place.name, audited, unread, unread_holdouts, tuple(twice), tuple(strays))
 
 
@@ -155,8 +166,34 @@ def _is_instance(data: Json) -> bool:
     return isinstance(data, dict) and "instanceId" in data and isinstance(data.get("problem"), dict)
 
 
+def _make_request(one: PublishedInstance, held: list[tuple[World, Data]]) -> Json:
+    """Return the request with which `judge_reference` judges the reference of an instance."""
+    worlds = [*(stored.world for stored in one.worlds), *(world for world, _ in held)]
+    return {
+        "theory": one.theory.as_json(),
+        "regime": one.regime,
+        "rule": one.secret["reference"],
+        "worlds": [world.as_json() for world in worlds],
+    }
+
+
+def judge_reference(request: Json) -> Json:
+    """Return the fields of the `Judgement` of a reference in each world.
+
+    Each is None if the instance has no reference, or one with other free variables than x.
+    """
+    theory = theory_from_json(request["theory"])
+    worlds = [parse_world(data, theory.signature, "a world") for data in request["worlds"]]
+    if request["rule"] is None:
+        return [None] * len(worlds)
+    rule = parse_formula(request["rule"], theory.predicates)
+    if rule.free - {"x"}:
+        return [None] * len(worlds)
+    return [list(one) for one in judge_with_fallback(theory, worlds, request["regime"], rule)]
+
+
 def _instance(
-    one: PublishedInstance, data: Data, held: list[tuple[World, Data]]
+    one: PublishedInstance, data: Data, held: list[tuple[World, Data]], judged: Json
 ) -> AuditedInstance:
     problem, described = data["problem"], data.get("problemDescription")
     described = described if isinstance(described, dict) else {}
@@ -166,15 +203,10 @@ def _instance(
     reference = None if text is None else parse_formula(text, one.theory.predicates)
     raw = [w for w in problem["trainWorlds"] if w.get("isHeldout") is not True]
     worlds = [stored.world for stored in one.worlds]
-    hidden = [world for world, _ in held]
     difficulty = one.secret["difficulty"]
     named: Difficulty = next((one for one in DIFFICULTIES if one == difficulty), "easy")
-
-    def worths(some: list[World]) -> list[Judgement] | list[None]:
-        if reference is None or reference.free - {"x"}:
-            return [None] * len(some)
-        return judge_with_fallback(one.theory, some, one.regime, reference)
-
+    worths = [None if values is None else Judgement(*values) for values in judged]
+    shown, hidden = worths[: len(worlds)], worths[len(worlds) :]
     return AuditedInstance(
         one.name,
         one.theory,
@@ -185,10 +217,10 @@ def _instance(
         gold,
         described,
         problem,
-        tuple(AuditedWorld(*three) for three in zip(worlds, raw, worths(worlds), strict=True)),
+        tuple(AuditedWorld(*three) for three in zip(worlds, raw, shown, strict=True)),
         tuple(
             AuditedWorld(world, row["world"], worth, row["meta"])
-            for (world, row), worth in zip(held, worths(hidden), strict=True)
+            for (world, row), worth in zip(held, hidden, strict=True)
         ),
     )
 
