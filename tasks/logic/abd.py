@@ -30,17 +30,19 @@ import random
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ...records import DataError, InputSet, Json, Problem, UsageError
+from ...records import Compute, DataError, InputSet, Json, Problem, UsageError
 from ...records.tasks import DEFAULT_WRITTEN
 from ...tools.logic.fast_path import REGIMES
 from ...tools.logic.formula import format_infix
 from ...tools.logic.theories import Theory, theory_from_json
 from ...tools.logic.worlds import Tuples, World, parse_world
+from ...tools.workers.computing import compute_here
 from ..io.files import identify_file, locate
 from ..io.messages import shorten
 from . import own_worlds, published_files
@@ -51,8 +53,15 @@ FILES = (*published_files.FILES, *own_worlds.FILES)
 K = TypeVar("K", bound=str)
 
 
+@dataclass(frozen=True)
 class Abd:
-    """Task `abd`: published instances, a user's own worlds, or generated instances."""
+    """Task `abd`: published instances, a user's own worlds, or generated instances.
+
+    Args:
+        compute: where instances are generated.
+    """
+
+    compute: Compute = compute_here
 
     name = TASK_NAME
     family = FAMILY_NAME
@@ -87,10 +96,14 @@ class Abd:
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Generate `count` problems from `seed`."""
-        from .generation.instances import generate_instances
+        from .generation.series import generate_instances
         from .generation.set_files import as_problem
 
-        return [as_problem(one) for one in generate_instances(count, seed)]
+        return [as_problem(one) for one in generate_instances(count, seed, compute=self.compute)]
+
+    def with_compute(self, compute: Compute) -> Abd:
+        """Return a copy that generates instances with `compute`."""
+        return replace(self, compute=compute)
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
@@ -111,7 +124,7 @@ class Abd:
         Raises:
             UsageError: an option has an invalid value, or `out` cannot be written to.
         """
-        from .generation.instances import generate_instances
+        from .generation.series import generate_instances
         from .generation.set_files import save_instances, target_paths
 
         regime = check_choice("regime", kinds.get("regime"), REGIMES)
@@ -119,7 +132,7 @@ class Abd:
         target_paths(out)  # raises before the long generation where nothing may be written
         made = list(
             generate_instances(
-                count or DEFAULT_WRITTEN, seed, regime, difficulty, kinds.get("mined")
+                count or DEFAULT_WRITTEN, seed, regime, difficulty, kinds.get("mined"), self.compute
             )
         )
         files = save_instances(made, out)

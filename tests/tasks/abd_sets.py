@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from peirce.tasks.logic.audit import audit_file
-from peirce.tasks.logic.generation.instances import GeneratedInstance, generate_instances
+from peirce.tasks.logic.generation.instances import GeneratedInstance
 from peirce.tasks.logic.generation.published_form import holdout_rows, instance_record
+from peirce.tasks.logic.generation.series import generate_instances
 
 Records, Rows = list[dict[str, Any]], list[dict[str, Any]]
 REGIMES = ("full", "partial", "skeptical")

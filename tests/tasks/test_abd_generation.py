@@ -26,7 +26,7 @@ from peirce.tasks.logic.audit.set_checks import are_maskings_of_one_world
 from peirce.tasks.logic.generation.candidates import CandidateSource, mask_while_valid
 from peirce.tasks.logic.generation.filters import judge_rule
 from peirce.tasks.logic.generation.holdouts import are_equal_worlds, choose_holdouts
-from peirce.tasks.logic.generation.instances import generate_instances
+from peirce.tasks.logic.generation.series import generate_instances
 from peirce.tasks.logic.generation.set_files import as_problem, save_instances
 from peirce.tools.logic import GroundedWorlds, PreparedWorlds, RandomStream
 

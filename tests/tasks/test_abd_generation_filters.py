@@ -48,12 +48,12 @@ from peirce.tasks.logic.generation.instances import (
     beats_cheater,
     draw_template,
     find_cheapest_cheater,
-    generate_instances,
     refine_reference,
     try_template,
 )
 from peirce.tasks.logic.generation.mutants import mutants
 from peirce.tasks.logic.generation.recipes import DIFFICULTIES, MARGIN, get_recipe
+from peirce.tasks.logic.generation.series import generate_instances
 from peirce.tasks.logic.generation.set_files import save_instances
 from peirce.tasks.logic.generation.templates import Template, template_library
 from peirce.tools.logic import (

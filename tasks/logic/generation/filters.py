@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from ....records import Json
 from ....tools.logic.fast_path import BeyondFastPath, PreparedWorlds, Regime
 from ....tools.logic.formula import Formula
 from ....tools.logic.theories import Theory
@@ -171,3 +172,18 @@ class TemplateUses:
         key = (regime, difficulty, theory)
         self.instances[key] += 1
         self.templates[(*key, template)] += 1
+
+    def as_json(self) -> Json:
+        """Return the counts as lists of names with a number."""
+        return [
+            [[*key, count] for key, count in counts.items()]
+            for counts in (self.templates, self.instances)
+        ]
+
+    @classmethod
+    def from_json(cls, data: Json) -> TemplateUses:
+        """Return the counts that `as_json` returned."""
+        made = cls()
+        for counts, rows in zip((made.templates, made.instances), data, strict=True):
+            counts.update({tuple(names): count for *names, count in rows})
+        return made

@@ -8,23 +8,22 @@ depends only on the seed of its random streams and on the number of earlier uses
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ....records import UsageError
-from ....tools.logic.fast_path import REGIMES, Regime
 from ....tools.logic.formula import Formula, format_sexpr
 from ....tools.logic.sampling import RandomStream
-from ....tools.logic.theories import PUBLISHED_THEORIES, Theory, find_published
+from ....tools.logic.theories import Theory, find_published
 from ....tools.logic.worlds import World
 from .candidates import Candidate, CandidateSource
-from .competitors import Competitor, behaviour, build_pool, select_mined_rules
+from .competitors import Competitor, behaviour, build_pool
 from .filters import Judgement, TemplateUses, judge_rule, set_fault, world_fault
 from .hardening import INVALID_COST, CandidatePool, Costs, choose_worlds, find_survivors
 from .holdouts import Holdout, choose_holdouts
 from .mutants import mutants
-from .recipes import DIFFICULTIES, Difficulty, Recipe, get_recipe
+from .recipes import Recipe
 from .templates import Template, templates_in_tier
 
 # --- The cheapest rule that needs no knowledge of the reference (ABD, appendix D.4), in two tiers.
@@ -207,52 +206,67 @@ class GeneratedInstance:
         return self.cheater.cost - self.reference.cost
 
 
-def generate_instances(
-    count: int,
-    seed: int,
-    regime: Regime | None = None,
-    difficulty: Difficulty | None = None,
-    mined: dict[str, Sequence[str]] | None = None,
-) -> Iterator[GeneratedInstance]:
-    """Generate `count` instances.
-
-    Instance k of a seed does not depend on the number of requested instances.
+class DrawnInstance(NamedTuple):
+    """A generated instance, and the templates that were drawn until one of them passed the filters.
 
     Args:
-        count: the number of instances.
-        seed: the seed of the set of instances.
-        regime: the regime of all instances, or None to use the regimes in turn.
-        difficulty: the difficulty of all instances, or None to use the difficulties in turn.
-        mined: by the name of a theory, formulas as texts from earlier answers to problems with this
-            theory, which become competing rules.
-
-    Raises:
-        UsageError: `count` is below 1, or an instance cannot be made.
+        instance: the instance.
+        drawn: the name of the theory and the id of the template of each draw; the id is "" where no
+            template of the drawn tier could be used.
     """
-    if count < 1:
-        raise UsageError(f"{count} problems cannot be generated; at least 1")
-    regimes = REGIMES if regime is None else (regime,)
-    difficulties = DIFFICULTIES if difficulty is None else (difficulty,)
-    rules = {
-        theory.names[0]: select_mined_rules((mined or {}).get(theory.names[0], ()), theory)
-        for theory in PUBLISHED_THEORIES.values()
-    }
-    used = TemplateUses()
-    for number in range(count):
-        turn, which = divmod(number, len(regimes))
-        made = get_recipe(regimes[which], difficulties[turn % len(difficulties)])
-        first = made.theories[turn % len(made.theories)]
-        yield _instance(seed, number, made, first, used, rules)
+
+    instance: GeneratedInstance
+    drawn: list[list[str]]
 
 
-def _instance(
+def draw_instance(
     seed: int,
     number: int,
     made: Recipe,
     first: str,
     used: TemplateUses,
-    mined: dict[str, list[Formula]],
-) -> GeneratedInstance:
+    mined: Mapping[str, Sequence[Formula]],
+) -> DrawnInstance:
+    """Draw templates until one makes an instance that passes the filters.
+
+    Args:
+        seed: the seed of the set of instances.
+        number: the number of the instance in the set.
+        made: the recipe of the instance.
+        first: the name of the theory of the first draws.
+        used: how often the instances before this one use each template.
+        mined: rules from earlier answers by the name of a theory; they compete with the planted rule.
+
+    Raises:
+        UsageError: the instance cannot be made.
+    """
+    drawn: list[list[str]] = []
+    for text, theory, template in draw_templates(seed, number, made, first, used):
+        name = theory.names[0]
+        drawn.append([name, "" if template is None else template.id])
+        if template is None:
+            continue
+        found = try_template(text, theory, made, template, mined.get(name, ()))
+        if found is not None:
+            code = theory.names[-1]
+            title = f"{made.regime.upper()}_{code}_gen{seed}_{number:03d}"
+            tried = len(drawn)
+            return DrawnInstance(
+                replace(found, id=title, seed=seed, number=number, templates_tried=tried), drawn
+            )
+    raise UsageError(
+        f"problem {number} of seed {seed}: none of {MAX_TRIES} templates passed the filters;"
+        " try another seed"
+    )
+
+
+def draw_templates(
+    seed: int, number: int, made: Recipe, first: str, used: TemplateUses
+) -> Iterator[tuple[str, Theory, Template | None]]:
+    """Yield the seed of each draw of an instance, its theory and its template.
+
+    The arguments are those of `draw_instance`.
+    """
     for attempt in range(MAX_TRIES):
         text = f"abd {seed} {number} {made.regime} {made.difficulty} {attempt}"
         stream = RandomStream(text)
@@ -261,19 +275,7 @@ def _instance(
             name = made.theories[int(stream.integers(len(made.theories)))]
         theory = find_published(name)
         assert theory is not None
-        template = draw_template(theory, made, stream, used)
-        if template is None:
-            continue
-        found = try_template(text, theory, made, template, mined[name])
-        if found is not None:
-            used.count(made.regime, made.difficulty, name, template.id)
-            code = theory.names[-1]
-            name = f"{made.regime.upper()}_{code}_gen{seed}_{number:03d}"
-            return replace(found, id=name, seed=seed, number=number, templates_tried=attempt + 1)
-    raise UsageError(
-        f"problem {number} of seed {seed}: none of {MAX_TRIES} templates passed the filters;"
-        " try another seed"
-    )
+        yield text, theory, draw_template(theory, made, stream, used)
 
 
 def draw_template(
