@@ -56,6 +56,8 @@ def pairs(
     plain: Annotated[
         bool, _option(o.OUTPUT, "Write texts formatted with the chat template of --base instead of messages.", "--plain")
     ] = False,
+    workers: o.Workers = None,
+    cluster: o.Cluster = "local",
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
     **settings: Any,
@@ -77,7 +79,7 @@ def pairs(
     with _progress() as progress:
         report = build_pairs(
             *(sessions or ()), saved=saved, dry_run=dry_run, out=out, format=format, plain=plain,
-            store=store, progress=progress, **settings,
+            workers=workers, cluster=cluster, store=store, progress=progress, **settings,
         )  # fmt: skip
     emit([report]) if as_json else training.print_pairs(text.create_console(), report)
 

@@ -13,7 +13,15 @@ from .printing import emit
 from .running import DEFAULT_SOURCES, option_source, select_role_flags
 
 app = typer.Typer()
-ORACLE_OPTIONS = ("sandbox", "strict_sandbox", "solver", "workers", "concurrency", "store")
+ORACLE_OPTIONS = (
+    "sandbox",
+    "strict_sandbox",
+    "solver",
+    "workers",
+    "cluster",
+    "concurrency",
+    "store",
+)
 MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
 
 

@@ -52,6 +52,7 @@ def evaluate(
     evaluator: o.Evaluator = "exact",
     solver: o.SolverOption = "fast",
     workers: o.Workers = None,
+    cluster: o.Cluster = "local",
     out: Annotated[
         str | None,
         typer.Option(help=("Write the tables to a .csv or .md file, or the tables and figures to a folder."),
@@ -80,6 +81,7 @@ def evaluate(
         evaluator=evaluator,
         solver=solver,
         workers=workers,
+        cluster=cluster,
         store=store,
         out=out,
         ratings=ratings or (),
@@ -127,6 +129,8 @@ def study(
     pairs: Annotated[
         int, typer.Option(help="For general: maximum number of comparisons counted per context.")
     ] = 100,
+    workers: o.Workers = None,
+    cluster: o.Cluster = "local",
     out: Annotated[
         str | None,
         typer.Option(help=("Write tables or a figure to a .csv, .md, .png or .svg file, or all of them to a"
@@ -145,7 +149,8 @@ def study(
 
     result = run_study(
         *name, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
-        without_memorising=without_memorising, contexts=contexts, pairs=pairs, store=store, out=out,
+        without_memorising=without_memorising, contexts=contexts, pairs=pairs, workers=workers,
+        cluster=cluster, store=store, out=out,
     )  # fmt: skip
     emit([result]) if as_json else summaries.print_study(text.create_console(), result)
 

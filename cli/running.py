@@ -192,6 +192,7 @@ def replay(
     ] = False,
     sandbox: o.SandboxName = "process",
     workers: o.Workers = None,
+    cluster: o.Cluster = "local",
     solver: o.SolverOption = "fast",
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
@@ -203,7 +204,13 @@ def replay(
     results = []
     for session in sessions or ["last"]:
         result = replay_session(
-            session, live=live, sandbox=sandbox, workers=workers, solver=solver, store=store
+            session,
+            live=live,
+            sandbox=sandbox,
+            workers=workers,
+            cluster=cluster,
+            solver=solver,
+            store=store,
         )
         results.append(result)
         if not as_json:

@@ -168,6 +168,8 @@ def tasks_generate(
     price_out: o.PriceOut = None,
     price_cached: o.PriceCached = None,
     concurrency: o.Concurrency = None,
+    workers: o.Workers = None,
+    cluster: o.Cluster = "local",
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
     """Generate new problems from a seed and write them to a file."""
@@ -192,7 +194,8 @@ def tasks_generate(
         task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
         level=level, noise=noise, format=format, data=data, model=model,
         model_arg=[*pairs, *(model_arg or ())], about=about, labels=(labels,) if labels else (),
-        calls=calls, concurrency=concurrency, on_event=None if as_json else _answered, **spending,
+        calls=calls, concurrency=concurrency, workers=workers, cluster=cluster,
+        on_event=None if as_json else _answered, **spending,
     )  # fmt: skip
     print_written(made, as_json)
 
@@ -215,13 +218,15 @@ def tasks_audit(
             show_default=False,
         ),
     ],
+    workers: o.Workers = None,
+    cluster: o.Cluster = "local",
     as_json: o.AsJson = False,
 ) -> None:
     """Check a set of instances against the statements of the ABD paper; exit with 1 on a violation."""
     from .. import tasks_audit as audit_instances
     from ..reports.screen import rating, text
 
-    told = audit_instances(file)
+    told = audit_instances(file, workers=workers, cluster=cluster)
     emit([told]) if as_json else rating.print_audit(text.create_console(), told)
     raise typer.Exit(1 if told.failed else 0)
 

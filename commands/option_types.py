@@ -127,6 +127,7 @@ class CheckOptions(TypedDict, total=False):
     strict_sandbox: bool | None
     solver: str | None
     workers: int | None
+    cluster: str | None
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None

@@ -15,6 +15,7 @@ from ..records import (
     OracleSettings,
     Workers,
 )
+from ..tools.workers import open_workers
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,39 @@ class OpenedOracle:
 
 @asynccontextmanager
 async def open_oracles(
-    family: Family, settings: OracleSettings | None = None, workers: Workers | None = None
+    family: Family, settings: OracleSettings | None = None, cluster: str = "local"
 ) -> AsyncIterator[OpenedOracle]:
     """Open the oracle that applies the family's hypotheses, and close it at the end of the block.
 
     Args:
         family: the family. If it needs no oracle, an empty `OpenedOracle` is yielded.
         settings: the settings of the sandbox or the solver; None for the defaults.
+        cluster: the value of `--cluster`.
 
     Raises:
-        SandboxUnavailable: the sandbox cannot be started here.
+        SandboxUnavailable: the sandbox cannot be started here, or on no node.
         UsageError: the settings are invalid.
+        Unavailable: the cluster cannot be reached.
+    """
+    workers = await open_workers(cluster)
+    try:
+        async with open_oracles_on(workers, family, settings) as opened:
+            yield opened
+    finally:
+        await workers.close()
+
+
+@asynccontextmanager
+async def open_oracles_on(
+    workers: Workers, family: Family, settings: OracleSettings | None = None
+) -> AsyncIterator[OpenedOracle]:
+    """Open the oracle that applies the family's hypotheses on open workers, as `open_oracles`
+    does.
     """
     if not isinstance(family, OpensOracle):
         yield OpenedOracle()
         return
-    kind, chosen = family.oracle_kind, settings or OracleSettings()
-    oracle = await (kind.open(chosen) if workers is None else workers.open_oracle(kind, chosen))
+    oracle = await workers.open_oracle(family.oracle_kind, settings or OracleSettings())
     try:
         yield OpenedOracle(family.oracle_kind.name, oracle)
     finally:

@@ -105,7 +105,7 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
     }  # fmt: skip
     check = {
         **select_options(DataConfig), **select_options(MethodSettings, "answer_format", "strict_contract"),
-        **select_options(SandboxConfig), **select_options(ClusterConfig, "workers"), **judging,
+        **select_options(SandboxConfig), **select_options(ClusterConfig, "workers", "cluster"), **judging,
         **select_options(RolesConfig, "role", "roles"),
     }  # fmt: skip
     predict = {

@@ -281,7 +281,7 @@ class SandboxConfig(Settings):
 
 
 class ClusterConfig(Settings):
-    """Settings for parallel work on this machine: the numbers of processes and of concurrent
+    """Settings for parallel work: where it runs, and the numbers of processes and of concurrent
     problems.
     """
 

@@ -4,19 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from ...config import DataConfig
-from ...records import Json, Problem, Proposer, UsageError, canonical_json
-from ...records.tasks import DEFAULT_WRITTEN, OffersKinds, WritesProblems
+from ...records import Json, Problem, Proposer, Task, UsageError, canonical_json
+from ...records.tasks import DEFAULT_WRITTEN, GeneratesInParts, OffersKinds, WritesProblems
+from ...tasks import load_problems
 from ...tasks import load_task as task_named
 from ...tasks.io.files import check_writable, identify_file, write_lines
 from ...tasks.programs.difficulty import generate_with_difficulty
 from ...tasks.text.labels import Labels
+from ...tools.workers.computing import open_compute
 from ..arguments import validate_call
 from ..outcome import open_for_reading
-from ..problems import choose_problems
 from ..session.execution import OnEvent
 from .results import Audit, Generated
 from .topics import TopicOptions, generate_topic
@@ -72,6 +73,8 @@ def tasks_generate(
     labels: Sequence[str] = (),
     calls: str | Path | None = None,
     concurrency: int | None = None,
+    workers: int | None = None,
+    cluster: str = "local",
     budget_tokens: int | None = None,
     budget_usd: float | None = None,
     price_in: float | None = None,
@@ -104,6 +107,9 @@ def tasks_generate(
         labels: your own labels; if empty, the model chooses the labels.
         calls: file that records the model's calls; None for OUT.calls.jsonl.
         concurrency: number of calls at the same time; None for the default.
+        workers: number of processes that generate problems, on each node of a cluster; None for one
+            per core of a node, or for this process alone without a cluster.
+        cluster: where problems are generated: local, ray or ray://HOST.
         budget_tokens: maximum number of tokens, as in `run`.
         budget_usd: maximum cost in US dollars, as in `run`.
         price_in: US dollars per million input tokens.
@@ -149,22 +155,42 @@ def tasks_generate(
     elif given := [name for name, value in of_model.items() if value or value == 0]:
         flag = given[0].replace("_", "-")
         raise UsageError(f"--{flag} is for a model that writes texts: also choose one with --model")
-    if isinstance(source, WritesProblems):
-        rules = None if mined is None else answered_rules(mined, source.family)
-        told = source.write(out, problems, seed, {**kinds, "mined": rules})
-        first = identify_file(Path(told["files"][0]))
-        return Generated.from_dict(
-            {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
-        )
-    target, count = check_writable(out), problems or DEFAULT_WRITTEN
-    if difficulty is None:
-        made = choose_problems(task, DataConfig(problems=count, seed=seed)).problems
-    else:
-        made = generate_with_difficulty(source, count, seed, difficulty)
+    with _on_workers(source, workers, cluster) as spread:
+        if isinstance(spread, WritesProblems):
+            rules = None if mined is None else answered_rules(mined, source.family)
+            told = spread.write(out, problems, seed, {**kinds, "mined": rules})
+            first = identify_file(Path(told["files"][0]))
+            return Generated.from_dict(
+                {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
+            )
+        target, count = check_writable(out), problems or DEFAULT_WRITTEN
+        if difficulty is None:
+            made = [one for one, _ in load_problems(spread, problems=count, seed=seed)]
+        else:
+            made = generate_with_difficulty(spread, count, seed, difficulty)
     write_lines(target, (canonical_json(_published(problem)) for problem in made))
     return Generated(
         task=task, problems=len(made), path=str(out), sha256=identify_file(target)["sha256"]
     )
+
+
+@contextmanager
+def _on_workers(source: Task, workers: int | None, cluster: str) -> Iterator[Task]:
+    """Open the processes that generate the problems of a task, and yield the task that uses them.
+
+    Raises:
+        UsageError: the task does not generate problems on several processes.
+    """
+    if cluster == "local" and workers is None:
+        yield source
+        return
+    if not isinstance(source, GeneratesInParts):
+        option = f"--workers {workers}" if cluster == "local" else f"--cluster {cluster}"
+        raise UsageError(
+            f"{option}: task {source.name!r} generates its problems in one process; leave it out"
+        )
+    with open_compute(cluster, workers) as compute:
+        yield source.with_compute(compute)
 
 
 def _published(problem: Problem) -> Json:
@@ -181,12 +207,15 @@ def _published(problem: Problem) -> Json:
 
 
 @validate_call
-def tasks_audit(file: str | Path) -> Audit:
+def tasks_audit(file: str | Path, *, workers: int | None = None, cluster: str = "local") -> Audit:
     """Check published instances of the task `abd` against statements of the paper that published
     them.
 
     Args:
         file: the file of instances.
+        workers: number of processes that judge the references, on each node of a cluster; None for
+            one per core of a node, or for this process alone without a cluster.
+        cluster: where the references are judged: local, ray or ray://HOST.
 
     Returns:
         The checks with the instances that fail them, and statistics for each regime.
@@ -194,7 +223,9 @@ def tasks_audit(file: str | Path) -> Audit:
     Raises:
         UsageError: the file does not exist.
         DataError: the file does not contain instances of `abd`.
+        Unavailable: the cluster cannot be reached.
     """
     from ...tasks.logic.audit import audit_file
 
-    return Audit.from_dict(audit_file(file))
+    with open_compute(cluster, workers) as compute:
+        return Audit.from_dict(audit_file(file, compute))

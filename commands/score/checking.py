@@ -321,7 +321,8 @@ def _check(
             lines = iter(list(lines))  # the file of a table ends with the block
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
-        async with open_oracles(family, oracle_settings(sandbox, config.cluster)) as tools:
+        opening = oracle_settings(sandbox, config.cluster)
+        async with open_oracles(family, opening, config.cluster.cluster) as tools:
             warn_about_missing_layers(tools, sandbox.sandbox)
             if of_text is None:
                 await Judge(family, form, tools.make_oracles(), known, evaluator).judge_lines(
@@ -361,7 +362,7 @@ def _of_text(
 
 
 def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
-    """Warn if the sandbox on this machine runs without some of its isolation layers.
+    """Warn if the sandbox runs without some of its isolation layers, here or on a node.
 
     Args:
         tools: the open sandbox.

@@ -39,6 +39,7 @@ def evaluate(
     evaluator: str = "exact",
     solver: str = "fast",
     workers: int | None = None,
+    cluster: str = "local",
     store: str | Path | None = None,
     out: str | Path | None = None,
     ratings: Sequence[str | Path] = (),
@@ -58,6 +59,7 @@ def evaluate(
         evaluator: for `abd`, exact or released. The evaluator also judges the holdouts.
         solver: for `abd`, the solver to use.
         workers: for `abd`, the number of workers; None for the default.
+        cluster: for `abd`, where answers are judged: local, ray or ray://HOST.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         out: a .csv or .md file for the tables, or a folder for tables and figures
             (docs/explanation/gear.md).
@@ -76,7 +78,7 @@ def evaluate(
         StoreError: a session cannot be found.
     """
     check_solver(solver)
-    judged_by = EvaluatorOptions(evaluator, solver, workers)
+    judged_by = EvaluatorOptions(evaluator, solver, workers, cluster)
     with open_for_reading(store) as opened:
         if sessions and name is None:
             _known_word(opened, sessions[0])
@@ -164,10 +166,15 @@ def evaluate_sessions(
         )
     if section.evaluate is not None:
         return section.evaluate(store, sessions, judged_by, target)
+    able = list_sections(lambda one: one.evaluate is not None)
     if judged_by.evaluator != DEFAULT_EVALUATOR:
-        able = list_sections(lambda one: one.evaluate is not None)
         raise UsageError(
             f"evaluation {chosen} has no evaluator {judged_by.evaluator!r}; {able} does"
+        )
+    if judged_by.cluster != "local":
+        raise UsageError(
+            f"--cluster {judged_by.cluster}: evaluation {chosen} only reads the store of this machine;"
+            f" {able} judges answers on a cluster"
         )
     spaces = SpaceCache(store)
     scored = [

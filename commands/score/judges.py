@@ -177,7 +177,7 @@ def with_judge(settings: TextSettings, judge: str | None, model: ModelSpec) -> T
 
 # --- The judge of single hypotheses or raw answers that a user provides, for `check`.
 
-MAX_CONCURRENT_LINES = 32
+MAX_CONCURRENT_LINES = 128  # enough for the cores of a cluster
 EMPTY_SPACE = InputSet("none", ())
 
 

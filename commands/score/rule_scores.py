@@ -55,7 +55,7 @@ from ..session.settings import display_model_name
 # --- Stored answers of a logic session are judged again, holdouts included, by either evaluator. No
 # model is called. The solver is the one that `run` and `check` use.
 
-MAX_CONCURRENT_PROBLEMS = 8
+MAX_CONCURRENT_PROBLEMS = 64  # enough for the cores of a cluster
 EMPTY_SPACE = InputSet("none", ())
 TRIVIAL_RULE = "(= x x)"  # valid wherever any rule is; judging it gives the lower bounds
 T = TypeVar("T")
@@ -96,17 +96,17 @@ class RuleJudge:
         Raises:
             Unavailable: the solver stopped unexpectedly.
         """
-        return await _in_turn(self._record, answered)
+        return await _apply_to_all(self._record, answered)
 
     async def describe_problems(self, problems: Sequence[Problem]) -> tuple[ProblemStatistics, ...]:
         """Return statistics of each problem: the bounds of its worlds, and the costs of its planted
         rule.
         """
-        return await _in_turn(self._described, problems)
+        return await _apply_to_all(self._described, problems)
 
     async def judge_known_rules(self, problems: Sequence[Problem]) -> tuple[ReferenceRule, ...]:
         """Judge the planted rules of the problems and the conditions of their theories."""
-        found = await _in_turn(self._known, problems)
+        found = await _apply_to_all(self._known, problems)
         return tuple(one for some in found for one in some)
 
     async def _record(self, answered: SessionAnswers) -> Record:
@@ -224,12 +224,17 @@ def _bounds_alone(problem: Problem) -> Hypothesis:
     return make_hypothesis(found.formula)
 
 
-async def _in_turn(work: Callable[[Item], Awaitable[T]], items: Sequence[Item]) -> tuple[T, ...]:
-    """Apply `work` to the items, a batch at a time, and return the results in order."""
-    made: list[T] = []
-    for start in range(0, len(items), MAX_CONCURRENT_PROBLEMS):
-        made += await asyncio.gather(*map(work, items[start : start + MAX_CONCURRENT_PROBLEMS]))
-    return tuple(made)
+async def _apply_to_all(
+    work: Callable[[Item], Awaitable[T]], items: Sequence[Item]
+) -> tuple[T, ...]:
+    """Apply `work` to the items concurrently, and return the results in order."""
+    turns = asyncio.Semaphore(MAX_CONCURRENT_PROBLEMS)
+
+    async def apply(item: Item) -> T:
+        async with turns:
+            return await work(item)
+
+    return tuple(await asyncio.gather(*map(apply, items)))
 
 
 EVALUATION_NAME = metrics.EVALUATION.name
@@ -338,7 +343,9 @@ async def _judged(
     assert isinstance(family, MeasuresHypotheses)
     problems = {problem.digest: problem for one in stored for problem, *_ in one.answers}
     async with open_oracles(
-        family, OracleSettings(workers=judged_by.workers, solver=judged_by.solver)
+        family,
+        OracleSettings(workers=judged_by.workers, solver=judged_by.solver),
+        judged_by.cluster,
     ) as tools:
         judging = RuleJudge(
             family.with_evaluator(judged_by.evaluator), judged_by.evaluator, tools.make_oracles()

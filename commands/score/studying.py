@@ -12,6 +12,7 @@ from ...reports.papers.gear import studies, study_tables
 from ...reports.papers.sections import WITHOUT_MEMORISING
 from ...tasks.io.files import expand_home
 from ...tasks.io.messages import warn
+from ...tools.workers.computing import open_compute
 from ..arguments import validate_call
 from ..outcome import open_for_reading
 from ..session.settings import check_choice, display_model_name
@@ -31,6 +32,8 @@ def study(
     without_memorising: bool = False,
     contexts: int = 200,
     pairs: int = 100,
+    workers: int | None = None,
+    cluster: str = "local",
     store: str | Path | None = None,
     out: str | Path | None = None,
 ) -> Study:
@@ -51,12 +54,16 @@ def study(
             for each problem.
         pairs: for `general`, maximum number of comparisons of two hypotheses that one context
             counts as.
+        workers: number of processes that measure problems, on each node of a cluster; None for one
+            per core of a node, or for this process alone without a cluster.
+        cluster: where problems are measured: local, ray or ray://HOST.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         out: a file or folder for tables and a figure (see `write_study`).
 
     Raises:
         UsageError: the study is unknown, or the files cannot be written.
         StoreError: a session cannot be found.
+        Unavailable: the cluster cannot be reached.
     """
     check_choice("study", name, list(studies.STUDIES))
     if out is not None:
@@ -64,9 +71,9 @@ def study(
     choices = studies.StudySettings(
         seed, draws, all_pairs, distinct, contexts, pairs, without_memorising=without_memorising
     )
-    with open_for_reading(store) as opened:
+    with open_for_reading(store) as opened, open_compute(cluster, workers) as compute:
         found = [opened.find_session(session) for session in sessions or ("last",)]
-        result = studies.run_study(name, opened, found, choices)
+        result = studies.run_study(name, opened, found, choices, compute)
         for one in result["sessions"]:
             one["model"] = display_model_name(opened.settings(one["session"]))
     if out is not None:

@@ -94,7 +94,7 @@ async def execute_session(
     from ...graphs.runtime.runner import run_session
     from ...tasks import load_family as family_named
     from ...tools.workers import open_workers
-    from ..oracles import open_oracles
+    from ..oracles import open_oracles_on
 
     emit = _showing(on_event) if on_event else (lambda event: None)
     model, repair = config.model.model, get_repairer(config.method)
@@ -125,8 +125,8 @@ async def execute_session(
             others[name] = await opened(spec, options)
         told_by = {name: read_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
-            open_oracles(
-                family_named(family), oracle_settings(config.sandbox, config.cluster), workers
+            open_oracles_on(
+                workers, family_named(family), oracle_settings(config.sandbox, config.cluster)
             )
         )
         # The store is opened last, so that a session that cannot run leaves no empty store behind.

@@ -447,6 +447,7 @@ def replay(
     store: str | Path | None = None,
     sandbox: str = "process",
     workers: int | None = None,
+    cluster: str = "local",
     solver: str = "fast",
 ) -> Replay:
     """Repeat a stored session without calling a model, and compare the results with the stored
@@ -460,6 +461,7 @@ def replay(
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         sandbox: with `live`, the sandbox backend that runs hypotheses.
         workers: with `live`, the number of workers; None for the default.
+        cluster: with `live`, where the tools run: local, ray or ray://HOST.
         solver: with `live`, the solver that judges rules.
 
     Returns:
@@ -475,7 +477,7 @@ def replay(
             return await replay_session(opened, found)
         family = family_named(opened.settings(found)["family"])
         settings = OracleSettings(sandbox, workers, solver=solver)
-        async with opening(family, settings) as tools:
+        async with opening(family, settings, cluster) as tools:
             return await replay_session(opened, found, oracle=tools.oracle, live=True)
 
     with open_for_reading(store) as opened:

@@ -29,6 +29,8 @@ def pairs(
     out: str | Path | None = None,
     format: str = "parquet",
     plain: bool = False,
+    workers: int | None = None,
+    cluster: str = "local",
     store: str | Path | None = None,
     progress: Callable[[int, int, int], None] | None = None,
     **overrides: Unpack[PairsOptions],
@@ -47,6 +49,9 @@ def pairs(
         out: folder to write the pairs to; None to write no files.
         format: parquet, or hf for a Hugging Face data set folder.
         plain: write prompts as text, with the chat template of `base`.
+        workers: number of processes that build pairs, on each node of a cluster; None for one per
+            core of a node, or for this process alone without a cluster.
+        cluster: where pairs are built: local, ray or ray://HOST.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         progress: called with the number of problems read, the number of all problems, and the
             number of pairs so far.
@@ -60,7 +65,9 @@ def pairs(
         UsageError: a setting is invalid or does not fit another setting.
         DataError: the file that `fixed` names is invalid.
         StoreError: there is no pair.
+        Unavailable: the cluster cannot be reached.
     """
+    from ...tools.workers.computing import open_compute
     from ...training.pair_table import read_table, save_table
     from ...training.pairs.build_pairs import PairChoices, build_pairs
     from ...training.pairs.lengths import ModelText, TokenLimit
@@ -108,8 +115,8 @@ def pairs(
             named = [opened.find_session(session) for session in sessions or ("last",)]
         if not dry_run:  # fail early if the store cannot be written; reading limits its memory
             Store.open(store_path(store), write=True).close()
-        with open_for_reading(store) as opened:
-            made = build_pairs(opened, named, choices, fits, progress)
+        with open_for_reading(store) as opened, open_compute(cluster, workers) as compute:
+            made = build_pairs(opened, named, choices, fits, progress, compute)
         table, report = made.table, dict(made.report)
         if not dry_run:
             with Store.open(store_path(store), write=True) as opened:

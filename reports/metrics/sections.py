@@ -32,11 +32,13 @@ class EvaluatorOptions:
         evaluator: Name of the evaluator, as `Measuring.by` takes it.
         solver: Name of the solver.
         workers: Number of workers; None for the default.
+        cluster: The value of `--cluster`.
     """
 
     evaluator: str = DEFAULT_EVALUATOR
     solver: str = "fast"
     workers: int | None = None
+    cluster: str = "local"
 
 
 @dataclass(frozen=True)

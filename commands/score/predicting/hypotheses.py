@@ -71,6 +71,7 @@ class OraclePredictions:
             hypotheses are judged on the shown observations here.
         inputs: the inputs to predict.
         opening: the settings with which the sandbox or solver is opened.
+        cluster: where hypotheses are applied: local, ray or ray://HOST.
     """
 
     problem: Problem
@@ -79,13 +80,14 @@ class OraclePredictions:
     ranked: Sequence[Hypothesis] | None
     inputs: PredictionInputs
     opening: OracleSettings
+    cluster: str = "local"
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         """Predict the output of each input, and pass the predictions to `give` in order."""
         family = problem_family(self.problem)
         view = self.inputs.problem.make_view(InputSet("none", ()))
         rows = self.inputs.rows
-        async with open_oracles(family, self.opening) as tools:
+        async with open_oracles(family, self.opening, self.cluster) as tools:
             warn_about_missing_layers(tools, self.opening.sandbox)
             oracles = tools.make_oracles()
             voters = await self._consistent(family, oracles)

@@ -154,7 +154,10 @@ def _prepare_hypotheses(
     texts = [str(row["text"]) for row in found.rows[problem.id]]
     ranked = rank_stored(found, problem, store)
     opening = oracle_settings(config.sandbox, config.cluster)
-    return inputs.table, OraclePredictions(problem, bank, texts, ranked, inputs, opening)
+    predictions = OraclePredictions(
+        problem, bank, texts, ranked, inputs, opening, config.cluster.cluster
+    )
+    return inputs.table, predictions
 
 
 def _prepare_sentences(
