@@ -290,10 +290,13 @@ def export(
     print_written(export_session(session, out, format=format, store=store), as_json)
 
 
-@app.command(epilog=o.examples("peirce doctor", "peirce doctor --clean"))
+@app.command(
+    epilog=o.examples("peirce doctor", "peirce doctor --clean", "peirce doctor --cluster ray")
+)
 def doctor(
     context: typer.Context,
     clean: o.Clean = False,
+    cluster: o.Cluster = "local",
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -301,5 +304,7 @@ def doctor(
     from .. import doctor as diagnose
     from ..reports.screen import listings, text
 
-    found = diagnose(store=store, clean=clean, settings=context.obj.list_settings())
+    found = diagnose(
+        store=store, clean=clean, cluster=cluster, settings=context.obj.list_settings()
+    )
     emit([found]) if as_json else listings.print_doctor(text.create_console(), found)

@@ -60,7 +60,7 @@ async def open_oracles(
         UsageError: the settings are invalid.
         Unavailable: the cluster cannot be reached.
     """
-    workers = await open_workers(cluster)
+    workers = await open_workers(cluster, None if settings is None else settings.workers)
     try:
         async with open_oracles_on(workers, family, settings) as opened:
             yield opened

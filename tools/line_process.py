@@ -35,10 +35,12 @@ class LineProcess:
 
     Args:
         module: Name of the module. The current Python interpreter runs it with `-m`.
+        reply_bytes: The largest size of a reply.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, reply_bytes: int = _REPLY_BYTES) -> None:
         self.command = (sys.executable, "-P", "-m", module)
+        self.reply_bytes = reply_bytes
         self.process: asyncio.subprocess.Process | None = None
 
     async def ask(self, request: Any, wall_s: float | None = None) -> Any:
@@ -67,7 +69,7 @@ class LineProcess:
                 raise ProcessDied
             return parse_strictly(line)
         except (BrokenPipeError, ConnectionResetError, ValueError) as error:
-            raise ProcessDied from error  # A ValueError: over _REPLY_BYTES, or no JSON.
+            raise ProcessDied from error  # A ValueError: over `reply_bytes`, or no JSON.
 
     async def _start(self) -> asyncio.subprocess.Process:
         self.process = await asyncio.create_subprocess_exec(
@@ -75,7 +77,7 @@ class LineProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, **dict.fromkeys(_THREADS, "1")},
-            limit=_REPLY_BYTES,
+            limit=self.reply_bytes,
             start_new_session=True,
         )
         return self.process

@@ -7,10 +7,11 @@ import os
 import platform
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...records import PROVIDERS, Json, PeirceError
+from ...records import PROVIDERS, Json, OracleSettings, PeirceError, SandboxUnavailable
 from ..arguments import validate_call
 from ..session.event_loops import run_coroutine
 from ..session.settings import versions
@@ -22,6 +23,7 @@ EXTRAS = {
     "train": ("torch", "transformers", "trl", "peft", "bitsandbytes", "accelerate", "datasets"),
     "serve": ("transformers", "fastapi", "uvicorn"),
     "report": ("matplotlib",),
+    "cluster": ("ray",),
 }
 ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 KEY_VARIABLES = ("PEIRCE_API_KEY", *(key for one in PROVIDERS.values() for key in one.keys))
@@ -29,7 +31,11 @@ KEY_VARIABLES = ("PEIRCE_API_KEY", *(key for one in PROVIDERS.values() for key i
 
 @validate_call
 def doctor(
-    *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
+    *,
+    store: str | Path | None = None,
+    clean: bool = False,
+    cluster: str = "local",
+    settings: Sequence[Any] = (),
 ) -> Doctor:
     """Report versions, sandbox layers, models, extras, GPU and store of this installation.
 
@@ -39,6 +45,8 @@ def doctor(
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         clean: first remove what the sandboxes of crashed sessions left behind, and report it as
             "cleaned" (sandbox/backends/cleaning.py).
+        cluster: ray or ray://HOST to report the nodes of a cluster too, with their resources and the
+            sandbox layers that are active there.
         settings: the configuration of the command line without secrets, as a list of {key, value,
             source}.
     """
@@ -56,6 +64,7 @@ def doctor(
         extras={name: _extra(name, modules) for name, modules in EXTRAS.items()},
         gpu=_gpu(),
         store=_store(store),
+        cluster=None if cluster == "local" else run_coroutine(_nodes(cluster)),
     )
 
 
@@ -79,6 +88,20 @@ async def _sandboxes() -> dict[str, Json]:
             found[name] = {"here": True, "layers": dict(opened.layers())}
             await opened.close()
     return found
+
+
+async def _nodes(cluster: str) -> list[dict[str, Json]]:
+    """Return the nodes of a cluster (`Workers.describe_nodes`) with an open sandbox on each."""
+    from ...tools.execute import EXECUTE
+    from ...tools.workers import open_workers
+
+    workers = await open_workers(cluster)
+    try:
+        with suppress(SandboxUnavailable):  # the description of each node says why
+            await workers.open_oracle(EXECUTE, OracleSettings(workers=1))
+        return workers.describe_nodes()
+    finally:
+        await workers.close()
 
 
 def _models() -> dict[str, Json]:

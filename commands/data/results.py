@@ -185,6 +185,7 @@ class Doctor(Result):
         versions: versions of Peirce and of the packages that it uses; None for a missing package.
         extras: for each optional extra of the installation, such as local, whether its packages are
             installed.
+        cluster: the nodes of a cluster (`records.Workers.describe_nodes`); None without `cluster`.
     """
 
     cleaned: Mapping[str, Json] | None = None
@@ -196,3 +197,4 @@ class Doctor(Result):
     extras: Mapping[str, Mapping[str, Json]]
     gpu: Mapping[str, Json]
     store: Mapping[str, Json]
+    cluster: Sequence[Mapping[str, Json]] | None = None

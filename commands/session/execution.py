@@ -54,6 +54,7 @@ class OpenedSettings:
         players: settings of the models of all other roles, by role.
         layers: the isolation layers of the sandbox, each with whether it is active.
         concurrency: number of problems that run at the same time.
+        nodes: the nodes of a cluster (`Workers.describe_nodes`); empty on this machine.
     """
 
     model: Json
@@ -61,6 +62,7 @@ class OpenedSettings:
     players: Mapping[str, Json]
     layers: Mapping[str, bool]
     concurrency: int
+    nodes: Sequence[Mapping[str, Json]] = ()
 
 
 BeginSession: TypeAlias = Callable[[Store, OpenedSettings], str]
@@ -99,7 +101,7 @@ async def execute_session(
     emit = _showing(on_event) if on_event else (lambda event: None)
     model, repair = config.model.model, get_repairer(config.method)
     async with AsyncExitStack() as stack:
-        workers = await open_workers(config.cluster.cluster)
+        workers = await open_workers(config.cluster.cluster, config.cluster.workers)
         stack.push_async_callback(workers.close)
 
         async def opened(spec: str, options: Mapping[str, Json]) -> Proposer:
@@ -135,7 +137,12 @@ async def execute_session(
             store = stack.enter_context(closing(Store.open(path, write=True)))
             concurrency = config.cluster.concurrency or default_concurrency(model_settings)
             told = OpenedSettings(
-                model_settings, repairer_settings, told_by, tools.layers, concurrency
+                model_settings,
+                repairer_settings,
+                told_by,
+                tools.layers,
+                concurrency,
+                workers.describe_nodes(),
             )
             session = begin(store, told)
             before = store.session(session).get("seconds") or 0.0

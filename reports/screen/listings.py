@@ -300,6 +300,8 @@ def print_doctor(out: Console, diagnosis: Mapping[str, Json]) -> None:
         )
         out.print(f"extra     {name}: {said}")
     out.print(f"gpu       {', '.join(gpu['devices']) or 'none found'}")
+    for node in diagnosis.get("cluster") or ():
+        out.print(f"node      {escape_unprintable(node['name'])}: {_node(node)}", soft_wrap=True)
     out.print(f"store     {escape_unprintable(store['path'])}: {_store(store)}")
 
 
@@ -317,11 +319,29 @@ def _cleaned(cleaned: Mapping[str, Json] | None) -> Iterator[str]:
         )
 
 
+def _node(node: Mapping[str, Json]) -> str:
+    resources = ", ".join(
+        f"{amount / 2**30:,.1f} GiB of {escape_unprintable(name)}"
+        if name.endswith("memory")
+        else f"{escape_unprintable(name)} {amount:g}"
+        for name, amount in node["resources"].items()
+    )
+    if node["layers"] is None:
+        sandbox = f"no untrusted code ({escape_unprintable(node['refused'] or 'not open yet')})"
+    else:
+        sandbox = f"sandbox layers {_layers(node['layers'])}"
+    return f"{node['cores']} cores; {resources or 'no resources'}; {sandbox}"
+
+
 def _backend(backend: Mapping[str, Json]) -> str:
     if not backend["here"]:
         return f"not available ({escape_unprintable(backend['reason'])})"
-    active = [escape_unprintable(name) for name, on in backend["layers"].items() if on]
-    missing = [escape_unprintable(name) for name, on in backend["layers"].items() if not on]
+    return _layers(backend["layers"])
+
+
+def _layers(layers: Mapping[str, bool]) -> str:
+    active = [escape_unprintable(name) for name, on in layers.items() if on]
+    missing = [escape_unprintable(name) for name, on in layers.items() if not on]
     return ", ".join(active) + (f"; not active: {', '.join(missing)}" if missing else "")
 
 

@@ -26,12 +26,13 @@ def check_cluster(address: str) -> None:
         raise UsageError(INSTALL)
 
 
-async def open_workers(address: str = "local") -> Workers:
+async def open_workers(address: str = "local", workers: int | None = None) -> Workers:
     """Open the workers of this machine ("local"), or of a Ray cluster.
 
     Args:
         address: "local"; "ray" for the cluster that runs on this machine or a new one of this
             machine alone; "ray://HOST:PORT" for the cluster whose client server listens there.
+        workers: The cores to claim on each node of a cluster; None for all of them.
 
     Raises:
         UsageError: The address is invalid, or Ray is not installed.
@@ -44,4 +45,4 @@ async def open_workers(address: str = "local") -> Workers:
         return LocalWorkers()
     from .ray_cluster import connect
 
-    return await connect(address)
+    return await connect(address, workers)

@@ -50,7 +50,7 @@ def open_compute(cluster: str = "local", workers: int | None = None) -> Iterator
         def complete(work: Coroutine[Any, Any, T]) -> T:
             return asyncio.run_coroutine_threadsafe(work, loop).result()
 
-        opened = complete(open_workers(cluster))
+        opened = complete(open_workers(cluster, workers))
         service = opened.open_service(MODULE, workers)
         try:
             yield partial(_compute_remotely, service, loop)

@@ -13,6 +13,8 @@ from typing import Any
 from ...records import InputSet, Unavailable
 from ..line_process import LineProcess, ProcessDied
 
+REPLY_BYTES = 1 << 28  # the preference pairs of a large pool of answers take this much
+
 
 class LineWorker:
     """A process that answers one request at a time and is restarted if it dies."""
@@ -20,7 +22,7 @@ class LineWorker:
     def __init__(self, module: str) -> None:
         self.lock = asyncio.Lock()
         self.open_requests = 0
-        self.process = LineProcess(module)
+        self.process = LineProcess(module, REPLY_BYTES)
         self.sent: set[str] = set()
 
     async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...records import JsonService, OpenOracle, OracleKind, OracleSettings
+from ...records import Json, JsonService, OpenOracle, OracleKind, OracleSettings
 from .line_pool import LinePool
 
 
@@ -18,6 +18,10 @@ class LocalWorkers:
     def open_service(self, module: str, workers: int | None) -> JsonService:
         """Return a pool of processes of this machine."""
         return LinePool(module, workers or os.cpu_count() or 1)
+
+    def describe_nodes(self) -> list[dict[str, Json]]:
+        """Return an empty list: the work is done on this machine."""
+        return []
 
     async def close(self) -> None:
         """Do nothing: each oracle and service is closed by its owner."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,11 +22,13 @@ from typing import Any
 from ...records import (
     Apply,
     InputSet,
+    Json,
     JsonService,
     Limits,
     OpenOracle,
     OracleKind,
     OracleSettings,
+    PeirceError,
     SandboxUnavailable,
     Unavailable,
     parse_strictly,
@@ -33,8 +37,11 @@ from .outcomes import decode_outcome
 from .ray_node import FAILED, NEEDS_INPUTS, NodeWorker, Stored
 
 SANDBOX = "sandbox"  # the resource of nodes that may run untrusted code
+CLAIMED_SANDBOX = 0.001  # the part of it that an actor claims, so that drivers can share a node
+MEMORY_PER_CORE = 1 << 29  # bytes to claim for each core: the memory limit of one hypothesis
 ATTEMPTS = 6  # of one call, each on a node that lives
 WAIT_S = 120.0  # for a node, where none is left
+START_S = 60.0  # for the first actor to start
 WATCH_S = 2.0  # between looks for new nodes
 OPEN_CALLS = 2  # of one node, for each of its cores; further calls wait at the driver
 
@@ -45,6 +52,7 @@ class Node:
 
     Attributes:
         id: The node's id in the cluster.
+        cpus: The cores that the actor claims.
         sent: Digests of the input sets that the actor was sent.
         refused: By number of an oracle, why the node cannot open it.
         layers: By number of an oracle, the layers of its sandbox.
@@ -67,10 +75,16 @@ class Node:
 
 
 class RayWorkers:
-    """The `records.Workers` of a Ray cluster."""
+    """The `records.Workers` of a Ray cluster.
 
-    def __init__(self) -> None:
+    Args:
+        cores: The cores to claim on each node; None for all of them.
+    """
+
+    def __init__(self, cores: int | None = None) -> None:
+        self._cores = cores
         self._nodes: dict[str, Node] = {}
+        self._joining: dict[str, asyncio.Task[None]] = {}
         self._oracles: dict[int, tuple[OracleKind, OracleSettings]] = {}
         self._numbers = count(1)
         self._changed = asyncio.Condition()
@@ -80,11 +94,18 @@ class RayWorkers:
         """Start an actor on each node, and later on nodes that join.
 
         Raises:
-            Unavailable: The cluster has no node with a processor core.
+            Unavailable: The cluster has no node with a free processor core.
         """
         await self._look()
-        if not self._nodes:
+        if not self._joining:
             raise Unavailable("The Ray cluster has no node with a processor core.")
+        await asyncio.wait(self._joining.values(), timeout=START_S)
+        if not self._nodes:
+            await self.close()
+            raise Unavailable(
+                f"The Ray cluster has no free processor core for {START_S:g} s: another driver claims"
+                " them; wait until it ends, or let it claim fewer cores of each node (--workers)."
+            )
         self._watch = asyncio.create_task(self._keep_looking())
 
     async def _keep_looking(self) -> None:
@@ -100,32 +121,58 @@ class RayWorkers:
         alive = {row["NodeID"]: row for row in listed if row["Alive"]}
         for gone in [name for name in self._nodes if name not in alive]:
             del self._nodes[gone]
-        new = [row for name, row in alive.items() if name not in self._nodes]
-        await asyncio.gather(*(self._join(row) for row in new if row["Resources"].get("CPU")))
+        for name, row in alive.items():
+            if (
+                name not in self._nodes
+                and name not in self._joining
+                and row["Resources"].get("CPU")
+            ):
+                self._joining[name] = asyncio.create_task(self._join(row))
 
     async def _join(self, row: Mapping[str, Any]) -> None:
+        """Start an actor on a node when its cores are free, and use the node from then on."""
+        node = self._start_actor(row)
+        try:
+            await node.actor.get_ready.remote()
+            opened: set[int] = set()
+            while missing := self._oracles.keys() - opened:  # more may be opened meanwhile
+                for number in missing:
+                    await self._open_on(node, number)
+                opened |= missing
+            async with self._changed:
+                self._nodes[node.id] = node
+                self._changed.notify_all()
+        except _lost():
+            pass  # it is tried again if the node still lives
+        except asyncio.CancelledError:
+            import ray
+
+            ray.kill(node.actor)
+            raise
+        finally:
+            del self._joining[node.id]
+
+    def _start_actor(self, row: Mapping[str, Any]) -> Node:
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         resources = dict(row["Resources"])
         cpus = int(resources.pop("CPU"))
-        place = NodeAffinitySchedulingStrategy(row["NodeID"], soft=False)
+        claimed = min(self._cores or cpus, cpus)
+        named = {key: one for key, one in resources.items() if ":" not in key}
         actor = (
             ray.remote(NodeWorker)
-            .options(num_cpus=cpus, scheduling_strategy=place, max_concurrency=1_000)
+            .options(
+                num_cpus=claimed,
+                memory=min(claimed * MEMORY_PER_CORE, int(named.get("memory", 0))),
+                resources={SANDBOX: CLAIMED_SANDBOX} if named.get(SANDBOX) else None,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(row["NodeID"], soft=False),
+                max_concurrency=1_000,
+            )
             .remote()
         )
         name = f"{row['NodeManagerHostname']}-{row['NodeID'][:6]}"
-        named = {key: one for key, one in resources.items() if ":" not in key}
-        node = Node(row["NodeID"], name, cpus, named, actor)
-        try:
-            for number in self._oracles:
-                await self._open_on(node, number)
-        except _lost():
-            return
-        async with self._changed:
-            self._nodes[node.id] = node
-            self._changed.notify_all()
+        return Node(row["NodeID"], name, claimed, named, actor)
 
     async def _open_on(self, node: Node, number: int) -> None:
         kind, settings = self._oracles[number]
@@ -146,9 +193,19 @@ class RayWorkers:
         """Open an oracle on every node; if it runs untrusted code, only where `Node.isolates`."""
         number = next(self._numbers)
         self._oracles[number] = kind, settings
-        await asyncio.gather(*(self._open_on(node, number) for node in self._nodes.values()))
-        if not any(number in node.layers for node in self._nodes.values()):
-            reasons = dict.fromkeys(node.refused[number] for node in self._nodes.values())
+
+        async def open_on(node: Node) -> None:
+            try:
+                await self._open_on(node, number)
+            except _lost():
+                await self._forget(node)
+
+        await asyncio.gather(*map(open_on, list(self._nodes.values())))
+        nodes = list(self._nodes.values())
+        if not any(number in node.layers for node in nodes):
+            reasons = dict.fromkeys(
+                node.refused[number] for node in nodes if number in node.refused
+            )
             del self._oracles[number]
             raise SandboxUnavailable(
                 f"no node of the cluster can run untrusted code: {'; '.join(reasons)}"
@@ -159,14 +216,27 @@ class RayWorkers:
         """Return a service with `workers` processes on each node; None for one per core."""
         return RayService(self, next(self._numbers), module, workers)
 
+    def describe_nodes(self) -> list[dict[str, Json]]:
+        """Return name, claimed cores, resources and sandbox layers of each node, sorted by name."""
+        return [
+            {
+                "name": node.name,
+                "cores": node.cpus,
+                "resources": dict(sorted(node.resources.items())),
+                "layers": next(reversed(node.layers.values()), None),
+                "refused": next(reversed(node.refused.values()), None),
+            }
+            for node in sorted(self._nodes.values(), key=lambda one: one.name)
+        ]
+
     async def close(self) -> None:
         """End the actors of this driver."""
         import ray
 
-        if self._watch is not None:
-            self._watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watch
+        tasks = [*self._joining.values(), *([self._watch] if self._watch is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         for node in self._nodes.values():
             ray.kill(node.actor)
         self._nodes.clear()
@@ -175,14 +245,14 @@ class RayWorkers:
 
     async def call(
         self,
-        send: Callable[[Node], Awaitable[bytes]],
+        send: Callable[[Node], Any],
         inputs: Sequence[InputSet],
         choose: Callable[[Sequence[Node]], Node | None],
     ) -> bytes:
         """Make a call on a node, again on another node if its node dies, and return its reply.
 
         Args:
-            send: Sends the call to the actor of a node.
+            send: Sends the call to the actor of a node, and returns Ray's reference to the reply.
             inputs: The input sets that the node needs.
             choose: Returns a node of those that live; None to wait until a node is free.
 
@@ -196,7 +266,7 @@ class RayWorkers:
                     if one.digest not in node.sent:
                         await node.actor.keep_inputs.remote(one)
                         node.sent.add(one.digest)
-                reply = await send(node)
+                reply = await _await_reply(send(node))
                 if reply == NEEDS_INPUTS:  # dropped there, as others were used more recently
                     node.sent.clear()
                     continue
@@ -266,9 +336,8 @@ class RayOracle:
         sets = [one for one in arguments if isinstance(one, InputSet)]
         sent = [Stored(one.digest) if isinstance(one, InputSet) else one for one in arguments]
 
-        async def send(node: Node) -> bytes:
-            reply: bytes = await node.actor.apply.remote(self._number, limits, sent)
-            return reply
+        def send(node: Node) -> Any:
+            return node.actor.apply.remote(self._number, limits, sent)
 
         reply = await self._workers.call(send, sets, partial(least_busy_with, self._number))
         try:
@@ -302,11 +371,11 @@ class RayService:
         With the key "", the node with the least work is used.
         """
 
-        async def send(node: Node) -> bytes:
-            reply: bytes = await node.actor.ask.remote(
-                self._number, self._module, self._workers or node.cpus, key, request, space.digest
+        def send(node: Node) -> Any:
+            processes = min(self._workers or node.cpus, node.cpus)
+            return node.actor.ask.remote(
+                self._number, self._module, processes, key, request, space.digest
             )
-            return reply
 
         choose = partial(by_key, key) if key else least_busy
         found = parse_strictly(await self._cluster.call(send, [space], choose))
@@ -325,23 +394,66 @@ async def _close_part(workers: RayWorkers, number: int) -> None:
             await node.actor.close_part.remote(number)
 
 
+async def _await_reply(reference: Any) -> bytes:
+    """Return the reply of a call. If this is cancelled, the work on the node is cancelled too."""
+    import ray
+
+    try:
+        reply: bytes = await reference
+    except asyncio.CancelledError:
+        ray.cancel(reference)
+        raise
+    return reply
+
+
 def _lost() -> tuple[type[BaseException], ...]:
     """Return the exceptions by which Ray says that an actor or its node died."""
     from ray import exceptions
 
-    return (exceptions.RayActorError, exceptions.NodeDiedError, exceptions.WorkerCrashedError)
+    return (
+        exceptions.RayActorError,
+        exceptions.ActorUnschedulableError,
+        exceptions.NodeDiedError,
+        exceptions.ObjectLostError,
+        exceptions.WorkerCrashedError,
+    )
 
 
-async def connect(address: str) -> RayWorkers:
+async def connect(address: str, cores: int | None = None) -> RayWorkers:
     """Connect this process to a cluster, and return its workers.
 
+    Args:
+        address: The value of `--cluster`.
+        cores: The cores to claim on each node; None for all of them.
+
     Raises:
-        Unavailable: The cluster cannot be reached.
+        Unavailable: The cluster cannot be reached, or has no free core.
     """
-    await asyncio.to_thread(_connect, address)
-    workers = RayWorkers()
+    connected: Future[None] = Future()
+    threading.Thread(target=_connect_for_good, args=(address, connected), daemon=True).start()
+    try:
+        await asyncio.wait_for(asyncio.wrap_future(connected), START_S)
+    except TimeoutError:
+        raise Unavailable(
+            f"The Ray cluster at {address!r} does not answer within {START_S:g} s; if Ray does not run"
+            " any more on this machine, `ray stop` removes its traces."
+        ) from None
+    workers = RayWorkers(cores)
     await workers.start()
     return workers
+
+
+def _connect_for_good(address: str, connected: Future[None]) -> None:
+    """Connect, and never return: Linux ends a Ray that this process started when the thread ends
+    that started it.
+    """
+    try:
+        _connect(address)
+    except PeirceError as error:
+        connected.set_exception(error)
+        return
+    connected.set_result(None)
+    threading.Event().wait()
 
 
 def _connect(address: str) -> None:

@@ -44,6 +44,9 @@ class NodeWorker:
         self._oracles: dict[int, tuple[OracleKind, OpenOracle]] = {}
         self._pools: dict[int, LinePool] = {}
 
+    async def get_ready(self) -> None:
+        """Return when the actor has started."""
+
     async def keep_inputs(self, inputs: InputSet) -> None:
         """Keep an input set; the least recently used sets are dropped."""
         self._inputs[inputs.digest] = inputs
