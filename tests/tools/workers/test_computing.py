@@ -129,7 +129,7 @@ def test_generated_files_have_equal_bytes(task: str, tmp_path: Path) -> None:
 
 
 def test_a_task_that_generates_in_one_process_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'labels:shoe' generates its problems in one process"):
+    with pytest.raises(UsageError, match="'labels' generates its problems in one process"):
         peirce.tasks_generate("labels:shoe", tmp_path / "x", workers=2)
 
 
