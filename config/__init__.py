@@ -32,6 +32,7 @@ from .methods import (
     ToolCalls,
 )
 from .session import (
+    MAX_CONCURRENCY,
     BudgetConfig,
     ClusterConfig,
     DataConfig,
@@ -45,6 +46,7 @@ from .session import (
 )
 
 __all__ = [
+    "MAX_CONCURRENCY",
     "SPLITS",
     "UNDER_A_MODEL",
     "BankSettings",

@@ -28,6 +28,7 @@ from ..records.tables import RowTable, TableLike, read_table
 from .methods import MethodSettings, TextSettings
 
 PathLike: TypeAlias = str | Path
+MAX_CONCURRENCY = 1_000  # problems in progress at the same time
 KeyValues: TypeAlias = Sequence[str] | Mapping[str, Json]
 
 
@@ -297,7 +298,8 @@ class ClusterConfig(Settings):
     )  # fmt: skip
     concurrency: int | None = setting(
         None, "Number of problems in progress at the same time, at most 1,000 (default: 8;"
-              " local models: 1.5 times their batch size).", ge=1, le=1_000,
+              " local models: 1.5 times their batch size; a cluster: at least its cores).",
+        ge=1, le=MAX_CONCURRENCY,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ...config import ClusterConfig, RunConfig, SandboxConfig
+from ...config import MAX_CONCURRENCY, ClusterConfig, RunConfig, SandboxConfig
 from ...records import (
     Interrupted,
     Json,
@@ -135,14 +135,18 @@ async def execute_session(
         # A signal that arrives while it is opened already stops the session in order.
         with handle_interrupts(emit) as stopping:
             store = stack.enter_context(closing(Store.open(path, write=True)))
-            concurrency = config.cluster.concurrency or default_concurrency(model_settings)
+            nodes = workers.describe_nodes()
+            cores = min(MAX_CONCURRENCY, sum(node["cores"] for node in nodes))
+            concurrency = config.cluster.concurrency or max(
+                default_concurrency(model_settings), cores
+            )
             told = OpenedSettings(
                 model_settings,
                 repairer_settings,
                 told_by,
                 tools.layers,
                 concurrency,
-                workers.describe_nodes(),
+                nodes,
             )
             session = begin(store, told)
             before = store.session(session).get("seconds") or 0.0
