@@ -222,7 +222,7 @@ class DrawnInstance(NamedTuple):
 def draw_instance(
     seed: int,
     number: int,
-    made: Recipe,
+    recipe: Recipe,
     first: str,
     used: TemplateUses,
     mined: Mapping[str, Sequence[Formula]],
@@ -232,24 +232,24 @@ def draw_instance(
     Args:
         seed: the seed of the set of instances.
         number: the number of the instance in the set.
-        made: the recipe of the instance.
+        recipe: the recipe of the instance.
         first: the name of the theory of the first draws.
         used: how often the instances before this one use each template.
         mined: rules from earlier answers by the name of a theory; they compete with the planted rule.
 
     Raises:
-        UsageError: the instance cannot be made.
+        UsageError: the instance cannot be recipe.
     """
     drawn: list[list[str]] = []
-    for text, theory, template in draw_templates(seed, number, made, first, used):
+    for text, theory, template in draw_templates(seed, number, recipe, first, used):
         name = theory.names[0]
         drawn.append([name, "" if template is None else template.id])
         if template is None:
             continue
-        found = try_template(text, theory, made, template, mined.get(name, ()))
+        found = try_template(text, theory, recipe, template, mined.get(name, ()))
         if found is not None:
             code = theory.names[-1]
-            title = f"{made.regime.upper()}_{code}_gen{seed}_{number:03d}"
+            title = f"{recipe.regime.upper()}_{code}_gen{seed}_{number:03d}"
             tried = len(drawn)
             return DrawnInstance(
                 replace(found, id=title, seed=seed, number=number, templates_tried=tried), drawn
@@ -261,21 +261,21 @@ def draw_instance(
 
 
 def draw_templates(
-    seed: int, number: int, made: Recipe, first: str, used: TemplateUses
+    seed: int, number: int, recipe: Recipe, first: str, used: TemplateUses
 ) -> Iterator[tuple[str, Theory, Template | None]]:
     """Yield the seed of each draw of an instance, its theory and its template.
 
     The arguments are those of `draw_instance`.
     """
     for attempt in range(MAX_TRIES):
-        text = f"abd {seed} {number} {made.regime} {made.difficulty} {attempt}"
+        text = f"abd {seed} {number} {recipe.regime} {recipe.difficulty} {attempt}"
         stream = RandomStream(text)
         name = first
         if attempt >= TRIES_PER_THEORY:
-            name = made.theories[int(stream.integers(len(made.theories)))]
+            name = recipe.theories[int(stream.integers(len(recipe.theories)))]
         theory = find_published(name)
         assert theory is not None
-        yield text, theory, draw_template(theory, made, stream, used)
+        yield text, theory, draw_template(theory, recipe, stream, used)
 
 
 def draw_template(

@@ -136,12 +136,11 @@ def test_a_task_that_generates_in_one_process_says_so(tmp_path: Path) -> None:
 def test_without_ray_one_sentence_names_what_to_install(tmp_path: Path) -> None:
     """In an interpreter that does not find Ray."""
     script = (
-        "import importlib.util as u, sys\n"
+        "import importlib.util as u, runpy, sys\n"
         "find = u.find_spec\n"
         "u.find_spec = lambda name, *rest: None if name == 'ray' else find(name, *rest)\n"
-        "from peirce.__main__ import main\n"
         "sys.argv = ['peirce', 'study', 'general', '--cluster', 'ray', '--store', sys.argv[1]]\n"
-        "main()\n"
+        "runpy.run_module('peirce', run_name='__main__')\n"
     )
     peirce.run(
         "list_functions", problems=1, max_answers=1, model="search", store=tmp_path / "s.duckdb"
