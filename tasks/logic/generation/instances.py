@@ -238,7 +238,7 @@ def draw_instance(
         mined: rules from earlier answers by the name of a theory; they compete with the planted rule.
 
     Raises:
-        UsageError: the instance cannot be recipe.
+        UsageError: the instance cannot be made.
     """
     drawn: list[list[str]] = []
     for text, theory, template in draw_templates(seed, number, recipe, first, used):
