@@ -4,7 +4,8 @@ The scheme (the word before the colon) of the model string selects the kind of m
 
     search                       the built-in search, which is no language model
     openai:NAME, ollama:NAME, …  a provider (records/providers.py); keys come from the environment
-    http://host:port/v1#NAME     an endpoint at this URL (https too)
+    http://host:port/v1#NAME     an endpoint at this URL (https too); several URLs of one model are
+                                 divided by commas (agents/endpoint/replicas.py)
     hf:BASE, hf:BASE+ADAPTER     a model in this process: folders, or ids of the Hugging Face hub
     recorded:FILE                recorded answers
     scripted:FILE                answers from a JSON file

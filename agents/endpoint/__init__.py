@@ -1,6 +1,7 @@
 """Models behind an OpenAI-compatible chat endpoint.
 
-The module chat.py, which imports LangChain, is imported only when such a model is opened.
+The modules chat.py and replicas.py, which import LangChain, are imported only when such a model is
+opened.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ async def open_model(settings: ChatSettings) -> Proposer:
     Raises:
         UsageError: The model string, a setting or the environment is invalid.
     """
-    from .chat import open_chat
+    from .replicas import open_chat
 
     return open_chat(settings)
 

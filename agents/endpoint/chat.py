@@ -2,7 +2,8 @@
 
     PROVIDER:NAME             base URL and key variable from records/providers.py
     http://host:port/v1#NAME  the endpoint at this URL (https too), with the key in the variable
-                              PEIRCE_API_KEY, because the key of a provider is never sent elsewhere
+                              PEIRCE_API_KEY, because the key of a provider is never sent elsewhere;
+                              replicas.py serves several URLs
 
 This module retries requests itself, so that a session can count and explain retries; the libraries
 do not retry. It uses only chat completions, not the Responses API.
@@ -14,7 +15,7 @@ import asyncio
 import itertools
 import math
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,7 +24,6 @@ from ...records import (
     RETRY_LISTENER,
     Json,
     Message,
-    Proposer,
     Reply,
     ToolSpec,
     Unavailable,
@@ -64,6 +64,10 @@ TRANSPORT = (*RetrySettings.model_fields, "stream")  # These settings do not sha
 
 # What the endpoint reported for each request of a call that gave no usable answer.
 WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
+# Whether another server of the same model can take over after a fault (replicas.py).
+FAILOVER: ContextVar[Callable[[Fault], bool]] = ContextVar("failover", default=lambda fault: False)
+HEALTH_CHECK_S = 5.0
+OUT_OF_SERVICE = (502, 503, 504)
 
 
 class ToolsRefused(Exception):
@@ -78,8 +82,24 @@ class ToolsRefused(Exception):
         self.requests = requests
 
 
+class ServerFailed(Exception):
+    """Raised instead of a retry if another server of the same model can take over.
+
+    Attributes:
+        requests: The number of requests that this server was sent for the call.
+        usage: The tokens that the server reported for them.
+        wait_s: How long the server asked to wait, in seconds.
+    """
+
+    def __init__(self, requests: int, wait_s: float) -> None:
+        super().__init__("another server takes over")
+        self.requests = requests
+        self.usage = Usage()
+        self.wait_s = wait_s
+
+
 class OpenAIChatProposer:
-    """A proposer that sends requests to one chat endpoint. `open_chat` creates it."""
+    """A proposer that sends requests to one chat endpoint. `open_server` creates it."""
 
     def __init__(
         self,
@@ -157,7 +177,7 @@ class OpenAIChatProposer:
             if reply.finish == "no_tools":
                 return add_wasted_usage(reply, sum(wasted, Usage()))
             await self._context.check_answer(messages, reply.usage)
-        except Unavailable as error:
+        except (Unavailable, ServerFailed) as error:
             error.usage = sum(wasted, Usage())
             raise
         finally:
@@ -225,6 +245,9 @@ class OpenAIChatProposer:
                 if fault.part == "tools":
                     raise ToolsRefused(requests)
                 continue
+            if fault.retryable and FAILOVER.get()(fault):
+                RETRY_LISTENER.get()(f"{self._endpoint}: {fault}")
+                raise ServerFailed(requests, fault.wait_s or 0.0)
             if self._ended and fault.retryable:
                 raise EndpointRefused(self._ended)
             # The endpoint is unreachable for all calls.
@@ -290,6 +313,20 @@ class OpenAIChatProposer:
         used = attempt >= self._settings.retries
         return not fault.retryable or used or asked_s > self._settings.max_wait_s
 
+    async def is_reachable(self) -> bool:
+        """Return whether a server answers at the endpoint and is not out of service."""
+        import httpx2
+
+        headers = {"Authorization": f"Bearer {self._endpoint.key}"}
+        try:
+            async with (
+                asyncio.timeout(HEALTH_CHECK_S),
+                self._http.stream("GET", f"{self._endpoint.url}/models", headers=headers) as reply,
+            ):
+                return reply.status_code not in OUT_OF_SERVICE
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, Fault):
+            return False
+
     async def close(self) -> None:
         """Close the connections of this proposer."""
         await self._http.aclose()
@@ -343,10 +380,16 @@ class OpenAIChatProposer:
         if is_out_of_files(error):
             return Fault(OUT_OF_FILES, retryable=False, refused=True)
         said = self._endpoint.redact(str(error)) or name
-        if self._outage.record_miss() and self._settings.retries:
+        fault = Fault(f"the connection failed ({said:.200})", retryable=True, unreachable=True)
+        if self._outage.record_miss():
+            goes_over = FAILOVER.get()(fault)
             again = f"tried again for {self._outage.patience_s:g} s"
-            warnings.warn(f"{self._endpoint}: no connection ({said:.200}); {again}", stacklevel=2)
-        return Fault(f"the connection failed ({said:.200})", retryable=True, unreachable=True)
+            then = "another server takes over" if goes_over else again
+            if goes_over or self._settings.retries:
+                warnings.warn(
+                    f"{self._endpoint}: no connection ({said:.200}); {then}", stacklevel=2
+                )
+        return fault
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
         error = self._convert_fault(fault, requests)
@@ -378,8 +421,8 @@ class OpenAIChatProposer:
         return Unavailable(f"{where} gave no answer in {times}; the last: {fault}{hint}")
 
 
-def open_chat(settings: ChatSettings) -> Proposer:
-    """Return a proposer for the endpoint, without sending a request.
+def open_server(settings: ChatSettings) -> OpenAIChatProposer:
+    """Return a proposer for one endpoint, without sending a request.
 
     Raises:
         UsageError: The model string, a setting or the environment is invalid.

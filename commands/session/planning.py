@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...config import (
+    MAX_CONCURRENCY,
     ClusterConfig,
     MethodSettings,
     ModelConfig,
@@ -252,13 +253,16 @@ def default_concurrency(model_settings: Json) -> int:
     """Return the default number of problems that run at the same time.
 
     For a model in this process, the number is one and a half times the model's batch size, because
-    some problems are being judged while others wait for the model.
+    some problems are being judged while others wait for the model. For a model on several servers,
+    it is multiplied by their number.
 
     Args:
         model_settings: what the opened model reports about itself.
     """
     if not runs_in_process(model_settings):
-        return DEFAULT_CONCURRENCY
+        transport = (model_settings or {}).get("transport") or {}
+        servers: int = transport.get("servers", 1)
+        return min(MAX_CONCURRENCY, DEFAULT_CONCURRENCY * servers)
     batch: int = model_settings["transport"]["batch"]
     return max(DEFAULT_CONCURRENCY, batch + batch // 2)
 
