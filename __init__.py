@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from .commands.data.diagnosis import doctor
     from .commands.data.exporting import export
     from .commands.data.generating import tasks_audit, tasks_generate
+    from .commands.data.merging import merge_stores
     from .commands.data.results import (
         Audit,
         Doctor,
         Export,
         Generated,
+        MergedStore,
         ProblemShown,
         SpaceFile,
         TaskHelp,
@@ -121,7 +123,7 @@ __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "DataConfig", "Disagreement", "Discovery", "Doctor",
     "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast", "Generated",
-    "HypothesisRow", "Merged", "MethodSettings", "Metric", "ModelConfig", "PairReport",
+    "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PredictionFile", "PredictionRow", "Pretrained",
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightCount",
@@ -129,7 +131,7 @@ __all__ = [
     "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
     "bank", "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded",
-    "load", "merge", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize",
+    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize",
     "replay", "report", "resume", "run", "sessions", "show", "study", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
@@ -155,6 +157,7 @@ _NAMES = {
     "commands.train.quick_training": "train_quick",
     "commands.problems": "tasks_list tasks_help tasks_show tasks_space",
     "commands.data.generating": "tasks_generate tasks_audit",
+    "commands.data.merging": "merge_stores",
     "commands.data.exporting": "export",
     "commands.data.diagnosis": "doctor",
     "commands.outcome": "Session Trace",
@@ -172,7 +175,7 @@ _NAMES = {
         "QuickRecord TrainingCurves TrainingRecord TrainingRow"
     ),
     "commands.data.results": (
-        "Audit Doctor Export Generated ProblemShown SpaceFile TaskHelp TaskRow"
+        "Audit Doctor Export Generated MergedStore ProblemShown SpaceFile TaskHelp TaskRow"
     ),
     "config": (
         "RunConfig DataConfig ModelConfig RolesConfig MethodSettings TextConfig "

@@ -45,7 +45,14 @@ class Cluster:
         )
         self.raylets: list[subprocess.Popen[bytes]] = []
         self.folder = folder
-        self._start("--head", f"--port={PORT}", "--num-cpus=0", "--include-dashboard=false")
+        self._started = 0
+        self._start(
+            "--head",
+            "--node-ip-address=127.0.0.1",
+            f"--port={PORT}",
+            "--num-cpus=0",
+            "--include-dashboard=false",
+        )
         for _ in range(4):
             self.add()
 
@@ -61,7 +68,15 @@ class Cluster:
 
     def add(self) -> None:
         """Start a raylet that may run untrusted code."""
-        options = (f"--address=127.0.0.1:{PORT}", "--num-cpus=1", '--resources={"sandbox": 1}')
+        # Each raylet has an address of its own, so that the driver belongs to the head, as on a machine
+        # of its own: Ray ends a driver together with the raylet that it belongs to.
+        self._started += 1
+        options = (
+            f"--address=127.0.0.1:{PORT}",
+            f"--node-ip-address=127.0.1.{self._started}",
+            "--num-cpus=1",
+            '--resources={"sandbox": 1}',
+        )
         self.raylets.append(self._start(*options))
 
     def kill(self) -> None:
@@ -80,7 +95,7 @@ def run_session(name: str, options: list[str], store: Path, environment: dict[st
     ended = subprocess.run(
         [*command, "--json", "--quiet"], env=environment, capture_output=True, text=True
     )
-    if ended.returncode:
+    if ended.returncode or not ended.stdout:
         raise SystemExit(f"{name}: exit code {ended.returncode}: {ended.stderr[-500:]}")
     found = json.loads(ended.stdout)
     return {**found, "wall_s": time.monotonic() - started}
@@ -147,7 +162,7 @@ def main() -> None:
             for name, options in sessions.items():
                 store = folder / f"driver-{name}.duckdb"
                 command = [BIN / "peirce", "run", name, *options, "--model", "search"]
-                moment = draw.uniform(0.4, 0.9) * usual[name]
+                moment = draw.uniform(0.6, 0.95) * usual[name]
                 driver = subprocess.Popen(
                     [*command, "--store", store, "--quiet"], env=remote, start_new_session=True
                 )
@@ -160,6 +175,8 @@ def main() -> None:
                     [BIN / "peirce", "resume", "last", "--store", store, "--json", "--quiet"],
                     env=remote, capture_output=True, text=True,
                 )  # fmt: skip
+                if not ended.stdout:
+                    raise SystemExit(f"{name}, resumed: {ended.stderr[-500:]}")
                 found = {**json.loads(ended.stdout), "wall_s": time.monotonic() - started}
                 state = "in the middle" if alive else "after its end"
                 note(name, f"driver killed at {moment:.0f} s {state}, resumed", found)

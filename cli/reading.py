@@ -291,6 +291,24 @@ def export(
 
 
 @app.command(
+    "merge-stores", epilog=o.examples("peirce merge-stores all.duckdb first.duckdb second.duckdb")
+)
+def merge_stores(
+    out: Annotated[
+        str, typer.Argument(help="Store to merge into, created if needed.", metavar="OUT")
+    ],
+    stores: Annotated[list[str], typer.Argument(help="Stores to merge.", metavar="STORE...")],
+    as_json: o.AsJson = False,
+) -> None:
+    """Merge stores of several runs into one; merging a store again changes nothing."""
+    from .. import merge_stores as merge
+    from ..reports.screen import listings, text
+
+    rows = merge(out, *stores)
+    emit([rows]) if as_json else listings.print_merged(text.create_console(), rows)
+
+
+@app.command(
     epilog=o.examples("peirce doctor", "peirce doctor --clean", "peirce doctor --cluster ray")
 )
 def doctor(

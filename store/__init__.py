@@ -27,6 +27,7 @@ from . import digest as _digest
 from . import export as _export
 from . import journal as _journal
 from . import ledger as _ledger
+from . import merging as _merging
 from . import sessions as _sessions
 from .answer_summaries import AnswerSummary, ConsistentHypothesis
 from .bank import Bank
@@ -36,6 +37,7 @@ from .codec import encode_vector as encode_vector
 from .connection import Row, RowReader
 from .journal import AnswerCache, JournalMismatch, SessionJournal
 from .ledger import SessionLedger
+from .merging import MergeCounts
 from .owner import OwnerServer, Reader, open_for_writing, socket_path
 from .pair_sets import PairSets
 from .sessions import ProblemRow
@@ -48,6 +50,7 @@ __all__ = [
     "Bank",
     "ConsistentHypothesis",
     "JournalMismatch",
+    "MergeCounts",
     "Point",
     "ProblemRow",
     "SessionJournal",
@@ -131,9 +134,11 @@ class Store:
         """
         open_standard_descriptors()
         place = _named(path)
-        if not write:
-            return Store(place, Reader(place))
-        database = open_for_writing(place)
+        return Store._open_for_writing(place) if write else Store(place, Reader(place))
+
+    @staticmethod
+    def _open_for_writing(place: Path, sources: Sequence[Path] = ()) -> Store:
+        database = open_for_writing(place, sources)
         try:
             # The socket may be refused, so it is opened before the writing thread starts.
             owner = OwnerServer(database)
@@ -145,6 +150,35 @@ class Store:
             Change({}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())])
         )
         return store
+
+    @staticmethod
+    def merge(path: str | Path, sources: Sequence[str | Path]) -> list[MergeCounts]:
+        """Copy sessions, sets of pairs and trainings of other stores into the store at `path`.
+
+        Args:
+            path: The DuckDB file, which is created if it does not exist.
+            sources: The files of the other stores, one after the other.
+
+        Returns:
+            What was found in each of the other stores.
+
+        Raises:
+            StoreError: A process is writing one of the stores, a store cannot be read, or two stores
+                have different copies of a session. The stores before it are merged.
+        """
+        place, others = _named(path), [_named(one) for one in sources]
+        for source, other in zip(sources, others, strict=True):
+            reader = Reader(other)  # it is there, and a store
+            pid = reader.owner_pid()
+            reader.close()
+            if pid:
+                raise StoreError(f"process {pid} is writing to {source}: wait until it ends")
+        once = list(dict.fromkeys(others))
+        with Store._open_for_writing(place, once) as store:
+            return [
+                _merging.merge_store(store._reading, store._write, once.index(other), other, place)
+                for other in others
+            ]
 
     @cached_property
     def pairs(self) -> PairSets:

@@ -159,6 +159,7 @@ TABLES_ADDED_SINCE = {
     "3": ("pair_set", "pair_prompt", "pair_answer", "pair", "training", "training_point"),
 }  # by earlier version: the tables that it lacks, which are its only difference
 
+OWN_TABLES = "database_name = current_database()"  # not those of other stores that are attached
 INDEXES = ("CREATE INDEX call_request ON call (request_digest)",)
 
 
@@ -186,7 +187,9 @@ def upgrade_statements(query: Query) -> list[str]:
 
 def is_empty(query: Query) -> bool:
     """Return whether a database has no tables. `query` runs a SELECT statement on it."""
-    return not query("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1", ())
+    return not query(
+        f"SELECT 1 FROM duckdb_tables() WHERE NOT internal AND {OWN_TABLES} LIMIT 1", ()
+    )
 
 
 def schema_version(query: Query) -> str:
@@ -194,7 +197,9 @@ def schema_version(query: Query) -> str:
 
     `query` runs a SELECT statement on the database.
     """
-    meta = query("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' LIMIT 1", ())
+    meta = query(
+        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' AND {OWN_TABLES} LIMIT 1", ()
+    )
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
     return str(rows[0][0]) if rows else ""
 
@@ -312,10 +317,11 @@ class Database:
         write_connection: The connection for the single thread that writes.
     """
 
-    def __init__(self, path: Path, *, write: bool) -> None:
+    def __init__(self, path: Path, *, write: bool, sources: Sequence[Path] = ()) -> None:
         """Open the file, and create it where `write` is set and it does not exist.
 
-        Hold `OPENING` to open it for writing.
+        Hold `OPENING` to open it for writing. Statements find the tables of `sources`, which are
+        opened for reading alone, under `source_name`.
 
         Raises:
             AlreadyOpen: This process holds the file.
@@ -326,6 +332,7 @@ class Database:
 
         self.path = path
         self._write = write
+        self._sources = sources
         fresh = write and self._prepare()
         self._spill = store_files.make_spill_folder()
         try:
@@ -363,7 +370,7 @@ class Database:
     def _attach_or_replace(self, write: bool, fresh: bool) -> tuple[Any, bool]:
         """Open the file; return the connection, and whether it replaces an unfinished file."""
         try:
-            return _attached(self.path, write, self._spill), False
+            return _attached(self.path, write, self._spill, sources=self._sources), False
         except (StoreLocked, AlreadyOpen):  # the file is good
             raise
         except StoreError as error:
@@ -373,7 +380,7 @@ class Database:
             if not (write and unfinished):
                 raise (_empty(self.path) if unfinished else error) from None
         self._prepare()
-        return _attached(self.path, write, self._spill), True
+        return _attached(self.path, write, self._spill, sources=self._sources), True
 
     def is_in_place(self) -> bool:
         """Return whether `path` still leads to the file that was opened.
@@ -454,8 +461,17 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+def source_name(number: int) -> str:
+    """Return the name of a source in SQL, by its position in `sources`."""
+    return f"source{number}"
+
+
 def _attached(
-    path: Path, write: bool, spill: str, named: Path | None = None
+    path: Path,
+    write: bool,
+    spill: str,
+    named: Path | None = None,
+    sources: Sequence[Path] = (),
 ) -> duckdb.DuckDBPyConnection:
     """Open the file at `path`; errors name the file `named` instead."""
     import duckdb
@@ -467,10 +483,16 @@ def _attached(
     try:
         connection.execute(f"ATTACH '{place}' AS store (TYPE duckdb, {options})")
         connection.execute("USE store")
-        connection.execute("PRAGMA disable_optimizer")  # this connection only inserts single rows
+        if not sources:  # then this connection only inserts single rows
+            connection.execute("PRAGMA disable_optimizer")
         # At its end DuckDB would remove the log by its path, even where the store was moved and the
         # log there is that of another store. `Database.close` writes a checkpoint instead.
         connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+        for number, source in enumerate(sources):
+            named, quoted = source, str(source).replace("'", "''")
+            connection.execute(
+                f"ATTACH '{quoted}' AS {source_name(number)} (TYPE duckdb, READ_ONLY)"
+            )
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
     except duckdb.Error as error:

@@ -385,6 +385,15 @@ class Reader:
         """Whether another process is writing the store."""
         return isinstance(self._through, OwnerClient)
 
+    def owner_pid(self) -> int:
+        """Return the id of the process that is writing the store; 0 if there is none."""
+        if not isinstance(self._through, OwnerClient):
+            return 0
+        try:
+            return self._through.owner_pid()
+        except OSError:  # it has just ended
+            return 0
+
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of one SELECT statement.
 
@@ -438,8 +447,12 @@ def _reach(path: Path) -> RowReader:
         time.sleep(0.05)
 
 
-def open_for_writing(path: Path) -> Database:
+def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:
     """Open the file of a store for writing, creating the file if it does not exist.
+
+    Args:
+        path: The path of the store.
+        sources: Other stores to read from (`Database`).
 
     Raises:
         StoreLocked: Another process is writing the store; the error has its process id.
@@ -468,7 +481,7 @@ def open_for_writing(path: Path) -> Database:
                 )
         try:
             with connection.OPENING, store_files.creation_lock(path, until):
-                return Database(path, write=True)
+                return Database(path, write=True, sources=sources)
         except StoreLocked:
             if time.monotonic() > until:
                 raise

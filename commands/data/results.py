@@ -198,3 +198,23 @@ class Doctor(Result):
     gpu: Mapping[str, Json]
     store: Mapping[str, Json]
     cluster: Sequence[Mapping[str, Json]] | None = None
+
+
+class MergedStore(Result):
+    """What `peirce merge-stores` did with one store.
+
+    Attributes:
+        store: path of the store.
+        sessions: number of sessions that were copied.
+        replaced: number of interrupted sessions that were replaced by a copy that went on.
+        present: number of sessions that were there already.
+        pair_sets: number of sets of preference pairs that were copied.
+        trainings: number of trainings that were copied.
+    """
+
+    store: str
+    sessions: int
+    replaced: int
+    present: int
+    pair_sets: int
+    trainings: int

@@ -267,6 +267,25 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
         out.print(f"  and {len(found) - MAX_LISTED} more; use --json to see all")
 
 
+def print_merged(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print what `peirce merge-stores` did with each store."""
+    for row in rows:
+        counts = {
+            "copied": row["sessions"], "replaced by a copy that went on": row["replaced"],
+            "already there": row["present"],
+        }  # fmt: skip
+        told = ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none"
+        more = "".join(
+            f"; {count} {what} copied"
+            for what, count in (
+                ("sets of pairs", row["pair_sets"]),
+                ("trainings", row["trainings"]),
+            )
+            if count
+        )
+        out.print(escape_unprintable(f"{row['store']}: sessions: {told}{more}"), soft_wrap=True)
+
+
 def print_doctor(out: Console, diagnosis: Mapping[str, Json]) -> None:
     """Print the output of `peirce doctor`: versions, platform, sandboxes, models, settings, store."""
     platform, store, gpu, models = (diagnosis[k] for k in ("platform", "store", "gpu", "models"))
