@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         Replay,
         RightCount,
         SessionRow,
+        SweepRow,
     )
     from .commands.session.running import (
         aresume,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         resume,
         run,
     )
+    from .commands.session.sweeping import plan_sweep, sweep
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
     from .commands.train.pretraining import pretrain
@@ -128,11 +130,11 @@ __all__ = [
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightCount",
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
-    "StoreConfig", "Study", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
+    "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
     "bank", "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded",
-    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "resume", "run", "sessions", "show", "study", "tasks_audit",
+    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_sweep", "predict", "pretrain", "rate", "recognize",
+    "replay", "report", "resume", "run", "sessions", "show", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -141,6 +143,7 @@ __all__ = [
 # tests/test_public_names.py compares the two.
 _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
+    "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
@@ -164,7 +167,7 @@ _NAMES = {
     "commands.results": "Metric Result",
     "commands.session.results": (
         "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast HypothesisRow "
-        "ProblemRow Recognition Replay RightCount SessionRow"
+        "ProblemRow Recognition Replay RightCount SessionRow SweepRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

@@ -90,9 +90,12 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Sessions": {
         "run": ("running", "Search for hypotheses that explain the problems of a task."),
         "discover": ("discovering", "Look at a file of data and run a session with the task that fits it."),
+        "sweep": ("sweeping", ("Run a session for each combination of settings in a file; run it again to go"
+            " on.")),
         "resume": ("running", "Continue a stopped session with its recorded settings."),
         "replay": ("running", ("Repeat sessions from the journal and compare; exit with 1 if they differ.")),
         "import": ("running", "Judge recorded answers in a session without a model."),
+        "merge-stores": ("reading", "Merge stores of several runs into one; merging a store again changes nothing."),
         "sessions": ("reading", "List the sessions of a store, even while a run is using it."),
     },
     "Results": {

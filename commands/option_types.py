@@ -160,6 +160,19 @@ class PredictOptions(TypedDict, total=False):
     store: str | Path | None
 
 
+class SweepOptions(TypedDict, total=False):
+    """Settings by name, of sweep, plan_sweep. None counts as not given."""
+
+    sandbox: str | None
+    strict_sandbox: bool | None
+    solver: str | None
+    workers: int | None
+    cluster: str | None
+    concurrency: int | None
+    store: str | Path | None
+    cache: bool | None
+
+
 class PairsOptions(TypedDict, total=False):
     """Settings by name, of pairs. None counts as not given."""
 

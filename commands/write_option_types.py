@@ -113,11 +113,16 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
         **select_options(RolesConfig, "role", "roles"), **select_options(SandboxConfig),
         **select_options(ClusterConfig), **select_options(StoreConfig, "store"),
     }  # fmt: skip
+    sweep = {
+        **select_options(SandboxConfig), **select_options(ClusterConfig),
+        **select_options(StoreConfig),
+    }  # fmt: skip
     return {
         "RunOptions": ("run, plan, import_recorded", run),
         "ResumeOptions": ("resume", resume),
         "CheckOptions": ("check", check),
         "PredictOptions": ("predict", predict),
+        "SweepOptions": ("sweep, plan_sweep", sweep),
         "PairsOptions": ("pairs", select_options(PairsConfig)),
     }
 

@@ -78,10 +78,19 @@ def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
             model.
         DataError: the data is invalid.
     """
+    return forecast_plan(plan_run(task, config))
+
+
+def forecast_plan(plan: RunPlan) -> dict[str, Json]:
+    """Return how many calls a planned run would make, after checking its models.
+
+    Raises:
+        UsageError: a setting of a model is invalid.
+    """
     from ...agents import check_model
     from ...graphs.runtime.queries import read_settings
 
-    plan = plan_run(task, config)
+    config = plan.config
     if isinstance(plan.model, str):
         run_coroutine(check_model(plan.model, opening_settings(config.model, config.cluster)))
     else:

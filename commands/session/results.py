@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, overload
 
 from ...records import Json, UsageError
-from ..results import Result, extra_keys
+from ..results import Metric, Result, extra_keys
 
 
 class SessionRow(Result):
@@ -204,6 +204,33 @@ class Forecast(Result):
     problems: int
     calls: Mapping[str, CallRange]
     prompt_tokens: int | None = None
+
+
+class SweepRow(Result):
+    """A session of a sweep.
+
+    Attributes:
+        axes: the values that distinguish it from the other sessions, by setting.
+        session: the id of the session; None if it was not started or failed before it was stored.
+        status: done, interrupted, budget or failed; open if it was not started.
+        digest: the digest of the session; None without a session.
+        metrics: the metrics of the session, by name.
+        error: why the session failed, in one sentence; "" if it did not.
+    """
+
+    axes: Mapping[str, Json]
+    session: str | None
+    status: str
+    task: str
+    method: str
+    model: str
+    seed: int
+    digest: str | None
+    problems: int
+    seconds: float
+    metrics: Mapping[str, Metric]
+    usage: Mapping[str, Json]
+    error: str = ""
 
 
 class Difference(Result):

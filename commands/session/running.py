@@ -126,7 +126,7 @@ def run(
     """
     check_method(task, _method_of(config, overrides))
     with default_progress(on_event) as listener:
-        return _execute(plan_run(task, run_config(config, overrides)), listener, callbacks)
+        return execute_plan(plan_run(task, run_config(config, overrides)), listener, callbacks)
 
 
 async def arun(
@@ -215,7 +215,8 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
     return RunConfig.from_options(options, graphs, config)
 
 
-def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) -> Session:
+def execute_plan(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any] = ()) -> Session:
+    """Run the session of a plan, and return its outcome. The arguments are those of `run`."""
     path = Path(plan.operational["store"])
 
     def begin(store: Store, opened: OpenedSettings) -> str:
@@ -435,7 +436,7 @@ def import_recorded(
     kept = tuple(pair for pair in chosen.pairs if pair[0].id in record.answers)
     plan = plan_run(name, run_config(None, settings), replace(chosen, pairs=kept))
     with default_progress(on_event) as listener:
-        return _execute(plan, listener, callbacks)
+        return execute_plan(plan, listener, callbacks)
 
 
 # --- `peirce replay` runs a session's graph on its journal alone and compares it with its record.

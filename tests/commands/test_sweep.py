@@ -1,0 +1,166 @@
+"""A sweep runs each combination of settings once, however often it is started."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import peirce
+import pytest
+from peirce.records import DataError, UsageError
+
+SWEEP = """
+[sweep]
+task = ["list_functions", "acre"]
+seed = [0, 1]
+
+[settings]
+problems = 2
+max_answers = 2
+model = "search"
+
+[[skip]]
+task = "acre"
+seed = 1
+"""
+
+
+def write(folder: Path, text: str = SWEEP) -> Path:
+    file = folder / "sweep.toml"
+    file.write_text(text)
+    return file
+
+
+def count(store: Path) -> int:
+    return len(peirce.sessions(store=store))
+
+
+def test_each_combination_is_one_session_with_the_digest_of_its_run(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    rows = peirce.sweep(write(tmp_path), store=store)
+    axes = [tuple(row.axes.values()) for row in rows]
+    assert axes == [("list_functions", 0), ("list_functions", 1), ("acre", 0)]
+    assert [row.status for row in rows] == ["done"] * 3 and count(store) == 3
+    alone = peirce.run("list_functions", problems=2, max_answers=2, model="search", seed=1,
+                       store=tmp_path / "alone.duckdb")  # fmt: skip
+    assert rows[1].digest == alone.digest and rows[1].metrics == alone.metrics
+
+
+def test_a_finished_sweep_that_is_started_again_runs_nothing(tmp_path: Path) -> None:
+    store, file = tmp_path / "s.duckdb", write(tmp_path)
+    first = peirce.sweep(file, store=store)
+    events: list[Any] = []
+    again = peirce.sweep(file, store=store, on_event=events.append, workers=1)
+    assert again == first and not events and count(store) == 3
+    more = peirce.sweep(write(tmp_path, SWEEP.replace("[0, 1]", "[0, 1, 2]")), store=store)
+    assert len(more) == 5 and count(store) == 5  # the skipped combination is skipped still
+    assert [row.session for row in more if row.axes["seed"] == 0] == [
+        row.session for row in first if row.axes["seed"] == 0
+    ]
+
+
+def test_a_sweep_that_is_stopped_goes_on(tmp_path: Path) -> None:
+    store, file = tmp_path / "s.duckdb", write(tmp_path)
+    whole = peirce.sweep(file, store=tmp_path / "whole.duckdb")
+    calls = 0
+
+    def stop(event: Any) -> None:
+        nonlocal calls
+        calls += event["type"] == "call"
+        if event["type"] == "call" and calls == 8:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = peirce.sweep(file, store=store, on_event=stop, concurrency=1)
+    states = [row.status for row in stopped]
+    assert "interrupted" in states and states[-1] == "open" and stopped[-1].session is None
+    gone_on = peirce.sweep(file, store=store)
+    assert [row.digest for row in gone_on] == [row.digest for row in whole]
+    assert count(store) == 3
+
+
+def test_a_session_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    """The first session cannot start, and the second has an answer for one of its two problems."""
+    store, none, one = tmp_path / "s.duckdb", tmp_path / "none.json", tmp_path / "one.json"
+    none.write_text("[]")
+    one.write_text('["no code"]')
+    text = f"""
+[sweep]
+model = ["scripted:{none}", "scripted:{one}", "search"]
+[settings]
+task = "list_functions"
+problems = 2
+max_answers = 1
+concurrency = 1
+"""
+    file = write(tmp_path, text)
+    rows = peirce.sweep(file, store=store)
+    assert rows[0].status == "failed" and "\n" not in rows[0].error and rows[0].error
+    assert rows[2].status == "done" and rows[0].session is None
+    assert peirce.sweep(file, store=store) == rows and count(store) == 2
+    retried: list[Any] = []
+    peirce.sweep(file, store=store, retry_failed=True, on_event=retried.append)
+    assert any(event["type"] == "problem" or event.get("problem") for event in retried)
+    assert count(store) == 2
+
+
+def test_settings_of_roles_are_axes_too(tmp_path: Path) -> None:
+    text = """
+[sweep]
+"judge.temperature" = [0, 1]
+[settings]
+task = "labels"
+problems = 1
+model = "search"
+judge-model = "http://127.0.0.1:9/v1#m"
+"""
+    planned = peirce.plan_sweep(write(tmp_path, text))
+    assert len(planned) == 2 and all(one.task == "labels:admission" or one.task for one in planned)
+
+
+def test_the_tables_have_a_row_for_each_session_and_means_over_seeds(tmp_path: Path) -> None:
+    rows = peirce.sweep(write(tmp_path), store=tmp_path / "s.duckdb", out=tmp_path / "tables")
+    with open(tmp_path / "tables" / "sessions.csv") as file:
+        sessions = list(csv.DictReader(file))
+    with open(tmp_path / "tables" / "seeds.csv") as file:
+        seeds = list(csv.DictReader(file))
+    assert [one["session"] for one in sessions] == [row.session for row in rows]
+    assert [(one["task"], one["seeds"]) for one in seeds] == [
+        ("list_functions", "2"),
+        ("acre", "1"),
+    ]
+    name = next(iter(rows[0].metrics))
+    wanted = sum(row.metrics[name].mean for row in rows[:2]) / 2
+    assert float(seeds[0][name]) == pytest.approx(wanted)
+    one = tmp_path / "one.csv"
+    peirce.sweep(write(tmp_path), store=tmp_path / "s.duckdb", out=one)
+    assert one.read_text() == (tmp_path / "tables" / "sessions.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", r"the table \[sweep\] must have"),
+        ("x", "is not TOML"),
+        ("[sweeps]\nseed = [1]", r"unknown table \[sweeps\]; did you mean sweep"),
+        ("[sweep]\nseed = [1]", "no task is named"),
+        ("[sweep]\ntask = []", "task in .* has no value"),
+        ("[sweep]\ntask = ['acre']\n[settings]\ntask = 'acre'", "task is set twice"),
+        ("[sweep]\ntask = ['acre']\n[[skip]]\nsead = 1", r"names sead"),
+        ("[sweep]\ntask = ['acre']\n[skip]\ntask = 'acre'", r"written as \[\[skip\]\]"),
+        ("[sweep]\ntask = ['acre']\n[[skip]]\ntask = 'acre'", "describes 0 sessions"),
+        ("[sweep]\ntask = ['acre']\nmax-answer = [1, 2]", "task=acre, max_answer=1: .*max_answers"),
+        ("[sweep]\ntask = ['acre', 'nothing']", "task=nothing: .*nothing"),
+        ("[sweep]\ntask = ['acre']\nseed = ['x']", "task=acre, seed=x: seed is 'x'"),
+        ("[sweep]\ntask = ['acre']\nmethod = ['hypogenic']", "method=hypogenic: "),
+    ],
+)
+def test_a_wrong_file_is_one_sentence_before_anything_runs(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    store = tmp_path / "s.duckdb"
+    with pytest.raises((DataError, UsageError), match=why) as caught:
+        peirce.sweep(write(tmp_path, text), store=store)
+    assert "\n" not in str(caught.value) and not store.exists()
