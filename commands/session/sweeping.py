@@ -196,7 +196,7 @@ def plan_sweep(file: str | Path, **overrides: Unpack[SweepOptions]) -> list[Fore
         DataError: the file is invalid.
         UsageError: a combination is invalid; the message names it.
     """
-    given = _given(overrides)
+    given = _drop_none(overrides)
     return [
         Forecast.from_dict(forecast_plan(one.plan))
         for one in plan_sessions(read_sweep(file), given)
@@ -234,7 +234,7 @@ def sweep(
         DataError: the file is invalid.
         UsageError: a combination is invalid; the message names it.
     """
-    given = _given(overrides)
+    given = _drop_none(overrides)
     target = None if out is None else expand_home(out)
     if target is not None:
         is_file = target.suffix in sweep_tables.SUFFIXES
@@ -258,7 +258,7 @@ def sweep(
     return rows
 
 
-def _given(overrides: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_none(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in overrides.items() if value is not None}
 
 

@@ -1,7 +1,4 @@
-"""Requests are spread over several servers of one model, whichever of them die.
-
-Internals: one call shows which server it went to, and a session only what was answered.
-"""
+"""Requests are spread over several servers of one model, whichever of them die."""
 
 from __future__ import annotations
 

@@ -81,29 +81,42 @@ def test_a_sweep_that_is_stopped_goes_on(tmp_path: Path) -> None:
     assert count(store) == 3
 
 
-def test_a_session_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
-    """The first session cannot start, and the second has an answer for one of its two problems."""
-    store, none, one = tmp_path / "s.duckdb", tmp_path / "none.json", tmp_path / "one.json"
+def test_a_session_that_cannot_start_does_not_stop_the_others(tmp_path: Path) -> None:
+    store, none = tmp_path / "s.duckdb", tmp_path / "none.json"
     none.write_text("[]")
-    one.write_text('["no code"]')
     text = f"""
 [sweep]
-model = ["scripted:{none}", "scripted:{one}", "search"]
+model = ["scripted:{none}", "search"]
 [settings]
 task = "list_functions"
-problems = 2
+problems = 1
 max_answers = 1
-concurrency = 1
 """
     file = write(tmp_path, text)
     rows = peirce.sweep(file, store=store)
-    assert rows[0].status == "failed" and "\n" not in rows[0].error and rows[0].error
-    assert rows[2].status == "done" and rows[0].session is None
-    assert peirce.sweep(file, store=store) == rows and count(store) == 2
-    retried: list[Any] = []
-    peirce.sweep(file, store=store, retry_failed=True, on_event=retried.append)
-    assert any(event["type"] == "problem" or event.get("problem") for event in retried)
-    assert count(store) == 2
+    assert [row.status for row in rows] == ["failed", "done"] and rows[0].session is None
+    assert "none.json" in rows[0].error and "\n" not in rows[0].error
+    assert peirce.sweep(file, store=store) == rows and count(store) == 1
+
+
+def test_failed_sessions_are_run_again_on_request(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    text = """
+[sweep]
+seed = [0, 1]
+[settings]
+task = "list_functions"
+model = "http://127.0.0.1:9/v1#m"
+model_arg = ["outage_s=0.2", "backoff_s=0.01"]
+problems = 1
+"""
+    file = write(tmp_path, text)
+    rows = peirce.sweep(file, store=store)
+    assert [row.status for row in rows] == ["failed"] * 2 and count(store) == 2
+    events: list[Any] = []
+    assert peirce.sweep(file, store=store, on_event=events.append) == rows and not events
+    peirce.sweep(file, store=store, retry_failed=True, on_event=events.append)
+    assert events and count(store) == 2
 
 
 def test_settings_of_roles_are_axes_too(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from typer.main import get_command
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 CODE = re.compile(r"`+[^`]*`+|^ {4,}.*$|^(?:\$ )?peirce .*$", re.M)
-COMMAND = re.compile(r"(?<![\w/.-])peirce ((?:tasks )?[a-z]+)\b((?:[^`\n|;#]|(?<=\S)#)*)")
+COMMAND = re.compile(
+    r"(?<![\w/.-])peirce ((?:tasks )?[a-z]+(?:-[a-z]+)*)\b((?:[^`\n|;#]|(?<=\S)#)*)"
+)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
