@@ -281,6 +281,7 @@ def _run_session(
     on_event: OnEvent | None,
 ) -> SweepRow:
     """Run or continue a session, unless it is finished, and return its row."""
+    why = ""
     try:
         if session is None:
             plan = replace(one.plan, operational={**one.plan.operational, KEY: one.key})
@@ -294,12 +295,15 @@ def _run_session(
     except Interrupted:
         raise
     except PeirceError as error:
-        return _make_row(one, None, "failed", error=str(error))
+        session = session or (_known_sessions(path).get(one.key) if path.exists() else None)
+        if session is None:
+            return _make_row(one, None, "failed", error=str(error))
+        why = str(error)
     with open_for_reading(path) as store:
-        return _row_of(one, store, session)
+        return _row_of(one, store, session, why)
 
 
-def _row_of(one: PlannedSession, store: Store, session: str) -> SweepRow:
+def _row_of(one: PlannedSession, store: Store, session: str, error: str) -> SweepRow:
     record = store.session(session)
     scored = evaluate_session(store, session, default_evaluation(record["settings"]["family"]))
     return _make_row(
@@ -311,6 +315,7 @@ def _row_of(one: PlannedSession, store: Store, session: str) -> SweepRow:
         seconds=record.get("seconds") or 0.0,
         metrics=scored["metrics"],
         usage=store.usage(session),
+        error=error,
     )
 
 
