@@ -166,12 +166,13 @@ def evaluate_sessions(
         )
     if section.evaluate is not None:
         return section.evaluate(store, sessions, judged_by, target)
-    able = list_sections(lambda one: one.evaluate is not None)
     if judged_by.evaluator != DEFAULT_EVALUATOR:
+        able = list_sections(lambda one: one.evaluate is not None)
         raise UsageError(
             f"evaluation {chosen} has no evaluator {judged_by.evaluator!r}; {able} does"
         )
     if judged_by.cluster != "local":
+        able = list_sections(lambda one: one.evaluate is not None)
         raise UsageError(
             f"--cluster {judged_by.cluster}: evaluation {chosen} only reads the store of this machine;"
             f" {able} judges answers on a cluster"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -456,12 +457,25 @@ def _connect_for_good(address: str, connected: Future[None]) -> None:
     threading.Event().wait()
 
 
+def _print_on_stderr() -> None:
+    """Let Ray print its own messages, such as that a node died, on stderr.
+
+    stdout belongs to the results of a command, and Ray has no setting for this.
+    """
+    from ray._private import worker
+
+    with suppress(AttributeError):
+        write = worker.print_worker_logs
+        worker.print_worker_logs = lambda data, file, *rest: write(data, sys.stderr, *rest)
+
+
 def _connect(address: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 
     if ray.is_initialized():
         return
+    _print_on_stderr()
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address != "ray":
