@@ -1,5 +1,5 @@
 """Whether sessions have one digest on one machine and on a cluster whose nodes die: `python
-bench/cluster_digests.py --shared DIR [--seed 0] [--moments 10] [--out FILE]`.
+bench/cluster_digests.py --shared DIR [--seed 0] [--moments 10] [--sessions abd,labels] [--out FILE]`.
 
 Starts a head and four raylets on this machine, each with one core, with Ray's own command line, as on
 five machines. Three sessions run: 40 list functions, 20 instances of abd and a data set of labelled
@@ -106,6 +106,7 @@ def main() -> None:
     parser.add_argument("--shared", required=True, type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--moments", type=int, default=10)
+    parser.add_argument("--sessions", default="list_functions,abd,labels")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     shared, draw = given.shared / "data", random.Random(given.seed)
@@ -115,6 +116,7 @@ def main() -> None:
         "abd": ["--data", str(shared / "abd"), "--problems", "20", "--method", "refine"],
         "labels": ["--seed", "3"],
     }
+    sessions = {name: sessions[name] for name in given.sessions.split(",")}
     rows: list[dict[str, object]] = []
     wanted: dict[str, str] = {}
     usual: dict[str, float] = {}
