@@ -70,6 +70,7 @@ PARTS = (
     "hypobench_page.py", "mutations.py", "scripts.py", "table.py",
 )  # fmt: skip
 APART = {
+    "cluster_digests.py": "python bench/cluster_digests.py",
     "run_all.py": "make bench",
     "compare.py": "make bench-compare A=DIR B=DIR",
     "mutants.py": "python bench/mutants.py",

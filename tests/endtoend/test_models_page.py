@@ -60,13 +60,17 @@ def run(command, folder, **environment):
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if "hf:" not in c])
 def test_a_command_for_an_endpoint_runs(command, tmp_path):
-    with FaultyServer() as server:
-        here = re.sub(r"http://localhost:\d+/v1#|\b(vllm|llamacpp):", f"{server.url}#", command)
+    with FaultyServer() as server, FaultyServer() as second:
+        urls = iter((server.url, second.url))
+        here = re.sub(r"\b(vllm|llamacpp):", f"{server.url}#", command)
+        here = re.sub(r"http://(localhost|[ab]):\d+/v1", lambda _: next(urls), here)
         told = run(
             here, tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="a-key-for-tests",
             OLLAMA_HOST=server.url,
         )  # fmt: skip
-        assert server.requests == told["usage"]["by_kind"]["model"]["calls"] > 2
+        calls = told["usage"]["by_kind"]["model"]["calls"]
+        assert server.requests + second.requests == calls > 2
+        assert (second.requests > 0) == ("," in command)
     assert told["status"] == "done" and told["problems"] == 2
 
 
