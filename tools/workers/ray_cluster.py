@@ -263,11 +263,9 @@ class RayWorkers:
 
     def common_layers(self, number: int) -> dict[str, bool]:
         """Return the layers of an oracle, and whether each is active on every node that has it."""
-        found: dict[str, bool] = {}
-        for node in self._nodes.values():
-            for name, active in node.layers.get(number, {}).items():
-                found[name] = found.get(name, True) and active
-        return found
+        found = [node.layers[number] for node in self._nodes.values() if number in node.layers]
+        names = dict.fromkeys(name for layers in found for name in layers)
+        return {name: all(layers.get(name, False) for layers in found) for name in names}
 
     async def close(self) -> None:
         """End the actors of this driver."""
@@ -285,6 +283,8 @@ class RayWorkers:
         """Close an oracle, or the processes of a service, on every node."""
         self._oracles.pop(number, None)
         for node in list(self._nodes.values()):
+            node.layers.pop(number, None)
+            node.refused.pop(number, None)
             with suppress(*lost_errors()):
                 await node.actor.close_part.remote(number)
 
