@@ -24,7 +24,7 @@ def session_table(rows: Sequence[Mapping[str, Any]], metrics: int | None = None)
     for row in rows:
         values: list[Cell] = [
             Mean(one["mean"], one["low"], one["high"])
-            if (one := row["metrics"].get(name))
+            if (one := row["metrics"].get(name)) and one["mean"] is not None
             else None
             for name in names
         ]

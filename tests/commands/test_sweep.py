@@ -154,6 +154,28 @@ def test_the_tables_have_a_row_for_each_session_and_means_over_seeds(tmp_path: P
     assert one.read_text() == (tmp_path / "tables" / "sessions.csv").read_text()
 
 
+def test_a_metric_without_a_value_is_an_empty_cell(tmp_path: Path) -> None:
+    """The search answers neither problem with this seed."""
+    text = """
+[sweep]
+seed = [44]
+[settings]
+task = "list_functions"
+problems = 2
+max_answers = 2
+observations = 3
+model = "search"
+"""
+    (row,) = peirce.sweep(
+        write(tmp_path, text), store=tmp_path / "s.duckdb", out=tmp_path / "tables"
+    )
+    empty = [name for name, one in row.metrics.items() if one.mean is None]
+    with open(tmp_path / "tables" / "sessions.csv") as file:
+        (cells,) = csv.DictReader(file)
+    assert empty and all(cells[name] == "" for name in empty)
+    assert "–" in (tmp_path / "tables" / "sessions.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
