@@ -59,11 +59,12 @@ class Workers(Protocol):
         ...
 
     def describe_nodes(self) -> list[dict[str, Json]]:
-        """Return a description of each node, sorted by name; empty for this machine.
+        """Return a description of each node that was seen, sorted by name; empty for this machine.
 
         A description has the keys "name", "cores", "resources", "layers" (of the oracle that was
         opened last: each layer of its sandbox, and whether it is active; None if it is not open
-        there) and "refused" (why it is not open).
+        there), "refused" (why it is not open), "unable" (why the node cannot be used at all, or None)
+        and "lost" (whether it has died).
         """
         ...
 

@@ -30,6 +30,7 @@ from ...records import (
     Repairer,
     UsageError,
     UsesWorkers,
+    Workers,
 )
 from ...store import Store
 from .planning import (
@@ -54,7 +55,6 @@ class OpenedSettings:
         players: settings of the models of all other roles, by role.
         layers: the isolation layers of the sandbox, each with whether it is active.
         concurrency: number of problems that run at the same time.
-        nodes: the nodes of a cluster (`Workers.describe_nodes`); empty on this machine.
     """
 
     model: Json
@@ -62,7 +62,6 @@ class OpenedSettings:
     players: Mapping[str, Json]
     layers: Mapping[str, bool]
     concurrency: int
-    nodes: Sequence[Mapping[str, Json]] = ()
 
 
 BeginSession: TypeAlias = Callable[[Store, OpenedSettings], str]
@@ -135,21 +134,18 @@ async def execute_session(
         # A signal that arrives while it is opened already stops the session in order.
         with handle_interrupts(emit) as stopping:
             store = stack.enter_context(closing(Store.open(path, write=True)))
-            nodes = workers.describe_nodes()
-            cores = min(MAX_CONCURRENCY, sum(node["cores"] for node in nodes))
+            cores = sum(node["cores"] for node in workers.describe_nodes())
             concurrency = config.cluster.concurrency or max(
-                default_concurrency(model_settings), cores
+                default_concurrency(model_settings), min(MAX_CONCURRENCY, cores)
             )
             told = OpenedSettings(
-                model_settings,
-                repairer_settings,
-                told_by,
-                tools.layers,
-                concurrency,
-                nodes,
+                model_settings, repairer_settings, told_by, tools.layers, concurrency
             )
             session = begin(store, told)
-            before = store.session(session).get("seconds") or 0.0
+            record = store.session(session)
+            before = record.get("seconds") or 0.0
+            if nodes := _nodes(record, workers):  # already now, in case that this process is killed
+                store.update_session(session, status="running", **nodes)
             limits = config.budget.explicit_values()
             used = store.usage(session)["by_kind"].get("model", {})
             start = time.monotonic()
@@ -164,9 +160,16 @@ async def execute_session(
         seconds = round(before + time.monotonic() - start, 3)
         store.update_session(
             session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
-            spending=limits,
+            spending=limits, **_nodes(record, workers),
         )  # fmt: skip
         return session
+
+
+def _nodes(record: Mapping[str, Json], workers: Workers) -> dict[str, Json]:
+    """Return what a session records of the nodes of a cluster, also of those of earlier runs of it."""
+    earlier = {node["name"]: node for node in record.get("nodes") or ()}
+    nodes = earlier | {node["name"]: node for node in workers.describe_nodes()}
+    return {"nodes": [nodes[name] for name in sorted(nodes)]} if nodes else {}
 
 
 def oracle_settings(sandbox: SandboxConfig, cluster: ClusterConfig) -> OracleSettings:

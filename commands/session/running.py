@@ -224,8 +224,6 @@ def execute_plan(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[An
         shown = model_name(plan.model, opened.model, for_display=True)
         reached = {"layers": dict(opened.layers), "model_name": shown, **answered}
         reached["concurrency"] = opened.concurrency
-        if opened.nodes:
-            reached["nodes"] = [dict(node) for node in opened.nodes]
         settings = plan.settings | {
             "model": model_name(plan.model, opened.model),
             "model_settings": shaping,

@@ -345,7 +345,9 @@ def _node(node: Mapping[str, Json]) -> str:
         else f"{escape_unprintable(name)} {amount:g}"
         for name, amount in node["resources"].items()
     )
-    if node["layers"] is None:
+    if node["unable"] is not None:
+        sandbox = f"cannot be used ({escape_unprintable(node['unable'])})"
+    elif node["layers"] is None:
         sandbox = f"no untrusted code ({escape_unprintable(node['refused'] or 'not open yet')})"
     else:
         sandbox = f"sandbox layers {_layers(node['layers'])}"

@@ -43,6 +43,6 @@ async def open_workers(address: str = "local", workers: int | None = None) -> Wo
         from .local import LocalWorkers
 
         return LocalWorkers()
-    from .ray_cluster import connect
+    from .ray_cluster import open_cluster
 
-    return await connect(address, workers)
+    return await open_cluster(address, workers)

@@ -10,6 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from ...records import (
@@ -19,7 +20,6 @@ from ...records import (
     OracleKind,
     OracleSettings,
     PeirceError,
-    SandboxUnavailable,
 )
 from .line_pool import LinePool
 from .outcomes import encode_outcome
@@ -44,15 +44,22 @@ class NodeWorker:
         self._oracles: dict[int, tuple[OracleKind, OpenOracle]] = {}
         self._pools: dict[int, LinePool] = {}
 
-    async def get_ready(self) -> None:
-        """Return when the actor has started."""
+    async def get_ready(self) -> str:
+        """Return this node's version of Peirce when the actor has started."""
+        return version("peirce")
 
-    async def keep_inputs(self, inputs: InputSet) -> None:
-        """Keep an input set; the least recently used sets are dropped."""
-        self._inputs[inputs.digest] = inputs
-        self._inputs.move_to_end(inputs.digest)
-        while len(self._inputs) > KEPT_INPUTS:
-            self._inputs.popitem(last=False)
+    def _find_inputs(self, sent: InputSet | Stored) -> InputSet | None:
+        """Return the input set that was sent or that is kept; None if it is kept no longer.
+
+        It is kept from then on. The least recently used sets are dropped.
+        """
+        found = sent if isinstance(sent, InputSet) else self._inputs.get(sent.digest)
+        if found is not None:
+            self._inputs[found.digest] = found
+            self._inputs.move_to_end(found.digest)
+            while len(self._inputs) > KEPT_INPUTS:
+                self._inputs.popitem(last=False)
+        return found
 
     async def open_oracle(self, number: int, kind: OracleKind, settings: OracleSettings) -> bytes:
         """Open an oracle, and return the JSON text of its layers, or the reason why it cannot be
@@ -60,7 +67,7 @@ class NodeWorker:
         """
         try:
             opened = await kind.open(settings)
-        except SandboxUnavailable as error:
+        except PeirceError as error:
             return FAILED + str(error).encode()
         self._oracles[number] = kind, opened
         return json.dumps(dict(opened.layers())).encode()
@@ -74,11 +81,10 @@ class NodeWorker:
         kind, oracle = self._oracles[number]
         filled = []
         for one in arguments:
-            if isinstance(one, Stored):
-                if one.digest not in self._inputs:
+            if isinstance(one, InputSet | Stored):
+                one = self._find_inputs(one)
+                if one is None:
                     return NEEDS_INPUTS
-                self._inputs.move_to_end(one.digest)
-                one = self._inputs[one.digest]
             filled.append(one)
         try:
             result = await oracle.with_limits(limits)(*filled)
@@ -87,15 +93,22 @@ class NodeWorker:
         return encode_outcome(kind.outcome(result, *filled))
 
     async def ask(
-        self, number: int, module: str, workers: int, key: str, request: dict[str, Any], digest: str
+        self,
+        number: int,
+        module: str,
+        workers: int,
+        key: str,
+        request: dict[str, Any],
+        space: InputSet | Stored,
     ) -> bytes:
         """Return the JSON reply of a worker process (line_pool.py), or `NEEDS_INPUTS`."""
-        if digest not in self._inputs:
+        inputs = self._find_inputs(space)
+        if inputs is None:
             return NEEDS_INPUTS
         if number not in self._pools:
             self._pools[number] = LinePool(module, workers)
         try:
-            reply = await self._pools[number].ask(key, request, self._inputs[digest])
+            reply = await self._pools[number].ask(key, request, inputs)
         except PeirceError as error:
             return FAILED + str(error).encode()
         return json.dumps(reply).encode()

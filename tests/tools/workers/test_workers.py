@@ -9,6 +9,8 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import peirce
@@ -18,6 +20,7 @@ from peirce.records import (
     Limits,
     OracleSettings,
     SandboxUnavailable,
+    Unavailable,
     UsageError,
     Workers,
 )
@@ -75,19 +78,54 @@ def test_programs_have_the_results_of_the_sandbox(work: Any) -> None:
 def test_where_no_node_offers_it_untrusted_code_is_refused_and_rules_are_judged(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peirce.tools.workers.ray_cluster.SANDBOX", "another resource")
+    monkeypatch.setattr("peirce.tools.workers.node.SANDBOX", "another resource")
 
     async def use() -> Any:
         workers = await open_workers("ray")
         try:
             solver = await workers.open_oracle(SOLVE, OracleSettings())
-            with pytest.raises(SandboxUnavailable, match="does not offer the resource another"):
+            with pytest.raises(SandboxUnavailable, match="does not offer the resource"):
                 await workers.open_oracle(EXECUTE, OracleSettings())
             return solver.layers()
         finally:
             await workers.close()
 
     assert asyncio.run(use()) == {}
+
+
+def test_a_node_without_peirce_is_not_used_and_says_why(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "peirce.py").write_text("raise ModuleNotFoundError('No module named peirce')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    unable = cluster.add_node(num_cpus=1)
+
+    async def use() -> list[Any]:
+        workers = await open_workers("ray")
+        try:
+            async with asyncio.timeout(60):
+                while len(workers.describe_nodes()) < 3:
+                    await asyncio.sleep(0.1)
+            return [one["unable"] for one in workers.describe_nodes()]
+        finally:
+            await workers.close()
+
+    try:
+        reasons = asyncio.run(use())
+    finally:
+        cluster.remove_node(unable, allow_graceful=False)
+    assert sorted(reasons, key=str) == [
+        "ModuleNotFoundError: No module named peirce", None, None,
+    ]  # fmt: skip
+
+
+def test_nodes_with_another_version_are_not_used_and_say_so(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = version("peirce")
+    monkeypatch.setattr("peirce.tools.workers.ray_cluster.version", lambda _: "0.0.1")
+    with pytest.raises(Unavailable, match=f"it has Peirce {here}, and the driver has 0.0.1"):
+        asyncio.run(open_workers("ray"))
 
 
 @pytest.mark.parametrize("address", ["", "Ray", "ray:/x", "ray://", "http://x", "kube"])
