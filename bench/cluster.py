@@ -1,5 +1,5 @@
 """What Ray costs, and what one driver can do: `python bench/cluster.py [--parts overhead,steps,...]
-[--processes N] [--rounds 8] [--json FILE]`.
+[--processes N] [--rounds 6] [--json FILE]`.
 
 Starts a Ray node on this machine and measures in one run:
 
@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--parts", type=parse_parts, default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 1) - 1))
     parser.add_argument("--work-ms", type=float, nargs="+", default=[5, 50, 200])
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--problems", type=int, default=8, help="of a session with the search")
     parser.add_argument("--sleepers", type=int, nargs="+", default=[10, 100, 1_000])
     parser.add_argument("--dir", help="folder for stores (a temporary one)")
@@ -123,7 +123,10 @@ def main() -> None:
         return
     sys.path.append(str(NODES))
     load = os.getloadavg()
-    with started_node(max(1_000, *given.sleepers)), tempfile.TemporaryDirectory(dir=given.dir) as name:
+    with (
+        started_node(max(1_000, *given.sleepers)),
+        tempfile.TemporaryDirectory(dir=given.dir) as name,
+    ):
         rows = asyncio.run(
             measure(given.parts, given.processes, given.work_ms, given.rounds, given.problems,
                     sorted(given.sleepers), Path(name))

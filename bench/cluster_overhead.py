@@ -102,9 +102,7 @@ class Program:
 
 
 def write_program(loops: int) -> str:
-    return (
-        f"def f(x):\n    t = 0\n    for i in range({loops}):\n        t += i\n    return [t, *x]"
-    )
+    return f"def f(x):\n    t = 0\n    for i in range({loops}):\n        t += i\n    return [t, *x]"
 
 
 async def find_programs(processes: int, work_ms: Sequence[float]) -> dict[float, Program]:
@@ -166,9 +164,7 @@ async def time_alone(timed: Timed, calls: dict[str, Call], count: int) -> None:
             timed.alone_s[pool].append(time.perf_counter() - start)
 
 
-async def time_blocks(
-    timed: Timed, calls: dict[str, Call], together: int, backwards: bool
-) -> None:
+async def time_blocks(timed: Timed, calls: dict[str, Call], together: int, backwards: bool) -> None:
     """Time one block of calls on each pool, with `together` open calls."""
 
     async def make_some(call: Call, numbers: Iterator[int]) -> None:

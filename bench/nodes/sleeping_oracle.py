@@ -52,7 +52,9 @@ class SleepingOracle:
         return None
 
 
-def draw_batch(source: str, entry: str, inputs: InputSet, keep: str, equality: Json = None) -> Batch:
+def draw_batch(
+    source: str, entry: str, inputs: InputSet, keep: str, equality: Json = None
+) -> Batch:
     """Return a result in which a program gives every input back, or codes drawn from its source.
 
     No two programs agree on the codes, so no hypothesis is redundant.
@@ -62,7 +64,9 @@ def draw_batch(source: str, entry: str, inputs: InputSet, keep: str, equality: J
         values = tuple({"value": one} for one in inputs.inputs)
         return Batch("ok", np.zeros(0, np.int64), none, values=values)
     digest = hashlib.sha256(source.encode()).digest()
-    codes = np.random.default_rng(list(digest[:8])).integers(-(2**63), 2**63 - 1, len(inputs.inputs))
+    codes = np.random.default_rng(list(digest[:8])).integers(
+        -(2**63), 2**63 - 1, len(inputs.inputs)
+    )
     return Batch("ok", codes, np.zeros(len(codes), np.uint8))
 
 
