@@ -82,6 +82,7 @@ class Sizes:
     shown: Mapping[str, int]  # … of held-out problems
     inputs: int = 200  # of S, by which predictions are compared
     minutes: float = 21.0  # of pretraining, each base
+    tokens: int | None = None  # of pretraining, instead of the minutes
     collect_rounds: int = 2
     rounds: int = 5
     pairs: int = 8_000  # of each stage in each split, tasks alike: most would be of ACRE
@@ -100,7 +101,7 @@ FULL = Sizes(
 )
 QUICK = Sizes(
     dict.fromkeys(TASKS, 16), dict.fromkeys(TASKS, (2,)), dict.fromkeys(TASKS, 2),
-    inputs=40, minutes=2.0, rounds=2, examples=64, period=32, probe_pairs=8, max_tokens=64,
+    inputs=40, tokens=1_000_000, rounds=2, examples=64, period=32, probe_pairs=8, max_tokens=64,
 )  # fmt: skip
 # One set of them for both bases and all schedules.
 TRAINING = {
@@ -233,7 +234,9 @@ def base_of(out: Path, name: str) -> Path:
 
 
 def pretrain(out: Path, sizes: Sizes, name: str) -> None:
-    peirce.pretrain(base_of(out, name), architecture=name, minutes=sizes.minutes)
+    peirce.pretrain(
+        base_of(out, name), architecture=name, minutes=sizes.minutes, tokens=sizes.tokens
+    )
 
 
 # --- one seed ------------------------------------------------------------------

@@ -67,7 +67,7 @@ def test_a_problem_that_failed_for_one_model_has_no_values_and_is_left_out_of_me
 
 @pytest.mark.soak
 def test_the_loop_is_closed_and_goes_on_where_it_was_killed(tmp_path):
-    """Too long for every change: two bases learn for two minutes each, and all else comes after."""
+    """Too long for every change: two bases are pretrained, and all else comes after."""
     require("trl", "datasets")
     done = tmp_path / "seed-0.json"
     one = started(tmp_path, "--quick", "--seeds", "0")

@@ -55,12 +55,13 @@ class Node:
 
     def describe(self) -> dict[str, Json]:
         """Return the description of `records.Workers.describe_nodes`."""
+        last = max((*self.layers, *self.refused), default=0)
         return {
             "name": self.name,
             "cores": self.cpus,
             "resources": dict(sorted(self.resources.items())),
-            "layers": next(reversed(self.layers.values()), None),
-            "refused": next(reversed(self.refused.values()), None),
+            "layers": self.layers.get(last),
+            "refused": self.refused.get(last),
             "unable": self.unable,
             "lost": self.lost,
         }

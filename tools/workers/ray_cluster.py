@@ -78,6 +78,7 @@ class RayWorkers:
         self._numbers = count(1)
         self._changed = asyncio.Condition()
         self._watch: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()  # whether the node of this process has left the cluster
 
     # --- Nodes ---
 
@@ -125,6 +126,10 @@ class RayWorkers:
 
         listed = await asyncio.to_thread(ray.nodes)
         alive = {row["NodeID"]: row for row in listed if row["Alive"]}
+        if ray.get_runtime_context().get_node_id() not in alive:
+            self._ended.set()
+            await self._notify()
+            return
         for node in [node for name, node in self._nodes.items() if name not in alive]:
             await self._forget(node)
         for name, row in alive.items():
@@ -258,11 +263,9 @@ class RayWorkers:
 
     def common_layers(self, number: int) -> dict[str, bool]:
         """Return the layers of an oracle, and whether each is active on every node that has it."""
-        found: dict[str, bool] = {}
-        for node in self._nodes.values():
-            for name, active in node.layers.get(number, {}).items():
-                found[name] = found.get(name, True) and active
-        return found
+        found = [node.layers[number] for node in self._nodes.values() if number in node.layers]
+        names = dict.fromkeys(name for layers in found for name in layers)
+        return {name: all(layers.get(name, False) for layers in found) for name in names}
 
     async def close(self) -> None:
         """End the actors of this driver."""
@@ -280,6 +283,8 @@ class RayWorkers:
         """Close an oracle, or the processes of a service, on every node."""
         self._oracles.pop(number, None)
         for node in list(self._nodes.values()):
+            node.layers.pop(number, None)
+            node.refused.pop(number, None)
             with suppress(*lost_errors()):
                 await node.actor.close_part.remote(number)
 
@@ -306,7 +311,7 @@ class RayWorkers:
         while deaths < ATTEMPTS:
             node = await self._await_node(can, key)
             try:
-                reply = await _await_reply(send(node, _itself if whole else node.stand_in))
+                reply = await self._await_reply(send(node, _itself if whole else node.stand_in))
             except lost_errors():
                 await self._forget(node)
                 deaths += 1
@@ -327,12 +332,36 @@ class RayWorkers:
                 return reply
         raise Unavailable(f"{ATTEMPTS} nodes of the cluster died during one call.")
 
+    async def _await_reply(self, reference: Any) -> bytes:
+        """Return the reply of a call. If this is cancelled, the work on the node is cancelled too."""
+        import ray
+
+        reply = asyncio.ensure_future(reference)
+        ended = asyncio.create_task(self._ended.wait())
+        try:
+            await asyncio.wait((reply, ended), return_when=asyncio.FIRST_COMPLETED)
+            if not reply.done():  # it would never come
+                raise ray.exceptions.RayActorError
+            found: bytes = reply.result()
+        except asyncio.CancelledError:
+            ray.cancel(reference)
+            raise
+        finally:
+            ended.cancel()
+            reply.cancel()
+        return found
+
     async def _await_node(self, can: Callable[[Node], bool], key: str) -> Node:
         """Return a node for a call. Busy nodes are awaited without a limit, able ones for `WAIT_S`."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(None) as limit, self._changed:
                 while True:
+                    if self._ended.is_set():
+                        raise Unavailable(
+                            "The Ray node to which this process belongs has ended. Start it again,"
+                            " and go on with `peirce resume`."
+                        )
                     able = [node for node in self._nodes.values() if can(node)]
                     if (node := choose_node(able, key)) is not None:
                         node.running += 1
@@ -410,15 +439,3 @@ class RayService:
 
 def _itself(inputs: InputSet) -> InputSet:
     return inputs
-
-
-async def _await_reply(reference: Any) -> bytes:
-    """Return the reply of a call. If this is cancelled, the work on the node is cancelled too."""
-    import ray
-
-    try:
-        reply: bytes = await reference
-    except asyncio.CancelledError:
-        ray.cancel(reference)
-        raise
-    return reply

@@ -10,14 +10,20 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(request: pytest.FixtureRequest) -> Iterator[Any]:
     pytest.importorskip("ray", reason="NO RAY HERE: pip install 'peirce[cluster]'")
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_AUTH_MODE"] = "disabled"  # else it depends on whether this user has a token
     import ray
     from ray.cluster_utils import Cluster
 
     found = Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 0,
+            "include_dashboard": False,
+            "_system_config": getattr(request.module, "RAY_CONFIG", None),
+        },
     )
     for resources in ({"sandbox": 1}, {}):
         found.add_node(num_cpus=1, resources=resources)
