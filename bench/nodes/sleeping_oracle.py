@@ -57,16 +57,18 @@ def draw_batch(
 ) -> Batch:
     """Return a result in which a program gives every input back, or codes drawn from its source.
 
-    No two programs agree on the codes, so no hypothesis is redundant.
+    Half of the programs have a different code for each input, and half have a hundred codes. No two
+    programs agree on them, so no hypothesis is redundant.
     """
     none = np.zeros(0, np.uint8)
     if keep == "values":
         values = tuple({"value": one} for one in inputs.inputs)
         return Batch("ok", np.zeros(0, np.int64), none, values=values)
     digest = hashlib.sha256(source.encode()).digest()
-    codes = np.random.default_rng(list(digest[:8])).integers(
-        -(2**63), 2**63 - 1, len(inputs.inputs)
-    )
+    rng, count = np.random.default_rng(list(digest[:8])), len(inputs.inputs)
+    codes = rng.integers(-(2**63), 2**63 - 1, count)
+    if digest[8] % 2:
+        codes = codes[rng.integers(0, min(100, count), count)]
     return Batch("ok", codes, np.zeros(len(codes), np.uint8))
 
 
