@@ -39,6 +39,7 @@ AIM_FROM_MS = 50
 POOLS = ("local", "ray")
 KINDS = {"service": "request to a service", "sandbox": "run in the sandbox"}
 PART_CALLS = 200
+FIT_CALLS = 20
 BLOCK_MS = 300  # of work, in a block for each core
 NO_INPUTS = InputSet("none", ())
 # As large as a request of the search: eight pairs, the facts and the texts of some earlier answers.
@@ -106,7 +107,7 @@ def write_program(loops: int) -> str:
 
 
 async def find_programs(processes: int, work_ms: Sequence[float]) -> dict[float, Program]:
-    """Return programs that take about so many milliseconds in the sandbox of this machine.
+    """Return programs that take about so many milliseconds of CPU in the sandbox of this machine.
 
     From 50 ms on, they run on a whole sample space of 14,101 lists, else on its first 1,000.
     """
@@ -115,17 +116,16 @@ async def find_programs(processes: int, work_ms: Sequence[float]) -> dict[float,
     space = sample_space(0)
     few = InputSet("the first 1,000 lists", space.inputs[:1_000])
 
-    async def shortest_ms(loops: int, inputs: InputSet) -> float:
-        times = []
-        for _ in range(6):
-            start = time.perf_counter()
+    async def cpu_ms(loops: int, inputs: InputSet) -> float:
+        await apply(write_program(loops), "f", inputs, "codes")
+        before = read_cpu_times()
+        for _ in range(FIT_CALLS):  # the system counts in steps of 10 ms
             await apply(write_program(loops), "f", inputs, "codes")
-            times.append(time.perf_counter() - start)
-        return 1e3 * min(times)
+        return 1e3 * (read_cpu_times() - before).workers / FIT_CALLS
 
     async def fit(inputs: InputSet, wanted_ms: float) -> Program:
-        high = round(8e6 / len(inputs.inputs))
-        base_ms, high_ms = await shortest_ms(0, inputs), await shortest_ms(high, inputs)
+        high = round(4e6 / len(inputs.inputs))
+        base_ms, high_ms = await cpu_ms(0, inputs), await cpu_ms(high, inputs)
         loops = high * (wanted_ms - base_ms) / (high_ms - base_ms)
         return Program(write_program(max(0, round(loops))), inputs)
 
