@@ -12,7 +12,7 @@ writer: the commits a second of the thread that writes the store, alone (cluster
 
 The node has 1,000 cores by name, so that 1,000 sleeping workers fit; a part claims as many of them as it
 uses. By default there is a process for each core of this machine but one, which is left to the driver.
-Takes some seven minutes. On a machine with other work, wall times have the noise of that work; ratios of
+Takes some six minutes. On a machine with other work, wall times have the noise of that work; ratios of
 medians are of calls that were made in turns. Needs the extra `cluster`.
 """
 

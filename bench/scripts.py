@@ -54,7 +54,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "local.py": ("--rounds", "2"),
     "train.py": ("--examples", "96", "--repeats", "1"),
     "train_large.py": ("--updates", "3"),
-    "cluster.py": ("--rounds", "2", "--work-ms", "5", "50", "--problems", "2", "--sleepers", "100"),
+    "cluster.py": ("--rounds", "2", "--work-ms", "50", "--problems", "1", "--sleepers", "50"),
 }
 COMPARED: dict[str, tuple[str, ...]] = {
     "sandbox.py": ("--rounds", "2", "--backends", "process"),
