@@ -54,6 +54,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "local.py": ("--rounds", "2"),
     "train.py": ("--examples", "96", "--repeats", "1"),
     "train_large.py": ("--updates", "3"),
+    "cluster.py": ("--rounds", "2", "--work-ms", "50", "--problems", "1", "--sleepers", "50"),
 }
 COMPARED: dict[str, tuple[str, ...]] = {
     "sandbox.py": ("--rounds", "2", "--backends", "process"),
@@ -66,8 +67,9 @@ COMPARED: dict[str, tuple[str, ...]] = {
 NEEDS = {"hypobench_banks.py": "data/text"}
 # These measure nothing that `make bench` reports: parts of scripts, and what has a target of its own.
 PARTS = (
-    "abd_curve.py", "abd_instances.py", "beside_plain.py", "gear_store.py", "hypobench_curves.py",
-    "hypobench_page.py", "mutations.py", "scripts.py", "table.py",
+    "abd_curve.py", "abd_instances.py", "beside_plain.py", "cluster_driver.py", "cluster_overhead.py",
+    "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "mutations.py", "process_times.py",
+    "scripts.py", "table.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",

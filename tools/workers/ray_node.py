@@ -24,7 +24,7 @@ from ...records import (
 from .line_pool import LinePool
 from .outcomes import encode_outcome
 
-KEPT_INPUTS = 64  # input sets of a node
+KEPT_INPUTS = 1_000_000  # of all input sets of a node; a large sample space has 14,101
 NEEDS_INPUTS = b"!inputs"
 FAILED = b"!failed "
 
@@ -41,6 +41,7 @@ class NodeWorker:
 
     def __init__(self) -> None:
         self._inputs: OrderedDict[str, InputSet] = OrderedDict()
+        self._count = 0  # of inputs in all these sets
         self._oracles: dict[int, tuple[OracleKind, OpenOracle]] = {}
         self._pools: dict[int, LinePool] = {}
 
@@ -55,10 +56,12 @@ class NodeWorker:
         """
         found = sent if isinstance(sent, InputSet) else self._inputs.get(sent.digest)
         if found is not None:
-            self._inputs[found.digest] = found
+            if found.digest not in self._inputs:
+                self._inputs[found.digest] = found
+                self._count += len(found.inputs)
             self._inputs.move_to_end(found.digest)
-            while len(self._inputs) > KEPT_INPUTS:
-                self._inputs.popitem(last=False)
+            while self._count > KEPT_INPUTS and len(self._inputs) > 1:
+                self._count -= len(self._inputs.popitem(last=False)[1].inputs)
         return found
 
     async def open_oracle(self, number: int, kind: OracleKind, settings: OracleSettings) -> bytes:
