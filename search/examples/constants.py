@@ -66,8 +66,8 @@ def parts_of(
     kind = kind_of(inputs)
     if kind is not None:
         several = kind in (STRS, INTS, FLOATS) and len({len(one) for one in inputs}) == 1
-        price += ARGUMENTS if several else 0
-        yield kind, Expression(halves(price), tuple(inputs), text=text)
+        whole = price + (ARGUMENTS if several else 0)
+        yield kind, Expression(halves(whole), tuple(inputs), text=text)
     if all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1:
         for place in range(len(inputs[0])):
             yield from parts_of([one[place] for one in inputs], f"{text}[{place}]", price + 0.5)

@@ -82,18 +82,24 @@ class Problem:
         Raises:
             UnsupportedProblem: Two pairs contradict each other.
         """
-        if self.ranked is None:
-            self.ranked = list(self._search())
-        by_text = {one.text: one for one in self.ranked}
+        ranked = self.rank()
+        by_text = {one.text: one for one in ranked}
         known = [by_text[text] for text in earlier if text in by_text]
-        chosen = self.ranker.choose(self.ranked, known, skip)
+        chosen = self.ranker.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
-    def _search(self) -> list[Candidate]:
+    def rank(self) -> list[Candidate]:
         """Return the programs that are right on all pairs, by price.
 
-        The search looks at some pairs; those on which its best program is wrong are added.
+        Raises:
+            UnsupportedProblem: Two pairs contradict each other.
         """
+        if self.ranked is None:
+            self.ranked = self._search()
+        return self.ranked
+
+    def _search(self) -> list[Candidate]:
+        """Search with some of the pairs, and with those on which the best program is wrong."""
         pairs = _distinct(self.shown)
         some = pairs[:: max(1, len(pairs) // PAIRS)][:PAIRS]
         for _ in range(ROUNDS):
