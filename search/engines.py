@@ -18,8 +18,8 @@ from ..records import UsageError, registry
 from .novelty import Answer, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
-    "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
-    " of grids of colours to grids, rules about finite worlds (abd), and records or texts with a label"
+    "search knows programs from inputs to outputs, rules about finite worlds (abd), and sentences about"
+    " records or texts with a label"
 )
 _KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 

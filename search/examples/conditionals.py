@@ -13,6 +13,7 @@ CHOICE = Operation(
 )
 CHOICE_PRICE = 10  # half bits
 MAX_CONDITIONS = 400
+SERVED = 2  # pairs of each branch; one for a single pair would memorise it
 
 
 def choose_by_condition(
@@ -44,7 +45,7 @@ def choose_by_condition(
         if number == MAX_CONDITIONS or condition.price + CHOICE_PRICE > limit:
             break
         holds = sum(1 << k for k, v in enumerate(condition.values[: len(goals)]) if v)
-        if holds in (0, everywhere) or holds in tried:
+        if holds in tried or min(holds.bit_count(), (~holds & everywhere).bit_count()) < SERVED:
             continue
         tried.add(holds)
         yes = min(

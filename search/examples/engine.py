@@ -27,7 +27,7 @@ class Candidate:
         body = found.source()
         used = [line for word, line in IMPORTS.items() if word in body]
         imports = "".join(f"{line}\n" for line in used) + ("\n\n" if used else "")
-        self.text = f"{imports}def f(x):\n    return {body}\n"
+        self.text = f"{imports}def f(x):\n    return {body}"
         self.sentence = f"Returns {body}."
         self.cost = found.price / 2
         names: dict[str, Any] = {}

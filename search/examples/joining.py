@@ -15,7 +15,23 @@ JOIN = Operation("join", (STR, STR), STR, 1.5, lambda a, b: a + b, "{0:free} + {
 JOIN_PRICE = 3  # half bits
 PARTS_PER_EXPANSION = 8
 MAX_VISITS = 6  # of a place in the outputs
-CONSTANT, MARK, LETTER = 4, 4, 9  # half bits: of a constant, and of each of its characters
+CONSTANT, MARK, DIGIT, LETTER = (
+    4,
+    4,
+    7,
+    9,
+)  # half bits: of a constant, and of each of its characters
+
+
+def price_of_constant(value: object) -> int:
+    """Return the price of a constant, in half bits."""
+    if value is None or type(value) is bool:
+        return CONSTANT
+    return CONSTANT + sum(_price_of(c) for c in str(value))
+
+
+def _price_of(character: str) -> int:
+    return LETTER if character.isalpha() else DIGIT if character.isdigit() else MARK
 
 
 def join_parts(
@@ -88,7 +104,7 @@ def _constants_at(
         text = first[places[0] : end]
         if not all(goal.startswith(text, place) for goal, place in zip(goals, places, strict=True)):
             return
-        price += LETTER if text[-1].isalnum() else MARK
+        price += _price_of(text[-1])
         yield Expression(price, (text,) * len(goals), text=repr(text))
 
 

@@ -14,12 +14,13 @@ from .constants import kind_of
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
 from .grammar import BOOL, FLOAT, INT, INTS, STR, STRS
-from .joining import CONSTANT, LETTER, MARK, join_parts
+from .joining import join_parts, price_of_constant
 from .numbers import fit_numbers
 from .variation import vary
 
 IGNORED = 5  # half bits
 MAX_ARGUMENTS = 6  # a longer list is data
+LISTED = 8  # half bits: of an output in a list of them, besides itself
 MAX_DEPTH = 3
 MAX_FOUND = 60
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
@@ -73,7 +74,10 @@ class Search:
         return self._ranked()
 
     def _ranked(self) -> list[Expression]:
-        return sorted(self.found.values(), key=lambda one: one.price)
+        """Return the programs that are shorter than a list of the outputs, cheapest first."""
+        listed = sum(LISTED + price_of_constant(one) for one in self.outputs)
+        short = [one for one in self.found.values() if one.price < listed]
+        return sorted(short, key=lambda one: one.price)
 
     def _composed(self) -> Iterator[Expression]:
         """Yield programs for outputs that fall into parts."""
@@ -111,8 +115,8 @@ class Search:
         """Yield the constant output, if all outputs are equal."""
         first = self.outputs[0]
         if all(one == first and type(one) is type(first) for one in self.outputs):
-            text = repr(first)
-            yield Expression(CONSTANT + LETTER * len(text), (first,) * len(self.outputs), text=text)
+            price = price_of_constant(first)
+            yield Expression(price, (first,) * len(self.outputs), text=repr(first))
 
     def _fresh(self, bank: Bank) -> Iterator[Expression]:
         if self.kind is None:
@@ -141,11 +145,7 @@ class Search:
         assert self.kind is not None
         partial = [one for kind, one in bank.partial if kind == self.kind]
         constants = [
-            Expression(
-                CONSTANT + (LETTER if type(value) is str else MARK) * len(repr(value)),
-                (value,) * len(bank.inputs),
-                text=repr(value),
-            )
+            Expression(price_of_constant(value), (value,) * len(bank.inputs), text=repr(value))
             for value in {repr(one): one for one in self.outputs}.values()
         ]
         return sorted([*bank.of_kind(self.kind), *partial, *constants], key=lambda one: one.price)
