@@ -170,6 +170,7 @@ class SearchProposer:
         shown = [[o.input, o.output] for o in view.shown]
         request = {
             "shown": shown,
+            "family": view.family,
             "told": manner.facts(view.public, self.trade_off),
             "space": view.space.digest,
             "expansions": self.budget_expansions,

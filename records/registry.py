@@ -94,6 +94,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "grids": "search.grids.engine:ENGINE",
         "logic": "search.logic.engine:ENGINE",
         "text": "search.text.engine:ENGINE",
+        "examples": "search.examples.engine:ENGINE",  # takes all other pairs
     },
     "sandboxes": {
         "docker": "sandbox.backends.docker:open_backend",

@@ -18,8 +18,8 @@ from ..records import UsageError, registry
 from .novelty import Answer, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
-    "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
-    " of grids of colours to grids, rules about finite worlds (abd), and records or texts with a label"
+    "search knows programs from inputs to outputs, rules about finite worlds (abd), and sentences about"
+    " records or texts with a label"
 )
 _KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 
@@ -99,18 +99,20 @@ class SearchEngine:
         prepare_space: Function that converts a sample space into the form that the engine needs. A
             worker process calls this function once per sample space.
         create_problem: Function that creates the search for one problem.
+        family: The family whose hypotheses the engine writes; None for any.
     """
 
     name: str
     supports: SupportCheck
     prepare_space: SpacePreparer
     create_problem: ProblemFactory
+    family: str | None = None
 
 
-def find_engine(shown: list[list[Any]]) -> SearchEngine | None:
-    """Return the first engine that supports the pairs `shown`, or None if no engine does."""
+def find_engine(shown: list[list[Any]], family: str | None = None) -> SearchEngine | None:
+    """Return the first engine that supports the pairs `shown` of a family, or None if none does."""
     for engine in _engines():
-        if engine.supports(shown):
+        if (family is None or engine.family in (None, family)) and engine.supports(shown):
             return engine
     return None
 
@@ -141,8 +143,8 @@ class SearchService:
         """Return the next hypothesis for a problem, or improve a hypothesis.
 
         Args:
-            request: A mapping with the keys "shown" (the example pairs), "told" (public information
-                about the problem), "space" (the digest of the sample space), "inputs" (the inputs
+            request: A mapping with the keys "shown" (the example pairs), "family" (that of
+                the problem), "told" (public information about the problem), "space" (the digest of the sample space), "inputs" (the inputs
                 of the sample space, or None if the worker already has the inputs) and "expansions"
                 (the budget). To get the next hypothesis, add the keys "earlier" and "skip" of
                 `SearchedProblem.propose`. To improve a hypothesis, add the key "mend" with the text
@@ -156,7 +158,7 @@ class SearchService:
         """
         shown, digest = request["shown"], request["space"]
         try:
-            engine = find_engine(shown)
+            engine = find_engine(shown, request.get("family"))
         except UsageError as error:  # an engine of another package
             return {"reason": str(error)}
         if engine is None:

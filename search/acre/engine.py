@@ -148,7 +148,7 @@ class Problem:
         return self.scenes.table.predict(rule)
 
 
-ENGINE = SearchEngine("acre", supports, prepare_space, Problem)
+ENGINE = SearchEngine("acre", supports, prepare_space, Problem, "programs")
 
 
 # --- A rule as Python and as a sentence.

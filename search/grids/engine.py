@@ -218,4 +218,4 @@ class Problem:
         return candidate
 
 
-ENGINE = SearchEngine("grids", supports, prepare_space, Problem)
+ENGINE = SearchEngine("grids", supports, prepare_space, Problem, "programs")

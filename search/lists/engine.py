@@ -259,7 +259,7 @@ def _integers(value: Any) -> bool:
     return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
 
 
-ENGINE = SearchEngine("lists", supports, prepare_space, Problem)
+ENGINE = SearchEngine("lists", supports, prepare_space, Problem, "programs")
 
 
 # --- Programs that take long on some input of the space: one step makes a list as long as its

@@ -233,7 +233,7 @@ def describe_formula(formula: Formula) -> str:
     return f"x is abnormal where {format_infix(formula)}."
 
 
-ENGINE = SearchEngine("logic", supports, prepare_space, Problem)
+ENGINE = SearchEngine("logic", supports, prepare_space, Problem, "logic")
 
 
 # --- Repair: make a rule valid, cheaper and smaller.

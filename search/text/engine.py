@@ -114,7 +114,7 @@ def _write_rule(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> s
     return sentence
 
 
-ENGINE = SearchEngine("text", supports, prepare_space, Problem)
+ENGINE = SearchEngine("text", supports, prepare_space, Problem, "text")
 
 
 # --- Sentences about texts: phrases that decide the label, phrases that are weighed against each

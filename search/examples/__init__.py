@@ -1,0 +1,1 @@
+"""Search for programs over any JSON value: texts, numbers, truth values, null, lists and records."""

@@ -1,0 +1,121 @@
+"""Texts as outputs: the cheapest ways to put them together from expressions and constants."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+
+from ..budget import Budget
+from .expressions import UNDEFINED, Expression
+from .grammar import STR, Operation
+
+JOIN = Operation("join", (STR, STR), STR, 1.5, lambda a, b: a + b, "{0:free} + {1:free}", True)
+JOIN_PRICE = 3  # half bits
+PARTS_PER_EXPANSION = 8
+MAX_VISITS = 6  # of a place in the outputs
+CONSTANT, MARK, DIGIT, LETTER = (
+    4,
+    4,
+    7,
+    9,
+)  # half bits: of a constant, and of each of its characters
+
+
+def price_of_constant(value: object) -> int:
+    """Return the price of a constant, in half bits."""
+    if value is None or type(value) is bool:
+        return CONSTANT
+    return CONSTANT + sum(_price_of(c) for c in str(value))
+
+
+def _price_of(character: str) -> int:
+    return LETTER if character.isalpha() else DIGIT if character.isdigit() else MARK
+
+
+def join_parts(
+    goals: Sequence[str], parts: Iterable[Expression], limit: int, budget: Budget
+) -> Iterator[Expression]:
+    """Yield expressions whose values are the goals, joined from parts, cheapest first.
+
+    The search goes through tuples of places, one in each goal, from their beginnings to their ends.
+
+    Args:
+        goals: the shown outputs.
+        parts: expressions whose values are texts; their first values belong to the goals.
+        limit: the largest price, in half bits.
+        budget: a place that is left costs one expansion.
+    """
+    by_first: dict[str, list[Expression]] = {}
+    for one in parts:
+        if one.values[0] in goals[0]:
+            by_first.setdefault(one.values[0], []).append(one)
+    ends = tuple(map(len, goals))
+    order = count()
+    queue: list[tuple[int, int, tuple[int, ...], tuple[Expression, ...]]] = [
+        (0, next(order), (0,) * len(goals), ())
+    ]
+    visits: Counter[tuple[int, ...]] = Counter()
+    while queue:
+        price, _, places, joined = heapq.heappop(queue)
+        if places == ends and joined:
+            yield _as_expression(joined, price)
+            continue
+        visits[places] += 1
+        if visits[places] > MAX_VISITS:
+            continue
+        if not budget.charge(1 + _looked_at(goals[0], places[0], by_first) / PARTS_PER_EXPANSION):
+            return
+        for part in (
+            *_expressions_at(goals, places, by_first),
+            *_constants_at(goals, places, joined),
+        ):
+            total = price + part.price + (JOIN_PRICE if joined else 0)
+            if total <= limit:
+                after = tuple(p + len(v) for p, v in zip(places, part.values, strict=False))
+                heapq.heappush(queue, (total, next(order), after, (*joined, part)))
+
+
+def _looked_at(goal: str, begin: int, by_first: dict[str, list[Expression]]) -> int:
+    return sum(len(by_first.get(goal[begin:end], ())) for end in range(begin, len(goal) + 1))
+
+
+def _expressions_at(
+    goals: Sequence[str], places: tuple[int, ...], by_first: dict[str, list[Expression]]
+) -> Iterator[Expression]:
+    first, begin = goals[0], places[0]
+    for end in range(begin, len(first) + 1):
+        for one in by_first.get(first[begin:end], ()):
+            if any(one.values[: len(goals)]) and all(
+                goal.startswith(value, place)
+                for goal, value, place in zip(goals, one.values, places, strict=False)
+            ):
+                yield one
+
+
+def _constants_at(
+    goals: Sequence[str], places: tuple[int, ...], joined: tuple[Expression, ...]
+) -> Iterator[Expression]:
+    if joined and joined[-1].operation is None and joined[-1].text.startswith(("'", '"')):
+        return  # two constants are one
+    first, price = goals[0], CONSTANT
+    for end in range(places[0] + 1, len(first) + 1):
+        text = first[places[0] : end]
+        if not all(goal.startswith(text, place) for goal, place in zip(goals, places, strict=True)):
+            return
+        price += _price_of(text[-1])
+        yield Expression(price, (text,) * len(goals), text=repr(text))
+
+
+def _as_expression(parts: tuple[Expression, ...], price: int) -> Expression:
+    if len(parts) == 1:
+        return parts[0]
+    found = parts[0]
+    for part in parts[1:]:
+        values = tuple(
+            UNDEFINED if UNDEFINED in (a, b) else a + b
+            for a, b in zip(found.values, part.values, strict=False)
+        )
+        found = Expression(price, values, JOIN, (found, part))
+    return found

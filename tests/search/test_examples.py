@@ -1,0 +1,226 @@
+"""The embedded search on pairs of any JSON values: what it finds for everyday rules, that the source of
+each operation computes what the operation does, and awkward data.
+
+Internals: the grammar's rows are called directly, because a session shows only whole programs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import peirce
+import pytest
+from peirce.search.budget import Budget
+from peirce.search.engines import SearchService, find_engine
+from peirce.search.examples import bank, engine
+from peirce.search.examples.constants import parts_of
+from peirce.search.examples.expressions import Expression
+from peirce.search.examples.grammar import OPERATIONS, RAISED, STR, Operation
+from peirce.search.examples.search import Search
+
+BUDGET = 60_000
+Pair = tuple[Any, Any]
+
+# Of each kind: the shown pairs, and those that the first answer must be right on, too.
+KINDS: dict[str, tuple[list[Pair], list[Pair]]] = {
+    "initials": ([("Ada Lovelace", "AL"), ("Alan Turing", "AT")], [("Grace Brewster Hopper", "GBH")]),
+    "dates": ([("2024-03-15", "15/03/2024"), ("1999-12-01", "01/12/1999")], [("2010-07-30", "30/07/2010")]),
+    "day of the week": ([("2024-03-15", "Friday"), ("2024-03-16", "Saturday")], [("2024-03-20", "Wednesday")]),
+    "upper case": ([("abc", "ABC"), ("Hello you", "HELLO YOU")], [("x y", "X Y")]),
+    "slugs": ([("Hello World Again", "hello-world-again"), ("My First Post!", "my-first-post")], [("What, Now?", "what-now")]),
+    "last of a path": ([("a/b/c.txt", "c.txt"), ("x/yy.md", "yy.md")], [("p/q/r/s", "s")]),
+    "inserted text": ([("Doe", "Dear Doe,"), ("Lee", "Dear Lee,")], [("Ray Man", "Dear Ray Man,")]),
+    "celsius": ([(0, 32.0), (100, 212.0), (37, 98.6)], [(-40, -40.0), (20, 68.0)]),
+    "celsius, fractions": ([(0.0, 32.0), (100.0, 212.0), (36.6, 97.88)], [(20.0, 68.0)]),
+    "twice": ([(1, 2), (5, 10), (-3, -6)], [(40, 80)]),
+    "squares": ([(1, 1), (5, 25), (-3, 9)], [(12, 144)]),
+    "even": ([(1, False), (2, True), (7, False), (10, True), (0, True)], [(13, False), (44, True)]),
+    "over a bound": ([(3, False), (15, True), (9, False), (11, True), (10, False)], [(40, True), (1, False)]),
+    "rounded": ([(3.14159, 3.14), (2.71828, 2.72)], [(1.23456, 1.23)]),
+    "a field": ([({"name": "Ann", "age": 3}, "Ann"), ({"name": "Bob", "age": 5}, "Bob")], [({"name": "Cy", "age": 1}, "Cy")]),
+    "another record": (
+        [({"first": "Ann", "last": "Lee", "n": 1}, {"name": "Ann Lee", "n": 1}), ({"first": "Bob", "last": "Ray", "n": 4}, {"name": "Bob Ray", "n": 4})],
+        [({"first": "Cy", "last": "Oh", "n": 9}, {"name": "Cy Oh", "n": 9})],
+    ),
+    "a computed field": (
+        [({"price": 2, "count": 3}, {"total": 6}), ({"price": 5, "count": 4}, {"total": 20}), ({"price": 7, "count": 1}, {"total": 7})],
+        [({"price": 9, "count": 9}, {"total": 81})],
+    ),
+    "each in upper case": ([(["a", "b"], ["A", "B"]), (["xy"], ["XY"])], [(["p", "q", "r"], ["P", "Q", "R"])]),
+    "the long ones": ([(["apple", "fig", "banana"], ["apple", "banana"]), (["kiwi", "plum", "cherry"], ["cherry"])], [(["pear", "orange"], ["orange"])]),
+    "sorted": ([(["b", "a", "c"], ["a", "b", "c"]), (["z", "y"], ["y", "z"])], [(["n", "m"], ["m", "n"])]),
+    "names of records": ([([{"n": "a", "v": 1}, {"n": "b", "v": 2}], ["a", "b"]), ([{"n": "c", "v": 1}], ["c"])], [([{"n": "d", "v": 3}], ["d"])]),
+    "a total": ([([{"p": 2}, {"p": 3}], 5), ([{"p": 4}], 4), ([{"p": 1}, {"p": 1}, {"p": 7}], 9)], [([{"p": 10}, {"p": 5}], 15)]),
+    "means": ([([1.0, 2.0, 3.0], 2.0), ([4.0, 7.0], 5.5)], [([1.0, 1.0, 4.0], 2.0)]),
+    "null": ([("", None), ("5", 5), ("12", 12)], [("7", 7)]),
+    "two arguments": ([([3, 4], 12), ([5, 6], 30), ([2, 7], 14)], [([9, 9], 81)]),
+    "zeros in front": ([(5, "005"), (42, "042")], [(123, "123")]),
+    "not": ([(True, False), (False, True)], []),
+    "words": ([("a b c", 3), ("one", 1)], [("to be or not", 4)]),
+    "thousands": ([(1234567, "1,234,567"), (1000, "1,000")], [(99999, "99,999")]),
+}  # fmt: skip
+
+
+def search(pairs: list[Pair], expansions: float = BUDGET) -> list[engine.Candidate]:
+    problem = engine.Problem([list(pair) for pair in pairs], [], expansions)
+    return problem.rank()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_everyday_rule_is_the_first_answer(kind: str) -> None:
+    shown, others = KINDS[kind]
+    first = search(shown)[0]
+    assert first.is_consistent(shown)
+    assert first.is_consistent(others), first.text
+
+
+SAMPLES: list[
+    tuple[list[Any], int]
+] = [  # inputs, and up to which price expressions are drawn from them
+    (["Ada 12, Lee-3 <b>x</b>", "a-b", "07 07", ""], 13),
+    ([["Ann Lee", "n"], ["bob", "b"], ["x-n", "n"]], 14),
+    ([3, -12, 1250, 0], 15),
+    ([[4, 5], [7, 7], [-3, 40]], 15),
+    ([2.5, -0.125, 31.0], 14),
+    ([[1.5, 2.0], [0.5]], 13),
+    (["12.5", "7", "003"], 14),
+    ([["b a", "c", ""], ["z"]], 14),
+    ([[3, 1, 2], [5]], 14),
+    (["2024-03-15T10:45:00", "1999-12-01T00:05:00"], 16),
+    ([True, False], 14),
+    ([[1.5, 2.5], [4.0, 0.5]], 14),
+    ([["apple", "p"], ["bb", "b"], ["c-1", "c-1"], ["x p", "x"], ["pq", "q"], ["", "a"]], 14),
+    (["a-b", "b-a", "-b", "ab-ab-", "cab", "-", "bc-a", "-a-", "a", "a-"], 12),
+    ([[1, 1], [2, 3], [4, 4], [5, 1], [0, 7], [7, 0], [9, 9], [12, 4]], 13),
+    ([["a", "a"], ["ab", "a"], ["b", "ab"], ["xa", "a"], ["ax", "x"], ["q", "q"], ["axa", "a"]], 9),
+    ([[True, False], [True, True], [False, False], [False, True]], 12),
+]
+
+
+def test_the_source_of_each_operation_computes_what_its_function_does() -> None:
+    """On up to thirty expressions of each, on inputs of several kinds."""
+    checked: Counter[str] = Counter()
+    for inputs, price in SAMPLES:
+        some = bank.Bank(inputs, ["x"] * len(inputs), Budget(60_000))
+        while some.price < 2 * price and some.grow():
+            pass
+        names: dict[str, Any] = {"re": re, "datetime": datetime}
+        here: Counter[str] = Counter()
+        for one in (
+            e for levels in some.levels.values() for level in levels.values() for e in level
+        ):
+            if one.operation is None or here[one.operation.name] == 30:
+                continue
+            for given, value in zip(inputs, one.values, strict=False):
+                try:
+                    found = eval(one.source(), names, {"x": given})
+                except RAISED:
+                    found = bank.UNDEFINED
+                assert found == value or value is bank.UNDEFINED, one.source()
+            here[one.operation.name] += 1
+        checked += here
+    assert {row.name for row in OPERATIONS} == set(checked)
+
+
+def test_a_new_operation_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rows, of which each is used."""
+    rows = (
+        Operation("doubled", (STR,), STR, 3, lambda s: s + s, "{0} * 2", True),
+        Operation("hashed", (STR,), STR, 3, lambda s: hex(sum(map(ord, s)))[2:], "hex(sum(map(ord, {0:free})))[2:]"),
+        Operation("centred", (STR,), STR, 3, lambda s: s.center(9, "*"), '{0}.center(9, "*")'),
+    )  # fmt: skip
+    monkeypatch.setattr(bank, "OPERATIONS", (*OPERATIONS, *rows))
+    for row in rows:
+        pairs = [(text, row.function(text)) for text in ("ab", "cde", "fghij")]
+        assert search(pairs)[0].is_consistent([("xyz", row.function("xyz"))])
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("Straße", "STRASSE"), ("naïve", "NAÏVE")],
+        [("日本 東京", "東京"), ("中国 北京", "北京")],
+        [("👩‍👧 ok", "ok"), ("👍 yes", "yes")],
+        [("", ""), ("a", "a")],
+        [("only one", "one")],
+        [("a", None), ("b", None)],
+        [([1, "a", None], "a"), ([2, "b", True], "b")],
+        [({"a": [1, {"b": "x"}]}, "x"), ({"a": [2, {"b": "y"}]}, "y")],
+    ],
+)
+def test_awkward_pairs_have_an_answer(pairs: list[Pair]) -> None:
+    assert search(pairs)[0].is_consistent(pairs)
+
+
+def test_ten_thousand_pairs_are_all_reproduced() -> None:
+    """Also the few that differ from the others."""
+    pairs = [(f"item {n}", "none" if n == 7_777 else str(n)) for n in range(10_000)]
+    plain = [(given, out) for given, out in pairs if out != "none"]
+    assert search(plain)[0].is_consistent(plain)
+    assert all(one.is_consistent(pairs) for one in search(pairs))
+
+
+def test_contradictions_are_one_sentence() -> None:
+    service = SearchService()
+    request = {
+        "shown": [["a", 1], ["b", 2], ["a", 3]], "space": "s", "inputs": ["a", "b"], "expansions": 1_000,
+        "earlier": [], "skip": [], "family": "programs",
+    }  # fmt: skip
+    reason = "the input 'a' has two outputs, 1 and 3: no function has both"
+    assert service.propose(request) == {"reason": reason}
+
+
+def test_nothing_found_is_an_empty_list_within_the_budget() -> None:
+    pairs = [("qwe", "0x81"), ("rty", "zz9"), ("uio", "-..-"), ("pas", "\t7"), ("dfg", "Q q")]
+    shown = [list(pair) for pair in pairs]
+    found = Search(shown, 5_000)
+    found.run()
+    assert found.budget.spent < 3 * 5_000
+
+
+def test_the_search_is_the_same_however_often_it_runs() -> None:
+    for kind in ("slugs", "null", "another record"):
+        texts = [[one.text for one in search(KINDS[kind][0])] for _ in range(2)]
+        assert texts[0] == texts[1]
+
+
+def test_other_families_get_no_programs() -> None:
+    shown = [[{"text": "good"}, "pos"], [{"text": "bad"}, "neg"]]
+    names = {family: find_engine(shown, family) for family in ("programs", "text", "logic")}
+    assert [one and one.name for one in names.values()] == ["examples", "text", None]
+
+
+def test_parts_of_inputs_are_named_as_python_names_them() -> None:
+    inputs = [{"a": [1, "x"], "b": {"c": 2.0}}, {"a": [2, "y"], "b": {"c": 3.0}, "d": 0}]
+    parts = {one.text: one.values for _, one in parts_of(inputs)}
+    assert parts == {
+        "x['a'][0]": (1, 2), "x['a'][1]": ("x", "y"), "x['b']['c']": (2.0, 3.0),
+    }  # fmt: skip
+    assert isinstance(Expression(1, ("x",), text="x").source(), str)
+
+
+def test_a_session_answers_ordinary_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    rows = [
+        {"problem": kind, "input": given, "output": out, "split": split}
+        for kind in ("initials", "another record", "null", "twice")
+        for split, pairs in zip(("shown", "hidden"), KINDS[kind], strict=True)
+        for given, out in pairs
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    digests = set()
+    for workers in (1, 2):
+        store = tmp_path / f"{workers}.duckdb"
+        session = peirce.run(
+            "examples", data=path, model="search", max_answers=1, workers=workers, store=store
+        )
+        digests.add(session.digest)
+        assert session.status == "done"
+        listed = peirce.show(session.session, store=store)
+        assert [row.verdicts["accepted"] for row in listed] == [1] * 4
+    assert len(digests) == 1
