@@ -102,6 +102,35 @@ def run_session(name: str, options: list[str], store: Path, environment: dict[st
     return {**found, "wall_s": time.monotonic() - started}
 
 
+def kill_driver(
+    name: str,
+    options: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    draw: random.Random,
+    usual: float,
+) -> tuple[Path, float]:
+    """Kill the driver of a session in the middle, and return its store and the moment in seconds.
+
+    A session that ends before is run again and killed earlier.
+    """
+    command = [BIN / "peirce", "run", name, *options, "--model", "search", "--quiet"]
+    moment = draw.uniform(0.6, 0.95) * usual
+    while True:
+        store = folder / f"driver-{name}-{moment:.0f}.duckdb"
+        driver = subprocess.Popen(
+            [*command, "--store", store], env=environment, start_new_session=True,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            driver.wait(moment)
+        except subprocess.TimeoutExpired:
+            os.killpg(driver.pid, signal.SIGKILL)
+            driver.wait()
+            return store, moment
+        moment *= 0.7
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
     parser.add_argument("--shared", required=True, type=Path)
@@ -163,16 +192,7 @@ def main() -> None:
                 while len(cluster.raylets) < 4:
                     cluster.add()
             for name, options in sessions.items():
-                store = folder / f"driver-{name}.duckdb"
-                command = [BIN / "peirce", "run", name, *options, "--model", "search"]
-                moment = draw.uniform(0.6, 0.95) * usual[name]
-                driver = subprocess.Popen(
-                    [*command, "--store", store, "--quiet"], env=remote, start_new_session=True
-                )
-                time.sleep(moment)
-                alive = driver.poll() is None
-                os.killpg(driver.pid, signal.SIGKILL)
-                driver.wait()
+                store, moment = kill_driver(name, options, folder, remote, draw, usual[name])
                 started = time.monotonic()
                 ended = subprocess.run(
                     [BIN / "peirce", "resume", "last", "--store", store, "--json", "--quiet"],
@@ -181,8 +201,7 @@ def main() -> None:
                 if not ended.stdout:
                     raise SystemExit(f"{name}, resumed: {ended.stderr[-500:]}")
                 found = {**json.loads(ended.stdout), "wall_s": time.monotonic() - started}
-                state = "in the middle" if alive else "after its end"
-                note(name, f"driver killed at {moment:.0f} s {state}, resumed", found)
+                note(name, f"driver killed at {moment:.0f} s, resumed", found)
         finally:
             cluster.stop()
     raise SystemExit(not all(row["equal"] for row in rows))

@@ -62,6 +62,7 @@ def compiled(source: str):
 def engine_answer(view: View, budget: int = BUDGET, skip: tuple[str, ...] = ()) -> dict:
     request = {
         "shown": [[o.input, o.output] for o in view.shown],
+        "family": view.family,
         "space": view.space.digest,
         "inputs": view.space.inputs,
         "earlier": [h.text for e in view.past_answers for h in e.hypotheses],
@@ -139,6 +140,7 @@ def following(view: View, count: int) -> list[str]:
     engine, sources = SearchService(), []
     request = {
         "shown": [[o.input, o.output] for o in view.shown],
+        "family": view.family,
         "space": view.space.digest,
         "inputs": view.space.inputs,
         "skip": [],
@@ -182,9 +184,9 @@ def test_search_ends_as_exhausted_when_nothing_novel_is_left() -> None:
     assert len(sources) < 60
 
 
-def test_inputs_of_another_kind_end_as_exhausted() -> None:
-    view = View("p", "examples", "programs", (Observation("ab", "ba"),), {}, SPACE)
-    assert "list of integers" in engine_answer(view)["reason"]
+def test_pairs_that_a_family_does_not_know_end_as_exhausted() -> None:
+    view = View("p", "examples", "logic", (Observation("ab", "ba"),), {}, SPACE)
+    assert "rules about finite worlds" in engine_answer(view)["reason"]
 
 
 def replay_of(workers: int, order: list[int]) -> dict[int, str]:
