@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
+from ...tasks.io.dates import DATE_FORMS, is_date
 from .expressions import Expression
 from .grammar import (
     BOOL,
@@ -174,31 +174,23 @@ def _numbers(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[fl
     yield from prices.items()
 
 
-_FORMATS = (
-    "%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y%m%d", "%d %B %Y",
-    "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%H:%M",
-    "%H:%M:%S", "%I:%M %p", "%d/%m/%y", "%m/%d/%y",
-)  # fmt: skip
 _PIECES = ("%A", "%a", "%B", "%b", "%j", "%B %Y", "%b %Y", "%y")
 
 
 def _formats(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[str, float]]:
     """Yield forms of dates; none unless some form fits a part of all inputs."""
     columns = [column for column in zip(*(list(_texts(one)) for one in inputs), strict=False)]
-    fitting = [form for form in _FORMATS if any(_fits(column, form) for column in columns)]
+    fitting = [form for form in DATE_FORMS if any(_fits(column, form) for column in columns)]
     yield from ((form, 2.0) for form in fitting)
     if fitting:
         yield from (
-            (form, 2.0) for form in _FORMATS if _fits(outputs, form) and form not in fitting
+            (form, 2.0) for form in DATE_FORMS if _fits(outputs, form) and form not in fitting
         )
         yield from ((form, 3.0) for form in _PIECES)
 
 
 def _fits(values: Sequence[Any], form: str) -> bool:
-    try:
-        return all(datetime.strptime(value, form) for value in values)
-    except (TypeError, ValueError):
-        return False
+    return all(is_date(value, form) for value in values)
 
 
 def halves(bits: float) -> int:

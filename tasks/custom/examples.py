@@ -15,16 +15,15 @@ line and field (`io/bad_records.py`).
 field `y`. The fields for `problem` and `split` may be set in the same way. All other fields are
 then ignored.
 
-Problems whose inputs have the same type share a sample space S (the inputs to predict). S begins
-with the inputs of all these problems, each once. S includes the inputs of hidden pairs, but never
-their outputs. Then more inputs are added:
+A problem has a sample space S (the inputs to predict). Problems whose inputs are integers share one,
+and so do those whose inputs are lists of integers. S begins with the inputs of its problems, each once.
+S includes the inputs of hidden pairs, but never their outputs. Then more inputs are added:
 
 | inputs | added to S |
 |---|---|
 | lists of integers | 500 distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30); elements uniform between the smallest (at most 0) and the largest (at least 9) |
 | integers | the observed range, extended at both ends by its own width (at least 10): all integers of this range, or 5,000 distinct ones |
-| strings | 500 distinct strings of each length as for lists, of the observed characters |
-| all other types | nothing |
+| all other values | 2,000 values like the observed ones (similar_inputs.py) |
 """
 
 from __future__ import annotations
@@ -50,6 +49,8 @@ from ..io.json_text import SURROGATE_PATTERN, Unusable, parse_json, parse_litera
 from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
+from .similar_inputs import draw_like
+from .words import EQUALITY
 
 FILE_TYPES = ("jsonl", "json", "csv", "tsv")
 FILES = tuple(f"examples.{kind}{end}" for kind in FILE_TYPES for end in ("", ".gz"))
@@ -57,6 +58,8 @@ COLUMNS = ("problem", "input", "output", "split")
 SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False}
 PER_LENGTH = 500
 INTEGERS = 5_000
+SIMILAR = 2_000
+DIGITS = 12  # of fractions that must agree
 
 K = TypeVar("K", int, str)  # the place of a row
 _AMBIGUOUS = ("", " ", "=", "+", "-", "@")  # first characters of text in a cell
@@ -105,10 +108,10 @@ class Examples:
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return the sample space of each problem. Problems with inputs of the same type share a
-        sample space.
+        """Return the sample space of each problem. Problems whose inputs are integers share one, and
+        so do those whose inputs are lists of integers.
         """
-        kinds = [_kind(_inputs([problem])) for problem in problems]
+        kinds = [_kind(_inputs([problem])) or f"problem {problem.id}" for problem in problems]
         spaces: dict[str, InputSet] = {}
         for kind in dict.fromkeys(kinds):
             alike = [p for p, of in zip(problems, kinds, strict=True) if of == kind]
@@ -197,10 +200,26 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
             family=Examples.family,
             shown=tuple(some),
             hidden=tuple(hidden.get(name, ())),
+            public=_equality((*some, *hidden.get(name, ()))),
             group=name,
         )
         for name, some in shown.items()
     ]
+
+
+def _equality(pairs: Iterable[Observation]) -> dict[str, Json]:
+    """Return a rule by which fractions need not agree in digits that arithmetic does not determine."""
+    if any(type(number) is float for pair in pairs for number in _numbers(pair.output)):
+        return {EQUALITY: {"numbers": {"significant": DIGITS}}}
+    return {}
+
+
+def _numbers(value: Json) -> Iterator[Json]:
+    if isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(part)
+    else:
+        yield value
 
 
 def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]], bad: BadRecords) -> Iterator[Pair]:
@@ -373,11 +392,9 @@ def _is_integer(value: Json) -> bool:
 def _kind(inputs: Sequence[Json]) -> str:
     if all(_is_integer(value) for value in inputs):
         return "integers"
-    if all(type(value) is str for value in inputs):
-        return "strings"
     if all(isinstance(value, list) and all(map(_is_integer, value)) for value in inputs):
         return "lists of integers"
-    return "the inputs themselves"
+    return ""
 
 
 def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
@@ -391,11 +408,8 @@ def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
         items = [item for row in inputs for item in row]
         low, high = min(items, default=0), max(items, default=9)
         more = _by_length(rng, inputs, min(low, 0), max(high, 9))
-    elif kind == "strings":
-        letters = sorted({letter for text in inputs for letter in text})
-        if letters:
-            rows = _by_length(rng, inputs, 0, len(letters) - 1)
-            more = ("".join(letters[i] for i in row) for row in rows)
+    elif inputs:
+        more = draw_like(inputs, SIMILAR, rng)
     return drop_repeated([*inputs, *more])
 
 

@@ -7,8 +7,10 @@ Internals: the reader of CSV is called with one cell at a time.
 from __future__ import annotations
 
 import gzip
+import re
 import warnings
 import zlib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -211,10 +213,31 @@ def test_the_space_follows_the_type_of_the_inputs(tmp_path: Path) -> None:
     assert {v for row in lists for v in row} == set(range(-3, 41))
     integers = _space(tmp_path, "7", "3")
     assert integers[:2] == [7, 3] and sorted(integers) == list(range(-7, 18))
-    strings = _space(tmp_path, '"ab"', '"c"')
-    assert len(strings) > 300 and set("".join(strings)) == set("abc")  # type: ignore[arg-type]
-    assert _space(tmp_path, "[[1]]", '{"a": 1}', "[[1]]") == [[[1]], {"a": 1}]
-    assert _space(tmp_path, str(10**400), "1") == [10**400, 1]
+    texts = _space(tmp_path, '"Ada-12"', '"Bo-7"')
+    assert texts[:2] == ["Ada-12", "Bo-7"] and len(texts) > 1_000
+    alike = [text for text in texts if re.fullmatch(r"[A-Z][a-z]{0,3}-[0-9]{1,3}", str(text))]
+    assert len(alike) > 0.6 * len(texts)
+    dates = _space(tmp_path, '"2024-02-29"', '"1999-12-31"')
+    assert len(dates) > 1_000 and all(date.fromisoformat(str(one)) for one in dates)
+    records = _space(tmp_path, '{"a": 1, "b": [0.5]}', '{"a": 3, "b": []}')
+    assert all(type(row) is dict and list(row) == ["a", "b"] for row in records)
+    assert {type(row["a"]) for row in records} == {int}  # type: ignore[index]
+    assert {v for row in records for v in map(type, row["b"])} == {float}  # type: ignore[index]
+    arguments = _space(tmp_path, '["ab", 1]', '["c", 2]')
+    assert {tuple(map(type, row)) for row in arguments} == {(str, int)}  # type: ignore[arg-type, call-overload]
+    assert _space(tmp_path, "[[1]]", '{"a": 1}', "[[1]]")[:2] == [[[1]], {"a": 1}]
+    assert _space(tmp_path, str(10**400), "1")[:2] == [10**400, 1]
+    assert _space(tmp_path, "null") == [None]
+
+
+def test_fractions_need_not_agree_in_digits_that_arithmetic_does_not_determine(
+    tmp_path: Path,
+) -> None:
+    text = (
+        '{"problem": "c", "input": 37, "output": 98.6}\n{"problem": "n", "input": 1, "output": 2}\n'
+    )
+    fractions, whole = TASK.load(_file(tmp_path, "f.jsonl", text), None, 0)
+    assert fractions.public == {"equality": {"numbers": {"significant": 12}}} and whole.public == {}
 
 
 def test_the_space_is_seeded_and_has_no_input_twice(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_what_a_generator_makes_and_what_pairs_hold_counts_once_too(tmp_path):
     drawn = space_of(tmp_path, {"generate": many, "count": 120}).inputs
     assert len(set(drawn)) == len(drawn) == 120
     ((_, space),) = load(tmp_path, SHORT.replace("[3, 4]", "[1.0, 2], [true, 2], [a, 5]"))
-    assert space.inputs == (1, "a")
+    assert space.inputs[:2] == (1, "a") and len(set(space.inputs)) == len(space.inputs)
 
 
 def test_the_end_of_its_name_may_be_written_large(tmp_path, monkeypatch):
