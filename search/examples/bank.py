@@ -49,6 +49,26 @@ class Bank:
         for _, level in sorted(self.levels.get(kind, {}).items()):
             yield from level
 
+    def direct(self, kind: str) -> Iterator[Expression]:
+        """Yield the expressions of a kind that apply one operation to parts and constants.
+
+        Among many parts of an input, the enumeration by price may not get to them.
+        """
+        by_kind: dict[str, list[Expression]] = {}
+        for some in self._waiting.values():
+            for of, one in some:
+                by_kind.setdefault(of, []).append(one)
+        for operation in OPERATIONS:
+            if operation.gives != kind or len(operation.takes) > 2:
+                continue
+            for arguments in product(*(by_kind.get(of, ()) for of in operation.takes)):
+                if not self.budget.charge(1):
+                    return
+                values = self._evaluate(operation, arguments)
+                if values is not None:
+                    price = halves(operation.price) + sum(one.price for one in arguments)
+                    yield Expression(price, values, operation, arguments)
+
     def grow(self) -> bool:
         """Enumerate the expressions of the next price. Return whether the budget allows more."""
         self.price += 1

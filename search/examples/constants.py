@@ -26,6 +26,7 @@ from .grammar import (
 )
 
 ARGUMENTS = 2.0  # bits: to take a list of equal length in all inputs, likely arguments, as one
+MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
 _PATTERNS = (
@@ -91,9 +92,8 @@ def constants_of(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tupl
     yield from ((END, repr(value), price) for value, price in _ENDS)
     yield from ((END, repr(value), 3.0 + value / 4) for value in range(5, 13))
     yield from ((PATTERN, f'r"{value}"', price) for value, price in _PATTERNS)
-    for text, price in _separators(
-        [list(_texts(one)) for one in inputs], [list(_texts(one)) for one in outputs]
-    ):
+    texts = [[list(_texts(one)) for one in some] for some in (inputs, outputs)]
+    for text, price in _separators(*texts, outputs):
         yield SEP, repr(text), price
     yield from ((NUMBER, repr(value), price) for value, price in _numbers(inputs, outputs))
     yield from ((FORMAT, repr(form), price) for form, price in _formats(inputs, outputs))
@@ -110,7 +110,9 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _separators(inputs: list[list[str]], outputs: list[list[str]]) -> Iterator[tuple[str, float]]:
+def _separators(
+    inputs: list[list[str]], outputs: list[list[str]], answers: Sequence[Any]
+) -> Iterator[tuple[str, float]]:
     """Yield texts that may separate, be replaced or be looked for, with their prices.
 
     Those are single characters that are no letters or digits, runs of them, and words that all inputs
@@ -145,6 +147,11 @@ def _separators(inputs: list[list[str]], outputs: list[list[str]]) -> Iterator[t
         some = [word for word, count in words.items() if 1 < count < len(texts)]
         for word in some[:MAX_WORDS]:
             offer(word, 5.5)
+    if all(type(output) in (int, bool) for output in answers):
+        for letter in dict.fromkeys(
+            c for row in inputs for text in row for c in text if c.isalpha()
+        ):
+            offer(letter, 7.0 if type(answers[0]) is bool else 5.5)  # to count or to look for
     yield from prices.items()
 
 
@@ -162,16 +169,23 @@ def _common_end(texts: list[list[str]]) -> str:
 
 
 def _numbers(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[float, float]]:
-    prices: dict[float, float] = {n: 1.5 + n / 8 for n in range(11)} | {
-        100: 3.0,
-        12: 3.5,
-        60: 3.5,
-        1000: 3.5,
-    }
-    for value in (*inputs, *outputs):
+    """Yield small and usual numbers, and those of the task, which may be bounds."""
+    prices: dict[float, float] = {n: 1.5 + n / 8 for n in range(11)}
+    prices |= {100: 3.0, 12: 3.5, 60: 3.5, 1000: 3.5}
+    for value in (*_atoms(inputs), *_atoms(outputs)):
         if type(value) in (int, float) and value not in prices and abs(value) < 10**6:
             prices[value] = 6.0
+        if len(prices) == MAX_NUMBERS:
+            break
     yield from prices.items()
+
+
+def _atoms(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _atoms(part)
+    else:
+        yield value
 
 
 _PIECES = ("%A", "%a", "%B", "%b", "%j", "%B %Y", "%b %Y", "%y")

@@ -58,6 +58,9 @@ class Search:
         if self.kind is None:
             return self._ranked()
         bank = Bank([*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable)
+        for one in bank.direct(self.kind):
+            if one.values[: len(self.outputs)] == tuple(self.outputs):
+                self._add(one)
         joined_at = 0.0
         more = True
         while more and self.budget.left and not self._is_settled(bank.price):
