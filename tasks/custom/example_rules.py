@@ -16,9 +16,54 @@ from ...records import Json
 SHOWN, HIDDEN = 8, 6  # pairs of a problem
 _DRAWS = 60  # inputs that are drawn until enough of them are different
 
-FIRST = "Ada Alan Grace Edsger Barbara Donald Frances John Radia Tim Hedy Linus Margaret Niklaus Ken".split()
-LAST = "Lovelace Turing Hopper Dijkstra Liskov Knuth Allen McCarthy Perlman Lee Lamarr Torvalds Hamilton".split()
-NOUNS = "river stone cloud lamp garden winter harbor engine mirror paper signal anchor market window".split()
+FIRST = [
+    "Ada",
+    "Alan",
+    "Grace",
+    "Edsger",
+    "Barbara",
+    "Donald",
+    "Frances",
+    "John",
+    "Radia",
+    "Tim",
+    "Hedy",
+    "Linus",
+    "Margaret",
+    "Niklaus",
+    "Ken",
+]
+LAST = [
+    "Lovelace",
+    "Turing",
+    "Hopper",
+    "Dijkstra",
+    "Liskov",
+    "Knuth",
+    "Allen",
+    "McCarthy",
+    "Perlman",
+    "Lee",
+    "Lamarr",
+    "Torvalds",
+    "Hamilton",
+]
+NOUNS = [
+    "river",
+    "stone",
+    "cloud",
+    "lamp",
+    "garden",
+    "winter",
+    "harbor",
+    "engine",
+    "mirror",
+    "paper",
+    "signal",
+    "anchor",
+    "market",
+    "window",
+]
 MARKS = "-_/:;,|."
 
 

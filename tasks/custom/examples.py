@@ -49,6 +49,7 @@ from ..io.json_text import SURROGATE_PATTERN, Unusable, parse_json, parse_litera
 from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
+from .example_rules import KINDS, SHOWN, apply_rule, plant
 from .similar_inputs import draw_like
 from .words import EQUALITY
 
@@ -72,7 +73,9 @@ class Examples:
 
     name = "examples"
     family = "programs"
-    about = "your own input/output pairs, from JSONL, JSON or CSV (needs --data)"
+    about = (
+        "your own input/output pairs, from JSONL, JSON or CSV (--data), or generated everyday rules"
+    )
     takes = (
         'your pairs: JSONL, {"input": …, "output": …} a line, a JSON list of such, or a CSV or TSV with'
         " columns input and output; problem and split may stand beside them"
@@ -100,8 +103,14 @@ class Examples:
         return observations_.choose_observations(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Raise UsageError, because this task cannot generate problems."""
-        raise UsageError("task 'examples' has no generator; give your pairs with --data FILE")
+        """Generate `count` problems with everyday rules (example_rules.py), each of the next kind.
+
+        Raises:
+            UsageError: `count` is below 1.
+        """
+        if count < 1:
+            raise UsageError(f"problems is {count}: it must be at least 1")
+        return [_generated(seed, index) for index in range(count)]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space of one problem, which contains the inputs to predict."""
@@ -118,6 +127,23 @@ class Examples:
             rows = _space(kind, _inputs(alike), seed)
             spaces[kind] = InputSet(f"examples space of {kind}, seed {seed}", tuple(rows))
         return [spaces[kind] for kind in kinds]
+
+
+def _generated(seed: int, index: int) -> Problem:
+    kind = list(KINDS)[index % len(KINDS)]
+    rule, inputs = plant(kind, random.Random(f"examples problem {seed} {index}"))
+    pairs = tuple(Observation(value, apply_rule(rule, value)) for value in inputs)
+    name = f"gen{seed}-{index}"
+    return Problem(
+        id=name,
+        task=Examples.name,
+        family=Examples.family,
+        shown=pairs[:SHOWN],
+        hidden=pairs[SHOWN:],
+        public=_equality(pairs),
+        secret={"rule": f"def f(x):\n    return {rule}", "kind": kind},
+        group=name,
+    )
 
 
 # --- files ------------------------------------------------------------------------

@@ -92,6 +92,7 @@ def request(
     own = [[one.as_json(), name] for one in worlds for name in one.names]
     return {
         "shown": shown,
+        "family": "logic",
         "told": {"theory": theory.as_json() | {"regime": regime}, "trade_off": ""},
         "space": "own",
         "inputs": own if inputs is None else list(inputs),

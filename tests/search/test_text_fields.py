@@ -302,7 +302,7 @@ def test_few_rows_of_one_label_are_exhausted_without_a_warning(recwarn):
 def test_the_engine_serves_records_and_no_worlds():
     asked = {
         "shown": [[{"domain": ["a"], "x": 1}, "yes"]], "space": "d", "inputs": [],
-        "expansions": 100, "told": PUBLIC, "earlier": [], "skip": [],
+        "expansions": 100, "told": PUBLIC, "earlier": [], "skip": [], "family": "text",
     }  # fmt: skip
     assert "reason" in SearchService().propose(asked)
     asked["shown"] = [[{"grade": "A"}, "yes"], [{"grade": "B"}, "no"]]

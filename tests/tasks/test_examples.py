@@ -10,12 +10,14 @@ import gzip
 import re
 import warnings
 import zlib
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import load_problems
+from peirce.tasks.custom.example_rules import KINDS
 from peirce.tasks.custom.examples import TASK
 from peirce.tasks.io.files import read_csv
 
@@ -196,9 +198,22 @@ def test_a_packed_file_that_is_cut_off_names_the_line(tmp_path: Path, name: str)
             TASK.load(str(path), None, 0)
 
 
-def test_without_data_there_is_nothing_to_generate() -> None:
-    with pytest.raises(UsageError, match="--data"):
-        load_problems("examples")
+def test_everyday_rules_of_all_kinds_are_generated() -> None:
+    problems = TASK.generate(2 * len(KINDS), 5)
+    assert [one.secret["kind"] for one in problems] == 2 * list(KINDS)
+    assert [one.digest for one in problems] == [
+        one.digest for one in TASK.generate(len(problems), 5)
+    ]
+    assert {one.digest for one in problems}.isdisjoint(one.digest for one in TASK.generate(30, 6))
+    for problem in problems:
+        names: dict[str, Any] = {"datetime": datetime}
+        exec(problem.secret["rule"], names)
+        pairs = problem.shown + problem.hidden
+        assert [names["f"](pair.input) for pair in pairs] == [pair.output for pair in pairs]
+        assert len({repr(pair.output) for pair in problem.shown}) > 1
+        assert len({repr(pair.input) for pair in pairs}) == len(pairs)
+    with pytest.raises(UsageError, match="at least 1"):
+        TASK.generate(0, 0)
 
 
 def _space(tmp_path: Path, *inputs: str, seed: int = 0) -> list[object]:
