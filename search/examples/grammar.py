@@ -90,6 +90,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("run", (STR, PATTERN, INDEX), STR, 2.5, lambda s, p, i: re.findall(p, s)[i], "re.findall({1:free}, {0:free})[{2:free}]"),
     Operation("after", (STR, SEP), STR, 2.5, lambda s, d: s.split(d, 1)[1], "{0}.split({1:free}, 1)[1]"),
     Operation("before_last", (STR, SEP), STR, 3, lambda s, d: s.rsplit(d, 1)[-2], "{0}.rsplit({1:free}, 1)[-2]"),
+    Operation("field_n", (STR, SEP, INT), STR, 3, lambda s, d, n: s.split(d)[n], "{0}.split({1:free})[{2:free}]"),
     Operation("character", (STR, INDEX), STR, 2, lambda s, i: s[i], "{0}[{1:free}]"),
     Operation("cut_to", (STR, END), STR, 2.5, lambda s, n: s[:n], "{0}[:{1:free}]"),
     Operation("cut_from", (STR, END), STR, 2.5, lambda s, n: s[n:], "{0}[{1:free}:]"),

@@ -15,7 +15,7 @@ from typing import Any
 
 import peirce
 import pytest
-from peirce.search.budget import Budget
+from peirce.search.budget import STANDARD, Budget
 from peirce.search.engines import SearchService, find_engine
 from peirce.search.examples import bank, engine
 from peirce.search.examples.constants import parts_of
@@ -100,6 +100,20 @@ SAMPLES: list[
     ([["a", "a"], ["ab", "a"], ["b", "ab"], ["xa", "a"], ["ax", "x"], ["q", "q"], ["axa", "a"]], 9),
     ([[True, False], [True, True], [False, False], [False, True]], 12),
 ]
+
+
+PAGE = (Path(__file__).parents[2] / "docs/explanation/search.md").read_text("utf-8")
+ROWS = re.findall(r"^\| (`.+` → `.+`) \| `(.+)` \|$", PAGE, re.M)
+
+
+@pytest.mark.parametrize(("pairs", "program"), ROWS)
+def test_the_first_answers_on_the_page_are_those_of_the_search(pairs: str, program: str) -> None:
+    shown = [tuple(map(json.loads, pair.strip("`").split("` → `"))) for pair in pairs.split("; `")]
+    assert search(shown, STANDARD)[0].text.endswith(f"\n    return {program}")
+
+
+def test_the_page_has_examples() -> None:
+    assert len(ROWS) > 10
 
 
 def test_the_source_of_each_operation_computes_what_its_function_does() -> None:
