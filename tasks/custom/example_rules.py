@@ -271,7 +271,7 @@ def _each(rng: random.Random) -> tuple[str, Draw]:
     return rule, lambda r: [_pick(NOUNS, r) for _ in range(_between(1, 5, r))]
 
 
-def _some(rng: random.Random) -> tuple[str, Draw]:
+def _filtered(rng: random.Random) -> tuple[str, Draw]:
     rule = _pick(
         (
             "[one for one in x if len(one) > 5]",
@@ -335,6 +335,6 @@ KINDS: dict[str, Callable[[random.Random], tuple[str, Draw]]] = {
     "fields": _field, "insertions": _inserted, "digits": _digits, "replacements": _replaced,
     "counts": _counted, "lines": _scaled, "fractions": _fraction, "truth values": _truth,
     "tests of texts": _truth_of_text, "record fields": _picked_fields, "computed records": _computed_fields,
-    "list elements": _each, "parts of lists": _some, "lists of records": _column, "null": _missing,
+    "list elements": _each, "parts of lists": _filtered, "lists of records": _column, "null": _missing,
     "arguments": _arguments, "numbers as texts": _padded,
 }  # fmt: skip

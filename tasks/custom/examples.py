@@ -125,7 +125,10 @@ class Examples:
         for kind in dict.fromkeys(kinds):
             alike = [p for p, of in zip(problems, kinds, strict=True) if of == kind]
             rows = _space(kind, _inputs(alike), seed)
-            spaces[kind] = InputSet(f"examples space of {kind}, seed {seed}", tuple(rows))
+            name = (
+                kind if _kind(_inputs(alike)) else "similar inputs"
+            )  # a file's name shapes no digest
+            spaces[kind] = InputSet(f"examples space of {name}, seed {seed}", tuple(rows))
         return [spaces[kind] for kind in kinds]
 
 

@@ -137,7 +137,6 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
         (["run", "examples", "--judge-model", "x"], "unknown model 'x'"),
         (["run", "examples", "--seed", "x"], "--seed"),
         (["run", "examples", "--data", "absent.jsonl"], "absent.jsonl"),
-        (["run", "examples"], "--data"),
         (["rnu"], "run"),
         (["import", "answers.jsonl", "--task", "examples"], "--data"),
         (["export", "--format", "xml"], "parquet"),

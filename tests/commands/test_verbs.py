@@ -96,7 +96,7 @@ def test_two_runs_of_one_seed_have_one_digest_wherever_the_data_lie(setting, tmp
 
 
 def test_names_packing_and_place_of_files_do_not_shape_the_digest(setting, tmp_path):
-    """All inputs are nested lists, of which S is made alone: `--space` can hold the same S."""
+    """`--space` holds the same S."""
     pairs = [{"problem": "p", "input": [[n], [n + 1]], "output": [[n + 1]]} for n in range(4)]
     text = "".join(json.dumps(pair) + "\n" for pair in pairs)
     folder = tmp_path / "folder"
@@ -104,7 +104,7 @@ def test_names_packing_and_place_of_files_do_not_shape_the_digest(setting, tmp_p
     for name in ("examples.jsonl", "renamed.txt", "folder/examples.jsonl", "folder/other.csv"):
         (tmp_path / name).write_text(text)
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(text.encode()))
-    (tmp_path / "s.jsonl").write_text("".join(f"{json.dumps(p['input'])}\n" for p in pairs))
+    peirce.tasks_space("examples", tmp_path / "s.jsonl", data=tmp_path / "examples.jsonl")
     shown = json.dumps({"p": [[pair["input"], pair["output"]] for pair in pairs]})
     (tmp_path / "shown.json").write_text(shown)
     plain = {
