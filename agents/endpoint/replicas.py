@@ -42,11 +42,17 @@ def split_servers(settings: ChatSettings) -> list[ChatSettings]:
     """Return the settings of each server that a model string names.
 
     Raises:
-        UsageError: The string names a server twice.
+        UsageError: The string names a server twice, or is not written as a list of servers.
     """
     addresses, mark, name = settings.model.partition("#")
+    if not addresses.startswith(("http://", "https://")):
+        return [settings]
     urls = _NEXT_SERVER.split(addresses)
-    if len(urls) == 1 or not addresses.startswith(("http://", "https://")):
+    if any("," in url or " " in url for url in urls) or re.search(r", *https?://", name):
+        raise UsageError(
+            "several servers of one model are written as http://a:8000/v1,http://b:8000/v1#NAME"
+        )
+    if len(urls) == 1:
         return [settings]
     plain = [url.rstrip("/") for url in urls]
     if twice := next((url for url in plain if plain.count(url) > 1), None):

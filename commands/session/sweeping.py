@@ -23,11 +23,12 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, Unpack
 
-from ...config import DataConfig
-from ...records import DataError, Interrupted, Json, PeirceError, digest_of
+from ...config import DataConfig, RunConfig
+from ...records import DataError, Interrupted, Json, PeirceError, UsageError, digest_of
 from ...records.settings import suggest_name
 from ...reports import default_evaluation, evaluate_session
 from ...reports.files import sweep_tables, writing
@@ -117,6 +118,12 @@ def read_sweep(file: str | Path) -> list[Combination]:
             raise DataError(f"{file}: {name} in [sweep] has no value")
         if name in fixed:
             raise DataError(f"{file}: {name} is set twice, in [sweep] and in [settings]")
+    if "store" in fixed or "store" in values:
+        raise DataError(f"{file}: the store is set with --store, not in the file")
+    if any(not isinstance(one, str) for one in values.get("task", [fixed.get("task", "")])):
+        raise DataError(f"{file}: a task must be a text")
+    if prod(map(len, values.values())) > 100 * MAX_SESSIONS:
+        raise DataError(f"{file}: it has more than {100 * MAX_SESSIONS:,} combinations")
     for skip in skips:
         for key in skip:
             if _name(key) not in values:
@@ -152,6 +159,7 @@ def plan_sessions(
         PeirceError: a combination is invalid; the message names it.
     """
     loaded: dict[str, ChosenProblems] = {}
+    by_key: dict[str, Combination] = {}
     for one in combinations:
         options = {**one.options, **overrides}
         task = options.pop("task")
@@ -167,13 +175,29 @@ def plan_sessions(
         except PeirceError as error:
             raise type(error)(f"{one}: {error}") from error
         parts = {
-            name: part
+            name: chosen
             for name, part in plan.operational["config"].items()
-            if name not in NOT_IN_KEY
+            if name not in NOT_IN_KEY and (chosen := _without_defaults(plan.config, name, part))
         }
         spaces = [[problem.digest, space.digest] for problem, space in plan.chosen.pairs]
         model = plan.operational["model"]
-        yield PlannedSession(one, plan, digest_of([plan.settings, parts, model, spaces]))
+        key = digest_of([plan.settings, parts, model, spaces])
+        if by_key.setdefault(key, one) is not one:
+            raise UsageError(
+                f"{by_key[key]} and {one} are the same session: a budget, a cluster, workers and a"
+                " sandbox do not distinguish sessions; set them under [settings]"
+            )
+        yield PlannedSession(one, plan, key)
+
+
+def _without_defaults(config: RunConfig, name: str, part: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the settings of a part of the configuration that are not written-out defaults."""
+    fields = type(getattr(config, name)).model_fields
+    return {
+        key: value
+        for key, value in part.items()
+        if key not in fields or value != fields[key].get_default(call_default_factory=True)
+    }
 
 
 def _load(task: str, data: DataConfig, loaded: dict[str, ChosenProblems]) -> ChosenProblems:
@@ -290,8 +314,15 @@ def _run_session(
             with open_for_reading(path) as store:
                 record = store.session(session)
             failed = record["status"] == "failed" or record.get("problems_failed")
-            if record["status"] in ("interrupted", "running") or (failed and retry_failed):
-                resume(session, retry_failed=retry_failed, on_event=on_event, **overrides)
+            budget = one.plan.config.budget.explicit_values()
+            raised = record["status"] == "budget" and budget != (record.get("spending") or {})
+            if (
+                raised
+                or record["status"] in ("interrupted", "running")
+                or (failed and retry_failed)
+            ):
+                options: dict[str, Any] = {**budget, **overrides}
+                resume(session, retry_failed=retry_failed, on_event=on_event, **options)
     except Interrupted:
         raise
     except PeirceError as error:

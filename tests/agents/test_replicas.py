@@ -247,6 +247,10 @@ def test_settings_name_all_servers_and_the_key_is_sent_to_each(
         ("http://a:1/v1,http://u:p@b:1/v1#m", "a URL without credentials"),
         ("http://a:1/v1,http://b:1/v1", "names no model"),
         ("http://a:1/v1,http://#m", "not a URL"),
+        ("http://a:1/v1, http://b:1/v1#m", "are written as http://a:8000/v1,"),
+        ("http://a:1/v1,127.0.0.1:2/v1#m", "are written as http://a:8000/v1,"),
+        ("http://a:1/v1,#m", "are written as http://a:8000/v1,"),
+        ("http://a:1/v1#m,http://b:1/v1#m", "are written as http://a:8000/v1,"),
     ],
 )
 def test_a_wrong_list_of_servers_is_one_sentence(model: str, why: str) -> None:

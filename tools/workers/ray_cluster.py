@@ -78,6 +78,7 @@ class RayWorkers:
         self._numbers = count(1)
         self._changed = asyncio.Condition()
         self._watch: asyncio.Task[None] | None = None
+        self._missing: dict[Callable[[Node], bool], float] = {}  # since when no node can
         self._ended = asyncio.Event()  # whether the node of this process has left the cluster
 
     # --- Nodes ---
@@ -367,9 +368,11 @@ class RayWorkers:
                         node.running += 1
                         return node
                     if able:
+                        self._missing.pop(can, None)
                         limit.reschedule(None)
-                    elif limit.when() is None:
-                        limit.reschedule(loop.time() + WAIT_S)
+                    else:  # all calls give up together, instead of each after its own wait
+                        since = self._missing.setdefault(can, loop.time())
+                        limit.reschedule(since + WAIT_S)
                     await self._changed.wait()
         except TimeoutError:
             raise Unavailable(f"The cluster had no node for this work for {WAIT_S:g} s.") from None
@@ -427,7 +430,7 @@ class RayService:
                 self._number, self._module, processes, key, request, stand_in(space)
             )
 
-        found = parse_strictly(await self._cluster.call(send, lambda node: True, key))
+        found = parse_strictly(await self._cluster.call(send, _any_node, key))
         if type(found) is not dict:
             raise Unavailable("A node returned a malformed reply.")
         return found
@@ -435,6 +438,10 @@ class RayService:
     async def close(self) -> None:
         """Stop the processes on every node."""
         await self._cluster.close_part(self._number)
+
+
+def _any_node(node: Node) -> bool:
+    return True
 
 
 def _itself(inputs: InputSet) -> InputSet:

@@ -14,6 +14,7 @@ from ...records import PeirceError, Unavailable
 from .node import SANDBOX
 
 ANSWER_S = 60.0  # for the cluster to answer
+NO_CLUSTER = "Could not find any running Ray instance"
 
 
 def lost_errors() -> tuple[type[BaseException], ...]:
@@ -102,10 +103,15 @@ def _connect(address: str) -> None:
         if address != "ray":
             ray.init(address, **quiet)
             return
-        with suppress(ConnectionError):
+        try:
             ray.init("auto", **quiet)
             return
+        except ConnectionError as error:
+            # A cluster that runs and cannot be reached must not be replaced by another in silence.
+            if "RAY_ADDRESS" in os.environ or NO_CLUSTER not in str(error):
+                raise
         ray.init("local", resources={SANDBOX: 1}, include_dashboard=False, **quiet)
     except (ConnectionError, RuntimeError, TimeoutError) as error:
         first = str(error).strip().split("\n")[0]
-        raise Unavailable(f"The Ray cluster at {address!r} cannot be reached: {first}") from error
+        place = os.environ.get("RAY_ADDRESS", address) if address == "ray" else address
+        raise Unavailable(f"The Ray cluster at {place!r} cannot be reached: {first}") from error

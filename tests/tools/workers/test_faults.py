@@ -22,7 +22,7 @@ from typing import Any
 
 import peirce
 import pytest
-from peirce.records import Apply, InputSet, Limits, OracleSettings
+from peirce.records import Apply, InputSet, Limits, OracleSettings, Unavailable
 from peirce.store import Store
 from peirce.tools.execute import EXECUTE
 from peirce.tools.workers import open_workers
@@ -173,6 +173,23 @@ def test_keyed_requests_go_to_one_node_and_move_only_when_it_is_lost(
     without = {key: choose_node(nodes[1:], key) for key in keys}
     moved = [key for key in keys if without[key] is not chosen[key]]
     assert moved == [key for key in keys if chosen[key] is nodes[0]]
+
+
+def test_without_a_node_all_calls_give_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peirce.tools.workers.ray_cluster.WAIT_S", 0.5)
+
+    async def wait() -> list[float]:
+        workers, loop = RayWorkers(), asyncio.get_running_loop()
+        waited = []
+        for _ in range(2):
+            begin = loop.time()
+            with pytest.raises(Unavailable, match="had no node for this work"):
+                await workers.call(lambda node, stand_in: None, bool)
+            waited.append(loop.time() - begin)
+        return waited
+
+    first, second = asyncio.run(wait())
+    assert first >= 0.4 and second < 0.25
 
 
 def test_after_a_late_duplicate_a_session_has_each_call_once_and_its_digest(
