@@ -137,7 +137,8 @@ class _Merge:
             problems = self._count_differing(
                 kind, "problem", "problem, ordinal, digest, space", key
             )
-            if any((*settings, *problems)) or (newer and older):
+            verdicts = self._count_differing(kind, "verdict", "*", key)
+            if any((*settings, *problems)) or (newer and older) or all(verdicts):
                 raise StoreError(
                     f"the session {key} of {self.source} and that of {self.target} are different:"
                     " both went on, or one was changed; leave one of the stores out"

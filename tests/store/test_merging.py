@@ -14,6 +14,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import peirce
 import pytest
 from peirce.records import StoreError, UsageError
@@ -125,6 +126,26 @@ def _answered_differently(session: str, text: str) -> Any:
     row = (session, "gen7-0", f"step/9/{text}", "model", "0", "{}", f'"{text}"', "{}",
            0, 0, 0, 0, 0.0, 0, 0.0, "")  # fmt: skip
     return Change({"call": [row]})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE verdict SET verdict = 'malformed'",
+        "UPDATE session SET settings = replace(settings, 'list_functions', 'acre')",
+        "UPDATE problem SET digest = 'x' || digest",
+    ],
+)
+def test_a_copy_that_was_changed_is_refused_in_either_order(
+    stores: list[Path], tmp_path: Path, change: str
+) -> None:
+    changed = tmp_path / "changed.duckdb"
+    shutil.copy(stores[0], changed)
+    with duckdb.connect(changed) as opened:
+        opened.execute(change)
+    for order in ((stores[0], changed), (changed, stores[0])):
+        with pytest.raises(StoreError, match="one was changed"):
+            peirce.merge_stores(tmp_path / f"out-{order[0].stem}.duckdb", *order)
 
 
 def test_a_store_that_is_being_written_is_refused_with_its_process(
