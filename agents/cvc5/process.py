@@ -7,7 +7,9 @@ limit. The limit on CPU time ends it if the parent is gone: a solver at work rea
 
 from __future__ import annotations
 
+import math
 import resource
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -18,6 +20,8 @@ from cvc5 import Kind
 from ...tools.line_process import serve
 from .translation import Untranslatable, program_of
 
+SPARE_S = 5  # of CPU time, in which the parent kills the process
+
 
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a request.
@@ -26,7 +30,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         request: Empty, to learn when the process is ready, or a mapping with the keys "types" (of
             the arguments, then of the result: "str", "int" or "bool"), "pairs" ([arguments, result]),
             "arguments" (their Python texts), "texts" and "numbers" (the constants), "earlier" (the
-            programs that are not given again), "memory_mb" and "cpu_s".
+            programs that are not given again), "memory_mb" and "seconds".
 
     Returns:
         {"ready": True}, or a mapping with the keys "source" (a Python program) and "term" (as text
@@ -34,11 +38,9 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not request:
         return {"ready": True}
-    _set_limits(request["memory_mb"], request["cpu_s"])
+    _set_limits(request["memory_mb"], math.ceil(request["seconds"]) + SPARE_S)
     earlier = {text.strip() for text in request["earlier"]}
-    # An answer that unifies partial programs comes soon, but there is only one.
-    solver = _new_solver(several=bool(earlier))
-    for solution in _solutions(solver, request, several=bool(earlier)):
+    for solver, solution in _solutions(request):
         with suppress(Untranslatable):
             source = program_of(solution, request["arguments"], solver.simplify)
             if source.strip() not in earlier:
@@ -55,32 +57,42 @@ def _set_limits(memory_mb: int, cpu_s: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _new_solver(several: bool) -> Any:
-    """Return a solver. Several solutions need the incremental mode, in which cvc5 enumerates whole
-    programs; otherwise it also unifies programs that are right on some pairs by conditions.
+def _solutions(request: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield solver and solution: whole programs, enumerated in half the time, and then the program
+    that cvc5 composes, by conditions, of programs that are right on some of the pairs.
+
+    Composed programs are found for more problems, but more of them fit only the shown pairs.
     """
+    half = request["seconds"] / 2
+    end = time.monotonic() + half
+    solver, function = _pose(
+        request, {"incremental": "true", "tlimit-per": str(round(1000 * half))}
+    )
+    found = solver.checkSynth()
+    while found.hasSolution():
+        yield solver, solver.getSynthSolution(function)
+        if time.monotonic() > end:
+            break
+        found = solver.checkSynthNext()
+    solver, function = _pose(request, {"incremental": "false"})  # otherwise cvc5 does not compose
+    if solver.checkSynth().hasSolution():
+        yield solver, solver.getSynthSolution(function)
+
+
+def _pose(request: Mapping[str, Any], options: Mapping[str, str]) -> tuple[Any, Any]:
+    """Return a solver with these options that knows the problem, and the function to find."""
     solver = cvc5.Solver()
-    solver.setOption("sygus", "true")
-    solver.setOption("incremental", "true" if several else "false")
+    for name, value in {"sygus": "true", **options}.items():
+        solver.setOption(name, value)
     solver.setLogic("SLIA")
-    return solver
-
-
-def _solutions(solver: Any, request: Mapping[str, Any], several: bool) -> Iterator[Any]:
     *takes, gives = (_sort(solver, name) for name in request["types"])
     variables = [solver.mkVar(sort, f"x{place}") for place, sort in enumerate(takes)]
-    grammar = _grammar(solver, variables, request)
-    function = solver.synthFun("f", variables, gives, grammar)
+    function = solver.synthFun("f", variables, gives, _grammar(solver, variables, request))
     for given, wanted in request["pairs"]:
         values = [_value(solver, one) for one in given]
         called = solver.mkTerm(Kind.APPLY_UF, function, *values)
         solver.addSygusConstraint(solver.mkTerm(Kind.EQUAL, called, _value(solver, wanted)))
-    found = solver.checkSynth()
-    while found.hasSolution():
-        yield solver.getSynthSolution(function)
-        if not several:
-            return
-        found = solver.checkSynthNext()
+    return solver, function
 
 
 def _grammar(solver: Any, variables: Sequence[Any], request: Mapping[str, Any]) -> Any:

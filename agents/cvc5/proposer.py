@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import math
+import json
 import os
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -23,7 +23,6 @@ NUMBERS = (0, 1, 2, 3)
 MAX_TEXTS = 6  # each constant makes the solver slower
 MAX_ARGUMENTS = 10
 MAX_CODE_POINT = 0x2FFFF  # of a character in SMT-LIB
-SPARE_S = 5  # of CPU time, in which the parent kills the process
 
 _MODULE = f"{__package__}.process"
 _TYPES = {str: "str", int: "int", bool: "bool"}
@@ -82,7 +81,7 @@ class Cvc5Proposer:
         Returns:
             A mapping with the keys "source" and "term", or {"reason": why there is no program}.
         """
-        limits = {"memory_mb": self.memory_mb, "cpu_s": math.ceil(self.seconds) + SPARE_S}
+        limits = {"memory_mb": self.memory_mb, "seconds": self.seconds}
         async with self.turns:
             process = LineProcess(_MODULE)
             try:
@@ -105,9 +104,6 @@ class Cvc5Proposer:
 def synthesis_problem(pairs: Sequence[tuple[Json, Json]]) -> dict[str, Any] | None:
     """Return the problem in the form that the process takes, or None for values of other types.
 
-    The constants are those from which the embedded search composes programs: its cheapest
-    separators, and small integers.
-
     Args:
         pairs: The shown pairs (input, output).
     """
@@ -121,17 +117,29 @@ def synthesis_problem(pairs: Sequence[tuple[Json, Json]]) -> dict[str, Any] | No
     columns = [{_type_of(value) for value in column} for column in zip(*rows, strict=True)]
     if any(len(types) > 1 or None in types for types in columns):
         return None
-    separators = sorted(
-        ((price, text) for kind, text, price in constants_of(inputs, outputs) if kind == SEP),
-        key=lambda one: one[0],
-    )
     return {
         "types": [next(iter(types)) for types in columns],
         "pairs": [[row[:-1], row[-1]] for row in rows],
         "arguments": [f"x[{place}]" for place in range(len(columns) - 1)] if several else ["x"],
-        "texts": [ast.literal_eval(text) for _, text in separators[:MAX_TEXTS]],
+        "texts": _texts(inputs, outputs),
         "numbers": list(NUMBERS),
     }
+
+
+def _texts(inputs: Sequence[Json], outputs: Sequence[Json]) -> list[str]:
+    """Return the constants: the cheapest texts from which the embedded search composes programs.
+
+    Words of the inputs are left out. With them, cvc5 writes outputs down more often than it finds a
+    rule.
+    """
+    ranked = sorted(
+        ((price, text) for kind, text, price in constants_of(inputs, outputs) if kind == SEP),
+        key=lambda one: one[0],
+    )
+    words = json.dumps(inputs, ensure_ascii=False)
+    texts = [ast.literal_eval(text) for _, text in ranked]
+    kept = [text for text in texts if text not in words or not any(map(str.isalnum, text))]
+    return kept[:MAX_TEXTS]
 
 
 def _type_of(value: Json) -> str | None:
