@@ -44,7 +44,8 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         with suppress(Untranslatable):
             source = program_of(solution, request["arguments"], solver.simplify)
             if source.strip() not in earlier:
-                return {"source": source, "term": str(solution)}
+                body = solution[1] if solution.getKind() is Kind.LAMBDA else solution
+                return {"source": source, "term": str(body)}
     return {"reason": "cvc5 finds no further program"}
 
 
@@ -58,16 +59,19 @@ def _set_limits(memory_mb: int, cpu_s: int) -> None:
 
 
 def _solutions(request: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield solver and solution: whole programs, enumerated in half the time, and then the program
-    that cvc5 composes, by conditions, of programs that are right on some of the pairs.
+    """Yield solver and solution: whole programs that cvc5 enumerates, and in the second half of the time
+    the program that it composes, by conditions, of programs that are right on some of the pairs.
 
     Composed programs are found for more problems, but more of them fit only the shown pairs.
     """
-    half = request["seconds"] / 2
-    end = time.monotonic() + half
-    solver, function = _pose(
-        request, {"incremental": "true", "tlimit-per": str(round(1000 * half))}
-    )
+    half_s = request["seconds"] / 2
+    end = time.monotonic() + half_s
+    options = {"incremental": "true", "tlimit-per": str(math.ceil(1000 * half_s))}
+    if request[
+        "earlier"
+    ]:  # otherwise it leaves out all programs with the outputs of an earlier one
+        options["sygus-sym-break-pbe"] = "false"
+    solver, function = _pose(request, options)
     found = solver.checkSynth()
     while found.hasSolution():
         yield solver, solver.getSynthSolution(function)

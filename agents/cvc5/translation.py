@@ -77,7 +77,7 @@ def program_of(solution: Any, arguments: list[str], simplify: Callable[[Any], An
         names = {one.getId(): text for one, text in zip(variables, arguments, strict=True)}
     try:
         text = _Writer(names, simplify).write(body)
-        return ast.unparse(ast.parse(text))
+        return ast.unparse(ast.parse(text)).replace("def f(x):\n\n", "def f(x):\n", 1)
     except (SyntaxError, RecursionError, MemoryError) as error:  # too deep
         raise Untranslatable(str(error)) from error
 
