@@ -82,8 +82,8 @@ class Cvc5:
     """cvc5 as `--model cvc5` runs it."""
 
     def __init__(self, seconds: float) -> None:
-        from peirce.agents.cvc5 import Cvc5Settings
         from peirce.agents.cvc5.proposer import open_cvc5, synthesis_problem
+        from peirce.agents.cvc5.settings import Cvc5Settings
 
         options = {"seconds": seconds, "memory_mb": MEMORY_MB, "workers": 1}
         self.proposer = open_cvc5(Cvc5Settings.from_options("cvc5", options))

@@ -15,7 +15,7 @@ from ...search.examples.constants import constants_of
 from ...search.examples.grammar import SEP
 from ...tasks import load_family
 from ...tools.line_process import LineProcess, ProcessDied
-from . import Cvc5Settings
+from .settings import Cvc5Settings
 
 INSTALL = "pip install 'peirce[peers]'"
 UNSUPPORTED = "cvc5 knows programs from texts, integers and truth values, one or a list of them, to one of these"
@@ -150,9 +150,10 @@ def _type_of(value: Json) -> str | None:
 
 
 def _style(view: View) -> SearchStyle | None:
+    """Return how answers are written, or None if hypotheses are not programs, which `execute` runs."""
     family = load_family(view.family)
-    programs = view.family == "programs" and isinstance(family, HasSearch)
-    return family.search_style if programs else None
+    style = family.search_style if isinstance(family, HasSearch) else None
+    return style if style is not None and style.tool == "execute" else None
 
 
 def _exhausted(reason: str) -> Reply:
