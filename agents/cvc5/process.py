@@ -67,9 +67,8 @@ def _solutions(request: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     half_s = request["seconds"] / 2
     end = time.monotonic() + half_s
     options = {"incremental": "true", "tlimit-per": str(math.ceil(1000 * half_s))}
-    if request[
-        "earlier"
-    ]:  # otherwise it leaves out all programs with the outputs of an earlier one
+    if request["earlier"]:
+        # Otherwise cvc5 leaves out all programs with the outputs of one that it found.
         options["sygus-sym-break-pbe"] = "false"
     solver, function = _pose(request, options)
     found = solver.checkSynth()
