@@ -45,6 +45,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "report.py": ("--problems", "200", "--loads", "3"),
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
     "plain_enumeration.py": (),
+    "strings.py": ("--seconds", "1"),
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
     "abd_tradeoff.py": ("--sample", "6", "--expansions", "5000", "--workers", "2"),
     "ranking.py": ("--problems", "8"),

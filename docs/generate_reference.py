@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from peirce.agents.cvc5.settings import Cvc5Settings
 from peirce.agents.endpoint.settings import ChatSettings
 from peirce.agents.local.settings import LocalSettings
 from peirce.agents.model_settings import ModelSettings
@@ -30,6 +31,7 @@ MODELS: dict[str, type[ModelSettings]] = {
     "a model behind an endpoint (`openai:NAME` and other providers, `http://…/v1#NAME`)": ChatSettings,
     "a model in this process (`hf:FOLDER`)": LocalSettings,
     "the embedded search (`search`)": SearchSettings,
+    "cvc5 (`cvc5`)": Cvc5Settings,
     "recorded answers (`recorded:FILE`)": RecordedSettings,
 }
 TRAININGS: dict[str, type[Settings]] = {

@@ -80,6 +80,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "t3": "reports.papers.sections:T3",
     },
     "models": {
+        "cvc5": "agents.cvc5:CVC5",
         "hf": "agents.local:HF",
         "http": "agents.endpoint:HTTP",
         "https": "agents.endpoint:HTTPS",

@@ -16,7 +16,8 @@ from .execution import OnEvent
 from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 
-EXHAUSTIBLE_MODELS = ("search", "scripted", "recorded")  # models that may run out of hypotheses
+# models that may run out of hypotheses
+EXHAUSTIBLE_MODELS = ("search", "cvc5", "scripted", "recorded")
 
 
 def forecast(plan: RunPlan) -> dict[str, Json]:

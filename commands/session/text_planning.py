@@ -17,7 +17,7 @@ from ..problems import ChosenProblems
 from .bank_files import read_bank
 from .settings import parse_key_values, plugin_settings
 
-NON_JUDGE_MODELS = ("search", "recorded")  # kinds of models that cannot label texts
+NON_JUDGE_MODELS = ("search", "cvc5", "recorded")  # kinds of models that cannot label texts
 # fields of `config.TextConfig` that are no text settings
 INPUT_OPTIONS = ("literature", "bank", "method_arg")
 

@@ -92,8 +92,8 @@ def constants_of(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tupl
     yield from ((END, repr(value), price) for value, price in _ENDS)
     yield from ((END, repr(value), 3.0 + value / 4) for value in range(5, 13))
     yield from ((PATTERN, f'r"{value}"', price) for value, price in _PATTERNS)
-    texts = [[list(_texts(one)) for one in some] for some in (inputs, outputs)]
-    for text, price in _separators(*texts, outputs):
+    given, wanted = ([list(_texts(one)) for one in some] for some in (inputs, outputs))
+    for text, price in _separators(given, wanted, outputs):
         yield SEP, repr(text), price
     yield from ((NUMBER, repr(value), price) for value, price in _numbers(inputs, outputs))
     yield from ((FORMAT, repr(form), price) for form, price in _formats(inputs, outputs))
