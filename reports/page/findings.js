@@ -78,11 +78,12 @@ function evidenceOf(told, one) {
     const listed = found.slice(0, MOST_EVIDENCE);
     const heading = found.length > listed.length ? `${title} (${listed.length} of ${found.length} listed)` : `${title} (${found.length})`;
     return h("div", null, found.length ? [h("p", { class: "side" }, heading), observed(heading, listed.map(({ pair }) => pair), told.problem,
-      { names: listed.map(({ name }) => name), predictions: mark === "1" ? null : listed.map(({ got }) => predictionOf(got, told.problem)) })] : h("p", { class: "side" }, none));
+      { names: listed.map(({ name }) => name), predictions: mark === "1" ? null : listed.map(({ got }) => got) })] : h("p", { class: "side" }, none));
   };
   const silent = marked.filter(({ mark }) => mark === "-");
   const reasons = [...new Set(silent.map(({ got }) => got && got.undefined).filter(Boolean))].map(words);
-  return [h("div", { class: "sides broad" }, side("1", "Observations that support it", "No observation supports it."), side("0", "Observations that contradict it", "No observation contradicts it.")),
+  const sides = h("div", { class: "sides broad" }, side("1", "Observations that support it", "No observation supports it."), side("0", "Observations that contradict it", "No observation contradicts it."));
+  return [sides, ...[legendOf(sides)].filter(Boolean),
     ...(silent.length ? [h("p", { class: "note" }, `It predicts nothing for ${plural(silent.length, "observation")}${reasons.length ? ` (${reasons.join(", ")})` : ""}.`)] : [])];
 }
 

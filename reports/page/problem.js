@@ -46,21 +46,21 @@ function observations(title, pairs, problem, open) {
     more.remove();
     whole.focus();
   } }, `Show all ${number(pairs.length)}`) : null;
-  return h("details", { open, class: "pairs" }, h("summary", null, `${title} (${pairs.length})`), list, more);
+  return h("details", { open, class: "pairs" }, h("summary", null, `${title} (${pairs.length})`), list, legendOf(list), more);
 }
 
 // Records of the same fields as a table, worlds and grids side by side, all else line by line.
-// names: of the observations, instead of their numbers. predictions: what a hypothesis predicts for each.
+// names: of the observations, instead of their numbers. predictions: for each, the result of a hypothesis.
 function observed(title, pairs, problem, { names, predictions } = {}) {
   const fields = fieldsOf(pairs);
   if (fields) {
     const label = problem.public.label_name || "output";
     return table(title, ["#", ...fields.map(words), words(label), ...(predictions ? ["prediction"] : [])],
-      pairs.map(([input, output], place) => [names ? names[place] : String(place + 1), ...fields.map((name) => cellOf(input[name])), cellOf(output), ...(predictions ? [predictions[place]] : [])]), { unseen: true, whole: true, class: "records" });
+      pairs.map(([input, output], place) => [names ? names[place] : String(place + 1), ...fields.map((name) => cellOf(input[name])), isExample(problem) && typeof output === "string" ? observedOutput([input, output], problem, predictions && predictions[place]) : cellOf(output), ...(predictions ? [predictionOf(predictions[place], problem, output)] : [])]), { unseen: true, whole: true, class: "records" });
   }
   const tiles = pairs.every(([input, output]) => isGrid(input) && isGrid(output) && input[0].length + output[0].length <= 12);
   const worlds = pairs.every(([input]) => isWorld(input));
-  const items = pairs.map((pair, place) => observationOf(pair, problem, names && names[place], predictions && predictions[place]));
+  const items = pairs.map((pair, place) => observationOf(pair, problem, names && names[place], predictions && { got: predictions[place] }));
   const look = [worlds ? "worlds" : "", tiles ? "tiles" : "", names ? "named" : "", items.some((item) => item.querySelector(".world.wide")) ? "wide" : ""];
   return h("ol", { class: ["observations", ...look].filter(Boolean).join(" "), tabindex: -1 }, items);
 }
@@ -76,18 +76,24 @@ function fieldsOf(pairs) {
 
 const cellOf = (value) => (isNumber(value) ? value : typeof value === "string" ? textOf(value) : JSON.stringify(value));
 
-function observationOf([input, output], problem, name, prediction) {
-  const answer = problem.family === "logic" ? null : [h("span", { class: "to", role: "img", "aria-label": "gives" }, "→"), picture(output)];
+function observationOf([input, output], problem, name, predicted) {
+  const answer = problem.family === "logic" ? null : [h("span", { class: "to", role: "img", "aria-label": "gives" }, "→"), observedOutput([input, output], problem, predicted && predicted.got)];
   return h("li", null, h("div", { class: "pair" }, name ? h("small", null, name) : null, picture(input), answer,
-    prediction ? h("span", { class: "predicted" }, problem.family === "logic" ? null : h("small", null, "but it predicts "), prediction) : null));
+    predicted ? h("span", { class: "predicted" }, problem.family === "logic" ? null : h("small", null, "but it predicts "), predictionOf(predicted.got, problem, output)) : null));
+}
+
+// got: the wrong prediction beside which the output is shown.
+function observedOutput([input, output], problem, got) {
+  if (!isExample(problem)) return picture(output);
+  return got && "value" in got ? valueBeside(output, got.value) : outputBeside(input, output);
 }
 
 // What a hypothesis predicts for an observation that it is not right on; of a rule, why it does not hold in a world.
-function predictionOf(got, problem) {
+function predictionOf(got, problem, wanted) {
   if (!got || "undefined" in got) return h("em", null, got ? `undefined: ${words(got.undefined)}` : "unknown");
   const told = isObject(got.value) && problem.family === "logic" ? got.value : got;
   if (isList(told.breaches) && told.breaches.length) return h("span", null, `The rule fails at ${[...new Set(told.breaches.flatMap((one) => one.elements || []))].join(", ")}.`);
-  if ("value" in told) return picture(told.value);
+  if ("value" in told) return isExample(problem) && wanted !== undefined ? valueBeside(told.value, wanted) : picture(told.value);
   return h("span", null, Object.entries(told).filter(([, value]) => value !== null && value !== "" && !(isList(value) && !value.length))
     .map(([key, value]) => `${words(key)} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", "));
 }
@@ -154,9 +160,10 @@ function failing(name, agreement, problem) {
   const rows = told.slice(0, SHOWN_ROWS).map(([place, got]) => {
     const [input, output] = pairs[Number(place)] || [null, null];
     const number = String(Number(place) + 1);
-    return logic ? [number, (input && input.id) || "", predictionOf(got, problem)] : [number, picture(input), picture(output), predictionOf(got, problem)];
+    return logic ? [number, (input && input.id) || "", predictionOf(got, problem)] : [number, picture(input), observedOutput([input, output], problem, got), predictionOf(got, problem, output)];
   });
-  return [table(`Wrong or undefined predictions on ${name} observations`, ["#", ...(logic ? ["world"] : ["input", "output"]), "prediction"], rows, { class: "failing" }),
+  const drawn = table(`Wrong or undefined predictions on ${name} observations`, ["#", ...(logic ? ["world"] : ["input", "output"]), "prediction"], rows, { class: "failing" });
+  return [drawn, legendOf(drawn),
     told.length > rows.length ? h("p", { class: "note" }, `${told.length - rows.length} more are not listed.`) : null].filter(Boolean);
 }
 

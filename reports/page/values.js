@@ -47,10 +47,12 @@ function picture(value, depth = 0) {
   return json.length > LONG ? textOf(json) : h("code", { class: "value" }, json);
 }
 
-function textOf(value) {
+// parts: of the text, if some of them are marked.
+function textOf(value, parts = value) {
+  if (value === "") return h("span", { class: "value empty" }, "(empty text)");
   return value.length <= SHORT && !value.includes("\n")
-    ? h("span", { class: "value" }, value === "" ? "(empty text)" : value)
-    : h("div", { class: "text", tabindex: value.length > LONG ? 0 : null }, value);
+    ? h("span", { class: "value" }, parts)
+    : h("div", { class: "text", tabindex: value.length > LONG ? 0 : null }, parts);
 }
 
 function drawn(kind, width, height, said, children) {
