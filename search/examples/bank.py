@@ -10,7 +10,19 @@ from typing import Any
 from ..budget import Budget
 from .constants import constants_of, halves, parts_of
 from .expressions import UNDEFINED, Expression
-from .grammar import LARGEST, LONGEST, OPERATIONS, RAISED, Operation
+from .grammar import (
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    LARGEST,
+    LONGEST,
+    OPERATIONS,
+    RAISED,
+    STR,
+    STRS,
+    Operation,
+)
 
 MAX_PRICE = 44  # half bits
 
@@ -36,6 +48,7 @@ class Bank:
         self.levels: dict[str, dict[int, list[Expression]]] = {}
         self.seen: dict[str, set[Any]] = {}
         self.partial: list[tuple[str, Expression]] = []  # undefined on some shown inputs
+        self._incomplete: set[Expression] = set()  # undefined on some varied inputs
         self._waiting: dict[int, list[tuple[str, Expression]]] = {}
         for kind, part in parts_of(inputs, variable):
             self._waiting.setdefault(part.price, []).append((kind, part))
@@ -108,8 +121,16 @@ class Bank:
         self, operation: Operation, arguments: tuple[Expression, ...]
     ) -> tuple[Any, ...] | None:
         function = operation.function
-        values = []
-        for row in zip(*(one.values for one in arguments), strict=True):
+        columns = [one.values for one in arguments]
+        if self._incomplete.isdisjoint(arguments):
+            try:  # most expressions have a value everywhere; `map` computes them fastest
+                complete = tuple(map(function, *columns))
+            except RAISED:
+                pass
+            else:
+                return complete if _all_modest(operation.gives, complete) else None
+        values: list[Any] = []
+        for row in zip(*columns, strict=True):
             try:
                 value = UNDEFINED if UNDEFINED in row else function(*row)
             except RAISED:
@@ -123,12 +144,12 @@ class Bank:
         return tuple(values)
 
     def _keep(self, kind: str, one: Expression) -> None:
-        key = tuple(map(_frozen, one.values))
+        key = tuple(map(_frozen, one.values)) if kind in (STRS, INTS, FLOATS) else one.values
         seen = self.seen.setdefault(kind, set())
         if key in seen:
             return
         seen.add(key)
-        if one.operation is not None and len(set(key)) == 1:
+        if one.operation is not None and key.count(key[0]) == len(key):
             return  # a constant at a higher price
         if UNDEFINED in one.values[: self.shown]:
             if any(
@@ -137,11 +158,19 @@ class Bank:
             ):
                 self.partial.append((kind, one))
             return
+        if UNDEFINED in one.values:
+            self._incomplete.add(one)
         self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
 
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if type(value) is list else value
+
+
+def _all_modest(kind: str, values: tuple[Any, ...]) -> bool:
+    if kind in (STR, STRS, INTS, FLOATS):
+        return max(map(len, values)) <= LONGEST
+    return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
 
 
 def _too_large(value: Any) -> bool:
