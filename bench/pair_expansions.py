@@ -1,0 +1,130 @@
+"""The embedded search on pairs beside a plain enumeration of the same grammar:
+`python bench/pair_expansions.py [FILE] [--problems N] [--expansions N] [--json FILE]`.
+
+Both enumerate by price the programs of the grammar in search/examples, with its prices and constants.
+The plain enumeration takes each program by itself: it evaluates the whole program on each shown input,
+and no two programs are ever one for having the same values. The search evaluates one operation on the
+stored values of its arguments, on the shown inputs and on varied ones, and keeps one expression for each
+behaviour. Measured per problem, with processor time of this process:
+
+- programs a second: evaluations of either.
+- programs decided a second: the plain enumeration stops at `--expansions` programs, and the search gets
+  to the same price; the programs of the plain enumeration are divided by the time of either.
+
+FILE has problems as the task `examples` reads them; without it, the task generates problems. `--half`
+takes the problems at even or odd places.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from peirce.records import Problem
+from peirce.search.budget import Budget
+from peirce.search.examples.bank import MAX_PRICE, Bank
+from peirce.search.examples.expressions import UNDEFINED, Expression
+from peirce.search.examples.grammar import RAISED
+from peirce.search.examples.variation import vary
+from peirce.tasks import load_task
+from table import Row, add_json_option, format_table, write_rows
+
+AIM = 20.0
+
+
+class PlainBank(Bank):
+    """An enumeration that evaluates each program from its beginning and merges none."""
+
+    def _apply_all(self, operation: Any, price: int) -> bool:
+        for arguments in self._arguments(operation.takes, price):
+            one = Expression(self.price, (), operation, arguments)
+            values = tuple(self._value(one, place) for place in range(self.shown))
+            if UNDEFINED not in values:
+                made = Expression(self.price, values, operation, arguments)
+                self.levels.setdefault(operation.gives, {}).setdefault(self.price, []).append(made)
+            if not self.budget.charge(1):
+                return False
+        return True
+
+    def _value(self, one: Expression, place: int) -> Any:
+        if one.operation is None:
+            return one.values[place]
+        values = [self._value(part, place) for part in one.arguments]
+        try:
+            return UNDEFINED if UNDEFINED in values else one.operation.function(*values)
+        except RAISED:
+            return UNDEFINED
+
+
+def enumerate_plainly(
+    pairs: Sequence[tuple[Any, Any]], expansions: float
+) -> tuple[float, float, int]:
+    """Return the programs, the seconds and the price up to which all programs were enumerated."""
+    budget = Budget(math.inf)
+    bank = PlainBank([a for a, _ in pairs], [b for _, b in pairs], budget)
+    begin = time.process_time()
+    while budget.spent < expansions and bank.grow():
+        pass
+    return budget.spent, time.process_time() - begin, bank.price
+
+
+def enumerate_behaviours(pairs: Sequence[tuple[Any, Any]], price: int) -> tuple[float, float]:
+    """Return the expansions and the seconds of the search to get to a price."""
+    budget = Budget(math.inf)
+    inputs = [a for a, _ in pairs]
+    bank = Bank([*inputs, *vary(inputs)], [b for _, b in pairs], budget)
+    begin = time.process_time()
+    while bank.price < min(price, MAX_PRICE) and bank.grow():
+        pass
+    return budget.spent, time.process_time() - begin
+
+
+def read_problems(path: str | None, number: int, half: str | None) -> list[Problem]:
+    """Return the first problems of a file, or generated ones."""
+    task: Any = load_task("examples")
+    loaded = task.generate(1, 0) if path is None else task.load(path, None, 0)
+    problems = list(loaded)
+    if half:
+        problems = problems[half == "odd" :: 2]
+    return problems[:number]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--problems", type=int, default=20)
+    parser.add_argument("--half", choices=("even", "odd"))
+    parser.add_argument("--expansions", type=float, default=100_000)
+    add_json_option(parser)
+    options = parser.parse_args()
+    rates, decided, least = [], [], []
+    for problem in read_problems(options.file, options.problems, options.half):
+        pairs = [(one.input, one.output) for one in problem.shown]
+        programs, seconds, price = enumerate_plainly(pairs, options.expansions)
+        spent, taken = enumerate_behaviours(pairs, price)
+        if seconds > 0 and taken > 0:
+            rates.append((programs / seconds, spent / taken))
+            decided.append((programs / seconds, programs / taken))
+            least.append(seconds / taken)
+    least.sort()
+    rows = [
+        Row("programs evaluated a second", median(b for _, b in rates), "/s", "higher",
+            median(a for a, _ in rates), "plain enumeration"),
+        Row("programs decided a second", median(b for _, b in decided), "/s", "higher",
+            median(a for a, _ in decided), "plain enumeration", AIM, "ratio"),
+    ]  # fmt: skip
+    print(f"{len(rates)} problems; times as many programs decided in the same time: median"
+          f" {median(least):.1f}, from {least[0]:.1f} to {least[-1]:.1f}")  # fmt: skip
+    body = [[r.work, f"{r.now:,.0f}", f"{r.reference:,.0f}", f"{r.ratio:.1f}"] for r in rows]
+    print(format_table(("measured", "search", "plain enumeration", "ratio"), body))
+    write_rows(options.json, rows)
+
+
+if __name__ == "__main__":
+    main()
