@@ -8,8 +8,11 @@ CSV, TSV with a header:     problem,input,output[,split]
 `split` is "shown" (the default) or "hidden". The pairs under `train` are shown, and the pairs under
 `test` are hidden. The key `idx` has the same meaning as `id`. If no pair names its problem, all
 pairs belong to one problem, which is named after the file. Values are JSON. A CSV cell is read as
-JSON if possible, otherwise as a Python literal, and otherwise as a string. An error names file,
-line and field (`io/bad_records.py`).
+JSON if possible, otherwise as a Python literal, and otherwise as a string. TRUE and FALSE are truth
+values, as spreadsheets write them. If a column has a number with a leading zero, such as 007, all
+digits in this column are strings. If some numbers in one place of a problem are fractions, whole
+numbers in this place are read as fractions too: JSON has only one kind of number. An error names
+file, line and field (`io/bad_records.py`).
 
 `PATH?input=x&output=y` reads the input of each pair from the field `x` and its output from the
 field `y`. The fields for `problem` and `split` may be set in the same way. All other fields are
@@ -23,16 +26,17 @@ S includes the inputs of hidden pairs, but never their outputs. Then more inputs
 |---|---|
 | lists of integers | 500 distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30); elements uniform between the smallest (at most 0) and the largest (at least 9) |
 | integers | the observed range, extended at both ends by its own width (at least 10): all integers of this range, or 5,000 distinct ones |
-| all other values | 2,000 values like the observed ones (similar_inputs.py) |
+| all other values | 2,000 values like the observed ones (similar_inputs.py); if these are long, fewer, down to 10 |
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
@@ -60,9 +64,16 @@ SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False
 PER_LENGTH = 500
 INTEGERS = 5_000
 SIMILAR = 2_000
+SIMILAR_CHARACTERS = 2_000_000  # of the JSON of similar inputs; fewer are drawn if they are long
+LEAST_SIMILAR = 10
 DIGITS = 12  # of fractions that must agree
+LARGEST_EXACT = 2**53  # whole numbers up to it are floats without loss
+EMPTY_CELL = 'missing; write """""" (the JSON text "" in a quoted cell) for an empty text, or null'
 
 K = TypeVar("K", int, str)  # the place of a row
+_PADDED = re.compile(r"0\d+")
+_WRITTEN_LITERALLY = ("[", "(", "{", "\"", "'")
+_OTHER_LITERAL = re.compile(r"None|True|False|TRUE|FALSE|-?(\.\d+|\d+\.)")
 _AMBIGUOUS = ("", " ", "=", "+", "-", "@")  # first characters of text in a cell
 
 Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
@@ -222,6 +233,9 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
                 )
     if not shown:
         raise bad.no_records_error(f"{path}: the file is empty")
+    for name, some in shown.items():
+        pairs = _unify_pairs([*some, *hidden.get(name, ())])
+        shown[name], hidden[name] = pairs[: len(some)], pairs[len(some) :]
     return [
         Problem(
             id=name,
@@ -234,6 +248,48 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
         )
         for name, some in shown.items()
     ]
+
+
+def _unify_pairs(pairs: Sequence[Observation]) -> list[Observation]:
+    inputs = _unify_numbers([pair.input for pair in pairs])
+    outputs = _unify_numbers([pair.output for pair in pairs])
+    return [Observation(*both) for both in zip(inputs, outputs, strict=True)]
+
+
+def _unify_numbers(values: Sequence[Json]) -> list[Json]:
+    """Return the values of one place, with whole numbers as fractions if others are fractions.
+
+    The elements of lists of one length are places of their own, as are the fields of records.
+    """
+    unified = list(values)
+
+    def unify(kind: type, split: Callable[[Any], Mapping[Any, Json]]) -> None:
+        own = {k: split(value) for k, value in enumerate(values) if type(value) is kind}
+        places: dict[Any, list[int]] = {}
+        for k, parts in own.items():
+            for name in parts:
+                places.setdefault(name, []).append(k)
+        changed: dict[int, dict[Any, Json]] = {k: dict(parts) for k, parts in own.items()}
+        for name, rows in places.items():
+            for k, part in zip(rows, _unify_numbers([own[k][name] for k in rows]), strict=True):
+                changed[k][name] = part
+        for k, parts in changed.items():
+            unified[k] = list(parts.values()) if kind is list else parts
+
+    lists = [value for value in values if type(value) is list]
+    if len({len(value) for value in lists}) == 1:
+        unify(list, lambda value: dict(enumerate(value)))
+    elif lists:
+        parts = iter(_unify_numbers([part for value in lists for part in value]))
+        for k, value in enumerate(values):
+            if type(value) is list:
+                unified[k] = [next(parts) for _ in value]
+    unify(dict, lambda value: value)
+    if any(type(value) is float for value in values):
+        for k, value in enumerate(values):
+            if type(value) is int and abs(value) <= LARGEST_EXACT:
+                unified[k] = float(value)
+    return unified
 
 
 def _equality(pairs: Iterable[Observation]) -> dict[str, Json]:
@@ -321,7 +377,13 @@ def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[Pair]:
 def _csv_pairs(
     path: Path, rows: Iterable[tuple[int, dict[str, str]]], bad: BadRecords
 ) -> Iterator[Pair]:
-    for number, row in rows:
+    table = list(rows)
+    as_text = {
+        field
+        for field in ("input", "output")
+        if any(_PADDED.fullmatch(row.get(field, "").strip()) for _, row in table)
+    }
+    for number, row in table:
         where = f"{path}, line {number}"
         for field in ("input", "output"):
             if field not in row:
@@ -334,9 +396,14 @@ def _csv_pairs(
             is_shown = _is_shown(row.get("split", "").strip(), f"{where}, split")
             for field in ("input", "output"):
                 if not row[field].strip():
-                    raise DataError(f"{where}, {field}: missing")
+                    raise DataError(f"{where}, {field}: {EMPTY_CELL}")
             pair = Observation(
-                *(parse_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
+                *(
+                    row[field].strip()
+                    if field in as_text and row[field].strip().isdecimal()
+                    else parse_cell(row[field], f"{where}, {field}")
+                    for field in ("input", "output")
+                )
             )
             yield name, is_shown, pair
 
@@ -345,15 +412,18 @@ def parse_cell(text: str, where: str) -> Json:
     """Return a CSV cell as JSON if it is valid JSON, otherwise as a Python literal, otherwise as
     text.
 
-    A cell such as 1,5 without brackets stays text, because it may be one number or two.
+    A cell such as 1,5 without brackets stays text, because it may be one number or two. So do other
+    ways in which Python writes numbers, such as 1_000, 0x1F and +49.
 
     Raises:
         DataError: the value cannot be stored.
     """
-    bare = "," in text and text.strip()[0] not in "[({\"'"
-    for read in () if bare else (parse_json, parse_literal):
+    cell = text.strip()
+    literal = cell.startswith(_WRITTEN_LITERALLY) or _OTHER_LITERAL.fullmatch(cell)
+    bare = "," in cell and not literal
+    for read in () if bare else (parse_json, parse_literal) if literal else (parse_json,):
         try:
-            return read(text, where)
+            return read(text.capitalize() if cell in ("TRUE", "FALSE") else text, where)
         except Unusable:  # a value that cannot be stored; it must not pass as text
             raise
         except DataError:
@@ -438,7 +508,9 @@ def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
         low, high = min(items, default=0), max(items, default=9)
         more = _by_length(rng, inputs, min(low, 0), max(high, 9))
     elif inputs:
-        more = draw_like(inputs, SIMILAR, rng)
+        size = sum(len(json.dumps(value)) for value in inputs) // len(inputs)
+        count = max(LEAST_SIMILAR, min(SIMILAR, SIMILAR_CHARACTERS // max(size, 1)))
+        more = draw_like(inputs, count, rng)
     return drop_repeated([*inputs, *more])
 
 

@@ -88,6 +88,9 @@ class _Texts:
         self.words: dict[str, list[str]] = {}
         for token in (token for tokens in self.tokens for token in tokens):
             self.words.setdefault(_form(token), []).append(token)
+        self.lengths = {
+            form: (min(map(len, words)), max(map(len, words))) for form, words in self.words.items()
+        }
         self.date_form = date_form(texts)
         self.texts = texts
 
@@ -113,8 +116,7 @@ class _Texts:
             return token
         if rng.random() < _OBSERVED:
             return str(_choose(self.words[form], rng))
-        lengths = [len(word) for word in self.words[form]]
-        low, high = min(lengths), max(lengths)
+        low, high = self.lengths[form]
         if form == "0" and low == high:
             length = low
         else:
