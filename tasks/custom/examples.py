@@ -72,7 +72,7 @@ EMPTY_CELL = 'missing; write """""" (the JSON text "" in a quoted cell) for an e
 
 K = TypeVar("K", int, str)  # the place of a row
 _PADDED = re.compile(r"0\d+")
-_WRITTEN_LITERALLY = ("[", "(", "{", "\"", "'")
+_WRITTEN_LITERALLY = ("[", "(", "{", '"', "'")
 _OTHER_LITERAL = re.compile(r"None|True|False|TRUE|FALSE|-?(\.\d+|\d+\.)")
 _AMBIGUOUS = ("", " ", "=", "+", "-", "@")  # first characters of text in a cell
 
