@@ -49,6 +49,15 @@ from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
 
 _MODULE = "peirce.search.worker"
+_KINDS = {
+    **{str: "text", bool: "truth value", int: "whole number", float: "fraction"},
+    **{list: "list", dict: "record", type(None): "null"},
+}
+CONTRADICTION = "no function has both"  # of two outputs of one input (search/examples/engine.py)
+ADVICE = (
+    " Other problems end without an answer (exhausted). Use another model for them, for example"
+    " --model openai:NAME or --model http://localhost:8000/v1#NAME"
+)
 
 
 class SearchSettings(ModelSettings):
@@ -132,7 +141,7 @@ class SearchProposer:
         earlier = [h.text for e in view.past_answers for h in e.hypotheses]
         found = await self._ask(view, manner, {"earlier": earlier, "skip": skip})
         if "source" not in found:
-            return self._exhausted(found, "finds nothing else to say")
+            return self._exhausted(found, _describe_end(view))
         offered = any(tool.name == manner.tool for tool in tools)
         told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
         if offered and not told_to_answer and not agreed:
@@ -159,9 +168,8 @@ class SearchProposer:
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
         if "reason" in found:  # No engine supports such problems.
-            warn(f"{found['reason']}. Other problems end without an answer (exhausted). Use"
-                 " another model for them, for example --model openai:NAME or --model"
-                 " http://localhost:8000/v1#NAME")  # fmt: skip
+            other = "" if CONTRADICTION in found["reason"] else ADVICE
+            warn(f"{found['reason']}.{other}")
         return _nothing(
             found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
         )
@@ -186,6 +194,17 @@ class SearchProposer:
 def _manner(view: View) -> SearchStyle | None:
     found = load_family(view.family)
     return found.search_style if isinstance(found, HasSearch) else None
+
+
+def _describe_end(view: View) -> str:
+    """Return what the search did not find. Only programs must be right on all observations."""
+    if view.family != "programs" or view.past_answers:
+        return "finds nothing else to say"
+    kinds = sorted({_KINDS[type(one.output)] for one in view.shown})
+    several = (
+        f", whose outputs are of several kinds ({', '.join(kinds)})," if len(kinds) > 1 else ""
+    )
+    return f"finds no program that is right on all {len(view.shown):,} shown pairs{several}"
 
 
 def _nothing(reason: str) -> Reply:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..records import Json, Problem, StepRecord, UsageError
-from ..store import Store
+from ..store import ProblemRow, Store
 from ..tasks.io.files import expand_home
 from .results import Metric, Result, json_key, optional_key, unprinted_field
 from .session.results import Finding, Findings
@@ -38,6 +38,8 @@ class Session(Result):
         best: the best hypotheses of each problem (`findings` in the JSON).
         unexplained: ids of the finished problems for which no hypothesis was found; absent from the
             JSON if there are none.
+        unexplained_reason: why the model proposed nothing for the first of these problems, in its
+            own words; "" if it does not say.
         verdicts: number of hypotheses and malformed answers, by verdict.
         metrics: the metrics of the session, by name.
         evaluation: name of the evaluation that computed the metrics.
@@ -71,6 +73,7 @@ class Session(Result):
     usage: Mapping[str, Json]
     seconds: float
     unexplained: Sequence[str] = optional_key(default_factory=list)
+    unexplained_reason: str = unprinted_field(default_factory=str)
     failed: Mapping[str, str] = optional_key(default_factory=dict)
     ends: Mapping[str, int] = unprinted_field(default_factory=dict)
     evaluation: str = unprinted_field(default_factory=str)
@@ -226,6 +229,7 @@ def load_outcome(path: Path, session: str) -> Session:
         )
         explained = {one.problem for one in best}
         done = [row for row in rows if row.status == "done"]
+        unexplained = [row for row in done if row.problem.id not in explained]
         return Session(
             session=session,
             status=status,
@@ -243,7 +247,8 @@ def load_outcome(path: Path, session: str) -> Session:
             seconds=record.get("seconds") or 0.0,
             best=list(best),
             failed=failed,
-            unexplained=[row.problem.id for row in done if row.problem.id not in explained],
+            unexplained=[row.problem.id for row in unexplained],
+            unexplained_reason=_end_reason(store, session, unexplained[:1]),
             ends=dict(Counter(row.cause for row in done)),
             evaluation=scored["evaluation"],
             breaches=counted.breaches,
@@ -252,3 +257,12 @@ def load_outcome(path: Path, session: str) -> Session:
             next=again,
             oracle=load_family(record["settings"]["family"]).oracle,
         )
+
+
+def _end_reason(store: Store, session: str, rows: Sequence[ProblemRow]) -> str:
+    from .session.listing import describe_end
+
+    last = store.last_responses(session, "model") if rows else {}
+    return "".join(
+        describe_end(last.get(row.problem.id)) for row in rows if row.cause == "exhausted"
+    )

@@ -184,7 +184,9 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
                     "problem": row.problem.id,
                     "status": row.status,
                     "cause": row.cause,
-                    "reason": _reason(last.get(row.problem.id)) if row.cause == "exhausted" else "",
+                    "reason": describe_end(last.get(row.problem.id))
+                    if row.cause == "exhausted"
+                    else "",
                     "steps": counted.steps,
                     "shown": len(row.problem.shown),
                     "hidden": len(row.problem.hidden),
@@ -198,7 +200,7 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
     return listed
 
 
-def _reason(response: Mapping[str, Any] | None) -> str:
+def describe_end(response: Mapping[str, Any] | None) -> str:
     """Return why a reply proposes nothing more (`Reply.meta`), or "" where it does not say."""
     said = (response or {}).get("meta", {}).get("reason", "")
     return said if isinstance(said, str) else ""

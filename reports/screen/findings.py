@@ -29,6 +29,7 @@ def print_findings(
     problems: int | None = MAX_PROBLEMS,
     unexplained: Sequence[str] = (),
     all_sources: bool = False,
+    reason: str = "",
 ) -> None:
     """Print the best hypotheses of each problem, and which problems have no hypothesis.
 
@@ -39,6 +40,7 @@ def print_findings(
         problems: Maximum number of problems to print; None for all.
         unexplained: Ids of the problems for which no hypothesis was found.
         all_sources: Print the source of every hypothesis, not only of the best one of a problem.
+        reason: Why no hypothesis was found for the first of these problems; "" if that is unknown.
     """
     groups = [list(found) for _, found in groupby(rows, key=lambda row: row["problem"])]
     shown = groups[:problems]
@@ -48,7 +50,10 @@ def print_findings(
         names = [to_one_line(name, 60) for name in unexplained[:MAX_NAMED]]
         left = len(unexplained) - len(names)
         more = f" and {format_count(left, 'more problem')}" if left else ""
+        first = "" if len(unexplained) == 1 else f"{names[0]}: "
         out.print(f"No hypothesis was found for {', '.join(names)}{more}.", soft_wrap=True)
+        if reason:
+            out.print(f"  {first}{to_one_line(reason, 300)}", soft_wrap=True)
         out.print()
     if left := len(groups) - len(shown):
         more = format_count(left, "more problem")

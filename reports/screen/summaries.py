@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .. import Evaluation, Metric
 
 OTHER_MODEL = (
-    "search found nothing, so try another model, for example --model openai:NAME or --model"
-    " http://localhost:8000/v1#NAME"
+    "search found nothing, so if the data hold no fault, try another model, for example --model"
+    " openai:NAME or --model http://localhost:8000/v1#NAME"
 )
 MAX_SESSION_COLUMNS = 3  # sessions, a column each
 MAX_LISTED_FILES = 8  # files, a line each
@@ -56,7 +56,9 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     from ..files import tables
 
     more = format_command("show", session.session, session.store, "--findings")
-    print_findings(out, session.best, more, unexplained=session.unexplained)
+    print_findings(
+        out, session.best, more, unexplained=session.unexplained, reason=session.unexplained_reason
+    )
     evaluation = find_evaluation(session.evaluation)
     shown = evaluation.on_screen(all_metrics)
     scored, empty = tables.split_valued(

@@ -112,7 +112,7 @@ class PairRule:
 
 _PAIRS, _LABELS, _NUMBER = FileKind.PAIRS, FileKind.LABELLED_ROWS, FileKind.NUMERIC_TARGET
 UNVARIED = {ColumnKind.EMPTY, ColumnKind.CONSTANT}
-_UNDIRECTED = "nothing says whether {output} follows from {input}"
+UNDIRECTED = "nothing says whether {output} follows from {input}"
 PAIR_RULES = (
     PairRule(
         lambda pair: (
@@ -124,7 +124,7 @@ PAIR_RULES = (
     ),
     PairRule(lambda pair: pair.has_usual_names, (_PAIRS,)),
     PairRule(lambda pair: pair.is_structured and pair.is_directed, (_PAIRS,)),
-    PairRule(lambda pair: pair.is_structured and not pair.has_few_outputs, (_PAIRS,), _UNDIRECTED),
+    PairRule(lambda pair: pair.is_structured and not pair.has_few_outputs, (_PAIRS,), UNDIRECTED),
     PairRule(
         lambda pair: pair.is_structured,
         (_PAIRS,),
@@ -145,7 +145,7 @@ PAIR_RULES = (
     PairRule(lambda pair: pair.is_directed, (_PAIRS,)),
     PairRule(lambda pair: has_target_name(pair.output), ()),
     PairRule(lambda pair: pair.input.kind in CLASS_KINDS or _holds_numbers(pair.input), ()),
-    PairRule(lambda pair: True, (_PAIRS,), f"no column has few values, and {_UNDIRECTED}"),
+    PairRule(lambda pair: True, (_PAIRS,), f"no column has few values, and {UNDIRECTED}"),
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...records import Json, UsageError
@@ -21,6 +21,7 @@ from .column_facts import ColumnFacts, ColumnKind
 from .column_pairs import (
     PAIR_FIELDS,
     PAIR_RULES,
+    UNDIRECTED,
     UNVARIED,
     ColumnPair,
     find_pair,
@@ -117,7 +118,36 @@ def read_as_table(source: TableSource) -> RecognizedFile:
             " explain it",
             advice="add a column with the label or the output of each row",
         )
-    return _read_with_target(source, columns)
+    return _offer_pairs(source, _read_with_target(source, columns), pair, columns)
+
+
+def _offer_pairs(
+    source: TableSource,
+    found: RecognizedFile,
+    pair: ColumnPair | None,
+    columns: Sequence[ColumnFacts],
+) -> RecognizedFile:
+    """Return what a table was taken for, with pairs as the last possibility if nothing is certain."""
+    readings = list(found.readings)
+    if (
+        found.certain is not None
+        or pair is None
+        or pair.contradicting
+        or UNVARIED & {pair.input.kind, pair.output.kind}
+        or any(one.kind is FileKind.PAIRS for one in readings)
+        or (len(readings) == 1 and readings[0].kind is FileKind.LABELLED_ROWS)
+    ):
+        return found
+    offered = [*readings[: MOST_SHOWN - 1], _pairs_reading(source, pair, columns)]
+    if any(one.task is not None for one in readings):
+        return replace(found, readings=offered)
+    if pair.is_directed:
+        return RecognizedFile(offered)
+    return RecognizedFile(
+        offered,
+        reason=UNDIRECTED.format(input=repr(pair.input.name), output=repr(pair.output.name)),
+        warnings=found.warnings,
+    )
 
 
 def _find_data_name(columns: Sequence[ColumnFacts]) -> str | None:
@@ -328,7 +358,8 @@ def _without_target(
     if not readings:
         return RecognizedFile(
             reason=f"no column has few values that repeat, as labels do: {_list_kinds(columns[:MOST_SHOWN])}",
-            advice="add a column with the label of each row",
+            advice="add a column with the label of each row, or, for a program, keep one column of"
+            " inputs (which may be JSON lists) and one of outputs",
         )
     named = [one.column for one in ranked[:MOST_SHOWN]]
     numbers = [one for one in named if one.kind in NUMBER_KINDS]

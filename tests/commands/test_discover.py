@@ -259,3 +259,34 @@ def test_pairs_of_objects_and_texts_have_programs(tmp_path: Path) -> None:
     assert session.status == "done" and not session.failed
     (row,) = peirce.show(session.session, store=tmp_path / "s.duckdb")
     assert row.verdicts["accepted"] > 0
+
+
+COLUMNS = {
+    "truth": "n,even\n1,FALSE\n2,TRUE\n3,FALSE\n4,TRUE\n5,FALSE\n6,TRUE\n",
+    "numbers": "celsius,fahrenheit\n0,32\n100,212\n37,98.6\n-40,-40\n",
+    "dates": "when,day\n2024-03-15,15/03/2024\n1999-12-01,01/12/1999\n2020-02-29,29/02/2020\n",
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_two_columns_that_nothing_orders_may_be_pairs(name: str) -> None:
+    """The command for them is named, and finds a program; the user says which is the output."""
+    Path("t.csv").write_text(COLUMNS[name])
+    given, output = COLUMNS[name].partition("\n")[0].split(",")
+    found = peirce.recognize("t.csv")
+    assert found.kind == "unsure"
+    assert f"nothing says whether {output!r} follows from {given!r}" in found.why
+    assert found.readings[-1].options["data"] == f"t.csv?input={given}&output={output}"
+    session = peirce.run("examples", data=found.readings[-1].options["data"], max_answers=1)
+    assert [one.shown.right == one.shown.of for one in session.best] == [True]
+
+
+def test_the_target_says_which_of_two_columns_is_the_output() -> None:
+    for name in ("truth", "dates"):
+        Path("t.csv").write_text(COLUMNS[name])
+        given, output = COLUMNS[name].partition("\n")[0].split(",")
+        found = peirce.recognize("t.csv", output)
+        assert (found.kind, found.readings[0].options["data"]) == (
+            "pairs",
+            f"t.csv?input={given}&output={output}",
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import time
 import warnings
 import zlib
 from datetime import date, datetime
@@ -296,3 +297,63 @@ def test_a_first_line_of_a_spreadsheet_says_what_parts_the_cells(tmp_path, recwa
     (tmp_path / "one.csv").write_text("sep=;\na,b;c\n1,5;2\n")
     assert list(read_csv(tmp_path / "one.csv")) == [(3, {"a,b": "1,5", "c": "2"})]
     assert not recwarn.list
+
+
+def _outputs(folder: Path, name: str, text: str) -> list[Any]:
+    return [pair.output for pair in TASK.load(_file(folder, name, text), None, 0)[0].shown]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["TRUE", "FALSE", "true", "False"], [True, False, True, False]),
+        (["42", "007", "100"], ["42", "007", "100"]),
+        (["00", "1", "-5", "x"], ["00", "1", -5, "x"]),
+        (["32", "98.6", "-40"], [32.0, 98.6, -40.0]),
+        (["1_000", "0x1F", "+49", ".5"], ["1_000", "0x1F", "+49", 0.5]),
+        (["1e3", "0", "0.0"], [1000.0, 0.0, 0.0]),
+        (["True", "x", "null", "None"], [True, "x", None, None]),
+    ],
+)
+def test_a_column_is_read_as_a_spreadsheet_means_it(
+    tmp_path: Path, cells: list[str], values: list[Any]
+) -> None:
+    rows = "".join(f"{n},{cell}\n" for n, cell in enumerate(cells))
+    found = _outputs(tmp_path, "a.csv", f"input,output\n{rows}")
+    assert [(type(one), one) for one in found] == [(type(one), one) for one in values]
+
+
+def test_whole_numbers_beside_fractions_are_fractions(tmp_path: Path) -> None:
+    """In one place only; a number that a float cannot hold stays."""
+    lines = [
+        '{"input": [1, 2, "a"], "output": {"a": 1, "b": 2}}',
+        '{"input": [2.5, 3, "b"], "output": {"a": 0.5, "b": 3}}',
+        f'{{"input": [{10**20}, 4, "c"], "output": {{"b": 1}}, "split": "hidden"}}',
+    ]
+    (problem,) = TASK.load(_file(tmp_path, "a.jsonl", "\n".join(lines)), None, 0)
+    pairs = [*problem.shown, *problem.hidden]
+    assert [repr(one.input) for one in pairs] == [
+        "[1.0, 2, 'a']", "[2.5, 3, 'b']", f"[{10**20}, 4, 'c']"
+    ]  # fmt: skip
+    assert [repr(one.output) for one in pairs] == [
+        "{'a': 1.0, 'b': 2}",
+        "{'a': 0.5, 'b': 3}",
+        "{'b': 1}",
+    ]
+    lists = '{"input": [1, 2], "output": 1}\n{"input": [0.5], "output": null}\n'
+    (problem,) = TASK.load(_file(tmp_path, "b.jsonl", lists), None, 0)
+    assert repr([one.input for one in problem.shown]) == "[[1.0, 2.0], [0.5]]"
+
+
+def test_an_empty_cell_says_how_an_empty_text_is_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match='line 2, output: missing; write """""" '):
+        TASK.load(_file(tmp_path, "a.csv", "input,output\na,\n"), None, 0)
+    assert _outputs(tmp_path, "b.csv", 'input,output\na,""""""\n') == [""]
+
+
+def test_long_texts_have_a_small_sample_space_soon(tmp_path: Path) -> None:
+    lines = [f'{{"input": "{"ab " * 33_000}{n}", "output": {n}}}' for n in range(3)]
+    (problem,) = TASK.load(_file(tmp_path, "a.jsonl", "\n".join(lines)), None, 0)
+    begun = time.process_time()
+    space = TASK.space(problem, 0)
+    assert 13 <= len(space) <= 40 and time.process_time() - begun < 20
