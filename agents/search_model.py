@@ -49,7 +49,7 @@ from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
 
 _MODULE = "peirce.search.worker"
-_KINDS = {
+_KINDS: dict[type, str] = {
     **{str: "text", bool: "truth value", int: "whole number", float: "fraction"},
     **{list: "list", dict: "record", type(None): "null"},
 }
@@ -141,7 +141,7 @@ class SearchProposer:
         earlier = [h.text for e in view.past_answers for h in e.hypotheses]
         found = await self._ask(view, manner, {"earlier": earlier, "skip": skip})
         if "source" not in found:
-            return self._exhausted(found, _describe_end(view))
+            return self._exhausted(found, _describe_end(view, manner))
         offered = any(tool.name == manner.tool for tool in tools)
         told_to_answer = bool(messages) and messages[-1].get("content") == NO_CALLS_LEFT
         if offered and not told_to_answer and not agreed:
@@ -196,15 +196,17 @@ def _manner(view: View) -> SearchStyle | None:
     return found.search_style if isinstance(found, HasSearch) else None
 
 
-def _describe_end(view: View) -> str:
-    """Return what the search did not find. Only programs must be right on all observations."""
-    if view.family != "programs" or view.past_answers:
+def _describe_end(view: View, manner: SearchStyle) -> str:
+    """Return what the search did not find. Hypotheses without a tool may be wrong on observations."""
+    if not manner.tool or view.past_answers:
         return "finds nothing else to say"
     kinds = sorted({_KINDS[type(one.output)] for one in view.shown})
     several = (
         f", whose outputs are of several kinds ({', '.join(kinds)})," if len(kinds) > 1 else ""
     )
-    return f"finds no program that is right on all {len(view.shown):,} shown pairs{several}"
+    return (
+        f"finds no hypothesis that is right on all {len(view.shown):,} shown observations{several}"
+    )
 
 
 def _nothing(reason: str) -> Reply:

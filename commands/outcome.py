@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import ProblemRow, Store
@@ -260,9 +261,13 @@ def load_outcome(path: Path, session: str) -> Session:
 
 
 def _end_reason(store: Store, session: str, rows: Sequence[ProblemRow]) -> str:
-    from .session.listing import describe_end
-
     last = store.last_responses(session, "model") if rows else {}
     return "".join(
         describe_end(last.get(row.problem.id)) for row in rows if row.cause == "exhausted"
     )
+
+
+def describe_end(response: Mapping[str, Any] | None) -> str:
+    """Return why a reply proposes nothing more (`Reply.meta`), or "" where it does not say."""
+    said = (response or {}).get("meta", {}).get("reason", "")
+    return said if isinstance(said, str) else ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 from ...records import LabelsRows, StepRecord
 from ...store import Store
 from ..arguments import validate_call
-from ..outcome import Trace, find_problem, open_for_reading, store_path
+from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
 from .bank_files import save_bank
 from .results import BankRow, BankStep, CallRow, HypothesisRow, ProblemRow, SessionRow
 from .settings import display_settings
@@ -198,12 +198,6 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
             )
         )
     return listed
-
-
-def describe_end(response: Mapping[str, Any] | None) -> str:
-    """Return why a reply proposes nothing more (`Reply.meta`), or "" where it does not say."""
-    said = (response or {}).get("meta", {}).get("reason", "")
-    return said if isinstance(said, str) else ""
 
 
 def list_hypotheses(store: Store, session: str, problem: str) -> list[HypothesisRow]:

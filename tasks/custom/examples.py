@@ -234,8 +234,8 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
     if not shown:
         raise bad.no_records_error(f"{path}: the file is empty")
     for name, some in shown.items():
-        pairs = _unify_pairs([*some, *hidden.get(name, ())])
-        shown[name], hidden[name] = pairs[: len(some)], pairs[len(some) :]
+        unified = _unify_pairs([*some, *hidden.get(name, ())])
+        shown[name], hidden[name] = unified[: len(some)], unified[len(some) :]
     return [
         Problem(
             id=name,

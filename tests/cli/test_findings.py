@@ -97,7 +97,9 @@ def test_a_problem_without_a_hypothesis_is_named(peirce):
 def test_a_run_that_finds_nothing_says_so_and_names_what_to_try(peirce):
     Path("words.csv").write_text("input,output\nabc,Qz;\nhello,7!k\nxy,#\n")
     code, out, _ = peirce("run", "examples", "--data", "words.csv", "--quiet")
-    reason = "search finds no program that is right on all 3 shown pairs in 150,000 expansions"
+    reason = (
+        "search finds no hypothesis that is right on all 3 shown observations in 150,000 expansions"
+    )
     assert code == 0 and out.startswith(f"No hypothesis was found for words.\n  {reason}\n")
     said = re.search(r"^next +(.+)$", out, re.M)[1]
     assert "--model openai:NAME" in said and "peirce report" not in said
@@ -109,7 +111,7 @@ def test_a_run_that_finds_nothing_says_so_and_names_what_to_try(peirce):
     [
         (
             [["a", 1], ["b", "two"], ["c", None]],
-            "no program that is right on all 3 shown pairs, whose outputs are of several kinds"
+            "no hypothesis that is right on all 3 shown observations, whose outputs are of several kinds"
             " (null, text, whole number), in",
         ),
         (
@@ -122,7 +124,7 @@ def test_data_without_a_program_end_in_a_sentence_that_says_why(peirce, pairs, r
     lines = [json.dumps({"input": given, "output": output}) for given, output in pairs]
     Path("p.jsonl").write_text("\n".join(lines))
     code, out, err = peirce("run", "examples", "--data", "p.jsonl")
-    assert code == 0 and f"No hypothesis was found for p.\n  " in out
+    assert code == 0 and "No hypothesis was found for p.\n  " in out
     assert reason in out and "Traceback" not in err
     assert "Use another model" not in err
 
