@@ -53,7 +53,6 @@ _KINDS: dict[type, str] = {
     **{str: "text", bool: "truth value", int: "whole number", float: "fraction"},
     **{list: "list", dict: "record", type(None): "null"},
 }
-CONTRADICTION = "no function has both"  # of two outputs of one input (search/examples/engine.py)
 ADVICE = (
     " Other problems end without an answer (exhausted). Use another model for them, for example"
     " --model openai:NAME or --model http://localhost:8000/v1#NAME"
@@ -168,7 +167,7 @@ class SearchProposer:
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
         if "reason" in found:  # No engine supports such problems.
-            other = "" if CONTRADICTION in found["reason"] else ADVICE
+            other = "" if found.get("contradictory") else ADVICE
             warn(f"{found['reason']}.{other}")
         return _nothing(
             found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")

@@ -24,13 +24,12 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from peirce.records import Problem
 from peirce.search.budget import Budget
 from peirce.search.examples.bank import MAX_PRICE, Bank
 from peirce.search.examples.expressions import UNDEFINED, Expression
 from peirce.search.examples.grammar import RAISED
 from peirce.search.examples.variation import vary
-from peirce.tasks import load_task
+from strings import read_problems
 from table import Row, add_json_option, format_table, write_rows
 
 AIM = 20.0
@@ -83,16 +82,6 @@ def enumerate_behaviours(pairs: Sequence[tuple[Any, Any]], price: int) -> tuple[
     return budget.spent, time.process_time() - begin
 
 
-def read_problems(path: str | None, number: int, half: str | None) -> list[Problem]:
-    """Return the first problems of a file, or generated ones."""
-    task: Any = load_task("examples")
-    loaded = task.generate(1, 0) if path is None else task.load(path, None, 0)
-    problems = list(loaded)
-    if half:
-        problems = problems[half == "odd" :: 2]
-    return problems[:number]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -103,16 +92,16 @@ def main() -> None:
     parser.add_argument("--expansions", type=float, default=100_000)
     add_json_option(parser)
     options = parser.parse_args()
-    rates, decided, least = [], [], []
-    for problem in read_problems(options.file, options.problems, options.half):
+    rates, decided, ratios = [], [], []
+    for problem in read_problems(options.file, options.half)[: options.problems]:
         pairs = [(one.input, one.output) for one in problem.shown]
         programs, seconds, price = enumerate_plainly(pairs, options.expansions)
         spent, taken = enumerate_behaviours(pairs, price)
         if seconds > 0 and taken > 0:
             rates.append((programs / seconds, spent / taken))
             decided.append((programs / seconds, programs / taken))
-            least.append(seconds / taken)
-    least.sort()
+            ratios.append(seconds / taken)
+    ratios.sort()
     rows = [
         Row("programs evaluated a second", median(b for _, b in rates), "/s", "higher",
             median(a for a, _ in rates), "plain enumeration"),
@@ -120,7 +109,7 @@ def main() -> None:
             median(a for a, _ in decided), "plain enumeration", AIM, "ratio"),
     ]  # fmt: skip
     print(f"{len(rates)} problems; times as many programs decided in the same time: median"
-          f" {median(least):.1f}, from {least[0]:.1f} to {least[-1]:.1f}")  # fmt: skip
+          f" {median(ratios):.1f}, from {ratios[0]:.1f} to {ratios[-1]:.1f}")  # fmt: skip
     body = [[r.work, f"{r.now:,.0f}", f"{r.reference:,.0f}", f"{r.ratio:.1f}"] for r in rows]
     print(format_table(("measured", "search", "plain enumeration", "ratio"), body))
     write_rows(options.json, rows)

@@ -82,11 +82,9 @@ class Cvc5:
     """cvc5 as `--model cvc5` runs it."""
 
     def __init__(self, seconds: float) -> None:
-        from peirce.agents.cvc5.proposer import open_cvc5, synthesis_problem
-        from peirce.agents.cvc5.settings import Cvc5Settings
+        from peirce.agents.cvc5.proposer import Cvc5Proposer, synthesis_problem
 
-        options = {"seconds": seconds, "memory_mb": MEMORY_MB, "workers": 1}
-        self.proposer = open_cvc5(Cvc5Settings.from_options("cvc5", options))
+        self.proposer = Cvc5Proposer(seconds, MEMORY_MB, 1, "")
         self.to_problem = synthesis_problem
 
     async def find(self, problem: Problem, space: InputSet, earlier: list[str]) -> str | None:
@@ -147,12 +145,17 @@ async def measure(
     return outcomes
 
 
-def load(path: str | None, half: str | None) -> list[tuple[Problem, InputSet]]:
+def read_problems(path: str | None, half: str | None) -> list[Problem]:
+    """Return the problems of a file, or generated ones, that have hidden pairs."""
     task: Any = load_task("examples")
-    loaded = task.generate(GENERATED, 0) if path is None else task.load(path, None, 0)
-    chosen = loaded if half is None else loaded[half == "odd" :: 2]
-    chosen = [one for one in chosen if one.hidden]
-    return list(zip(chosen, task.spaces(chosen, 0), strict=True))
+    try:
+        read = task.generate(GENERATED, 0) if path is None else task.load(path, None, 0)
+    except DataError as error:
+        raise SystemExit(str(error)) from None
+    chosen = [one for one in (read[half == "odd" :: 2] if half else read) if one.hidden]
+    if not chosen:
+        raise SystemExit(f"{path}: no problem has hidden pairs")
+    return chosen
 
 
 def share(count: int, n: int) -> str:
@@ -171,12 +174,9 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each answer")
     add_json_option(parser)
     given = parser.parse_args()
-    try:
-        pairs = load(given.file, given.half)
-    except DataError as error:
-        raise SystemExit(str(error)) from None
-    if not pairs:
-        raise SystemExit(f"{given.file}: no problem has hidden pairs")
+    chosen = read_problems(given.file, given.half)
+    task: Any = load_task("examples")
+    pairs = list(zip(chosen, task.spaces(chosen, 0), strict=True))
     peers: list[tuple[str, Any]] = []
     if given.only != "cvc5":
         peers = [(f"search, {STANDARD:,} expansions", partial(Search, STANDARD, None))]

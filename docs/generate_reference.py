@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from peirce.agents.cvc5.settings import Cvc5Settings
+from peirce.agents.cvc5 import Cvc5Settings
 from peirce.agents.endpoint.settings import ChatSettings
 from peirce.agents.local.settings import LocalSettings
 from peirce.agents.model_settings import ModelSettings

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from ..records import UsageError, registry
-from .novelty import Answer, UnsupportedProblem
+from .novelty import Answer, ContradictoryPairs, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
     "search knows programs from inputs to outputs, rules about finite worlds (abd), and sentences about"
@@ -153,7 +153,8 @@ class SearchService:
         Returns:
             A mapping. A hypothesis has the keys "source", "description" and "meta". Without a
             hypothesis, the mapping is {"exhausted": True}, or has the key "reason" with the reason
-            why such problems cannot be searched. The mapping is {"need": "inputs"} if the worker
+            why such problems cannot be searched; also "contradictory" if no hypothesis can be right on
+            all pairs. The mapping is {"need": "inputs"} if the worker
             does not have the inputs of the sample space.
         """
         shown, digest = request["shown"], request["space"]
@@ -173,7 +174,8 @@ class SearchService:
         try:
             return _answer_to_json(_answer(problem, request))
         except UnsupportedProblem as error:
-            return {"reason": str(error)}
+            contradictory = isinstance(error, ContradictoryPairs)
+            return {"reason": str(error), **({"contradictory": True} if contradictory else {})}
 
     def _problem(self, engine: SearchEngine, request: dict[str, Any]) -> SearchedProblem:
         shown, digest = request["shown"], request["space"]

@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-import os
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ...records import HasSearch, Json, Message, Reply, SearchStyle, ToolSpec, UsageError, View
+from ...records import HasSearch, Json, Message, Reply, SearchStyle, ToolSpec, View
 from ...search.examples.constants import constants_of
 from ...search.examples.grammar import SEP
 from ...tasks import load_family
 from ...tools.line_process import LineProcess, ProcessDied
-from .settings import Cvc5Settings
 
-INSTALL = "pip install 'peirce[peers]'"
-UNSUPPORTED = "cvc5 knows programs from texts, integers and truth values, one or a list of them, to one of these"
+UNSUPPORTED = (
+    "cvc5 finds only programs that take texts, integers, truth values or a list of these with a fixed"
+    " length, and return a text, an integer or a truth value"
+)
 NUMBERS = (0, 1, 2, 3)
 MAX_TEXTS = 6  # each constant makes the solver slower
 MAX_ARGUMENTS = 10
@@ -32,6 +31,12 @@ class Cvc5Proposer:
     """A proposer whose answers are programs that the SyGuS solver of cvc5 finds.
 
     The reply depends on the view, the limits and the speed of the machine, not on the messages.
+
+    Args:
+        seconds: Time limit of each answer.
+        memory_mb: Memory limit of each solver, in megabytes.
+        workers: Number of solvers that run at a time.
+        release: Version of the package cvc5.
     """
 
     def __init__(self, seconds: float, memory_mb: int, workers: int, release: str) -> None:
@@ -92,7 +97,7 @@ class Cvc5Proposer:
                 return {"reason": f"cvc5 finds no program in {self.seconds:g} seconds"}
             except ProcessDied:
                 return {
-                    "reason": f"cvc5 ended without an answer; it has {self.memory_mb:,} MB of memory"
+                    "reason": f"cvc5 ended without an answer; it may use {self.memory_mb:,} MB of memory"
                 }
             finally:
                 await process.close()
@@ -158,17 +163,3 @@ def _style(view: View) -> SearchStyle | None:
 
 def _exhausted(reason: str) -> Reply:
     return Reply(finish="exhausted", meta={"reason": reason})
-
-
-def open_cvc5(settings: Cvc5Settings) -> Cvc5Proposer:
-    """Return the proposer.
-
-    Raises:
-        UsageError: The package cvc5 is not installed.
-    """
-    try:
-        release = version("cvc5")
-    except PackageNotFoundError:
-        raise UsageError(f"model {settings.model!r} needs cvc5: {INSTALL}") from None
-    workers = settings.workers or min(4, os.cpu_count() or 1)
-    return Cvc5Proposer(settings.seconds, settings.memory_mb, workers, release)

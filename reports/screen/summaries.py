@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .. import Evaluation, Metric
 
 OTHER_MODEL = (
-    "search found nothing, so if the data hold no fault, try another model, for example --model"
-    " openai:NAME or --model http://localhost:8000/v1#NAME"
+    "search found nothing; check the data, or try another model, for example --model openai:NAME or"
+    " --model http://localhost:8000/v1#NAME"
 )
 MAX_SESSION_COLUMNS = 3  # sessions, a column each
 MAX_LISTED_FILES = 8  # files, a line each

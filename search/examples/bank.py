@@ -25,6 +25,8 @@ from .grammar import (
 )
 
 MAX_PRICE = 44  # half bits
+KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which take memory
+LISTS = (STRS, INTS, FLOATS)
 
 
 class Bank:
@@ -44,6 +46,7 @@ class Bank:
     ) -> None:
         self.inputs, self.shown, self.budget = inputs, len(outputs), budget
         self.outputs = tuple(outputs)
+        self.longest = max([LONGEST, *(len(one) for one in inputs if type(one) is str)])
         self.price = 0  # all expressions up to this price are known
         self.levels: dict[str, dict[int, list[Expression]]] = {}
         self.seen: dict[str, set[Any]] = {}
@@ -128,7 +131,7 @@ class Bank:
             except RAISED:
                 pass
             else:
-                return complete if _all_modest(operation.gives, complete) else None
+                return complete if self._all_modest(operation.gives, complete) else None
         values: list[Any] = []
         for row in zip(*columns, strict=True):
             try:
@@ -138,17 +141,25 @@ class Bank:
             if value is UNDEFINED and len(values) < self.shown:
                 if not any(v is not UNDEFINED for v in values) and len(values) > 1:
                     return None
-            elif value is not UNDEFINED and _too_large(value):
+            elif value is not UNDEFINED and not self._all_modest(operation.gives, (value,)):
                 return None
             values.append(value)
         return tuple(values)
 
+    def _all_modest(self, kind: str, values: tuple[Any, ...]) -> bool:
+        if kind == STR or kind in LISTS:
+            return max(map(len, values)) <= self.longest
+        return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
+
     def _keep(self, kind: str, one: Expression) -> None:
-        key = tuple(map(_frozen, one.values)) if kind in (STRS, INTS, FLOATS) else one.values
+        key = tuple(map(_frozen, one.values)) if kind in LISTS else one.values
         seen = self.seen.setdefault(kind, set())
         if key in seen:
             return
         seen.add(key)
+        if kind == STR or kind in LISTS:
+            kept = sum(len(value) for value in one.values if value is not UNDEFINED)
+            self.budget.charge(kept // KEPT_PER_EXPANSION)
         if one.operation is not None and key.count(key[0]) == len(key):
             return  # a constant at a higher price
         if UNDEFINED in one.values[: self.shown]:
@@ -165,15 +176,3 @@ class Bank:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if type(value) is list else value
-
-
-def _all_modest(kind: str, values: tuple[Any, ...]) -> bool:
-    if kind in (STR, STRS, INTS, FLOATS):
-        return max(map(len, values)) <= LONGEST
-    return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
-
-
-def _too_large(value: Any) -> bool:
-    if type(value) in (str, list):
-        return len(value) > LONGEST
-    return type(value) in (int, float) and not abs(value) <= LARGEST

@@ -82,7 +82,12 @@ def compose_null(
     rest = [(given, out) for given, out in zip(inputs, outputs, strict=True) if out is not None]
     if not rest or len(rest) == len(outputs):
         return
-    when = solve(inputs, [out is None for out in outputs], 0.4, variable)
+    if all((given is None) == (out is None) for given, out in zip(inputs, outputs, strict=True)):
+        when = [
+            Expression(CHOICE, tuple(one is None for one in inputs), text=f"{variable} is None")
+        ]
+    else:
+        when = solve(inputs, [out is None for out in outputs], 0.4, variable)
     value = solve([given for given, _ in rest], [out for _, out in rest], 0.4, variable)
     for condition in when[:2]:
         for one in value[:2]:

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from ..engines import SearchEngine
-from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions, UnsupportedProblem
+from ..novelty import Answer, Codes, ContradictoryPairs, Defined, NoveltyRanker, Predictions
 from .expressions import Expression
 from .grammar import RAISED
 from .search import Search
@@ -80,7 +80,7 @@ class Problem:
         """Return the next answer, or None if no novel candidate is left.
 
         Raises:
-            UnsupportedProblem: Two pairs contradict each other.
+            ContradictoryPairs: One input has two outputs.
         """
         ranked = self.rank()
         by_text = {one.text: one for one in ranked}
@@ -92,7 +92,7 @@ class Problem:
         """Return the programs that are right on all pairs, by price.
 
         Raises:
-            UnsupportedProblem: Two pairs contradict each other.
+            ContradictoryPairs: One input has two outputs.
         """
         if self.ranked is None:
             self.ranked = self._search()
@@ -120,7 +120,7 @@ def _distinct(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:
     for given, wanted in shown:
         before = outputs.setdefault(repr(given), [given, wanted])
         if repr(before[1]) != repr(wanted):
-            raise UnsupportedProblem(
+            raise ContradictoryPairs(
                 f"the input {_short(given)} has two outputs, {_short(before[1])} and {_short(wanted)}:"
                 " no function has both"
             )

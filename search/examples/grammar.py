@@ -21,7 +21,7 @@ STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
 STRS, INTS, FLOATS = "strs", "ints", "floats"
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
 LONGEST = 4_000  # characters of a text, elements of a list
-LARGEST = 10**15
+LARGEST = 10**15  # of a number
 
 
 class Undefined(Exception):
@@ -79,6 +79,12 @@ def _moment(text: str, form: str) -> datetime:
     return datetime.strptime(text, form)
 
 
+def _repeated(text: str, count: int) -> str:
+    if len(text) * count > LONGEST:
+        raise Undefined
+    return text * count
+
+
 def _divided(a: float, b: float) -> float:
     return a / b
 
@@ -115,6 +121,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, lambda s, p, b: re.sub(p, b, s), "re.sub({1:free}, {2:free}, {0:free})"),
     Operation("replace_text", (STR, STR, STR), STR, 8, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})"),
     Operation("backwards", (STR,), STR, 4, lambda s: s[::-1], "{0}[::-1]"),
+    Operation("repeated", (STR, INT), STR, 4, _repeated, "{0} * {1}", True),
     Operation("zero_padded", (STR, END), STR, 5, lambda s, n: s.zfill(n), "{0}.zfill({1:free})"),
     Operation("text_of", (INT,), STR, 2.5, str, "str({0:free})"),
     # --- lists of texts

@@ -15,6 +15,8 @@ JOIN = Operation("join", (STR, STR), STR, 1.5, lambda a, b: a + b, "{0:free} + {
 JOIN_PRICE = 3  # half bits
 PARTS_PER_EXPANSION = 8
 MAX_VISITS = 6  # of a place in the outputs
+LONGEST_START = 100  # characters of a constant that ends within a text that all outputs share
+CHARACTERS_PER_EXPANSION = 64  # of constants, which take memory
 CONSTANT, MARK, DIGIT, LETTER = (
     4,
     4,
@@ -51,6 +53,7 @@ def join_parts(
     for one in parts:
         if one.values[0] in goals[0]:
             by_first.setdefault(one.values[0], []).append(one)
+    lengths = sorted(set(map(len, by_first)))
     ends = tuple(map(len, goals))
     order = count()
     queue: list[tuple[int, int, tuple[int, ...], tuple[Expression, ...]]] = [
@@ -65,11 +68,18 @@ def join_parts(
         visits[places] += 1
         if visits[places] > MAX_VISITS:
             continue
-        if not budget.charge(1 + _looked_at(goals[0], places[0], by_first) / PARTS_PER_EXPANSION):
+        shared = _shared_length(goals, places)
+        candidates = [
+            one
+            for length in lengths
+            for one in by_first.get(goals[0][places[0] : places[0] + length], ())
+        ]
+        work = len(candidates) / PARTS_PER_EXPANSION + shared // CHARACTERS_PER_EXPANSION
+        if not budget.charge(1 + work):
             return
         for part in (
-            *_expressions_at(goals, places, by_first),
-            *_constants_at(goals, places, joined),
+            *_fitting(candidates, goals, places),
+            *_constants_at(goals, places, joined, shared),
         ):
             total = price + part.price + (JOIN_PRICE if joined else 0)
             if total <= limit:
@@ -77,35 +87,38 @@ def join_parts(
                 heapq.heappush(queue, (total, next(order), after, (*joined, part)))
 
 
-def _looked_at(goal: str, begin: int, by_first: dict[str, list[Expression]]) -> int:
-    return sum(len(by_first.get(goal[begin:end], ())) for end in range(begin, len(goal) + 1))
+def _shared_length(goals: Sequence[str], places: tuple[int, ...]) -> int:
+    """Return how many characters all outputs share from these places on."""
+    ends = [goal[place:] for goal, place in zip(goals, places, strict=True)]
+    least, greatest = min(ends), max(ends)  # all others begin as both of them do
+    differing = (k for k, both in enumerate(zip(least, greatest, strict=False)) if len({*both}) > 1)
+    return next(differing, min(len(least), len(greatest)))
 
 
-def _expressions_at(
-    goals: Sequence[str], places: tuple[int, ...], by_first: dict[str, list[Expression]]
+def _fitting(
+    candidates: Iterable[Expression], goals: Sequence[str], places: tuple[int, ...]
 ) -> Iterator[Expression]:
-    first, begin = goals[0], places[0]
-    for end in range(begin, len(first) + 1):
-        for one in by_first.get(first[begin:end], ()):
-            if any(one.values[: len(goals)]) and all(
-                goal.startswith(value, place)
-                for goal, value, place in zip(goals, one.values, places, strict=False)
-            ):
-                yield one
+    for one in candidates:
+        if any(one.values[: len(goals)]) and all(
+            goal.startswith(value, place)
+            for goal, value, place in zip(goals, one.values, places, strict=False)
+        ):
+            yield one
 
 
 def _constants_at(
-    goals: Sequence[str], places: tuple[int, ...], joined: tuple[Expression, ...]
+    goals: Sequence[str], places: tuple[int, ...], joined: tuple[Expression, ...], shared: int
 ) -> Iterator[Expression]:
+    """Yield the constants that begin at these places: short ones, and the longest."""
     if joined and joined[-1].operation is None and joined[-1].text.startswith(("'", '"')):
         return  # two constants are one
-    first, price = goals[0], CONSTANT
-    for end in range(places[0] + 1, len(first) + 1):
-        text = first[places[0] : end]
-        if not all(goal.startswith(text, place) for goal, place in zip(goals, places, strict=True)):
-            return
-        price += _price_of(text[-1])
-        yield Expression(price, (text,) * len(goals), text=repr(text))
+    whole = goals[0][places[0] : places[0] + shared]
+    price = CONSTANT
+    for length, character in enumerate(whole, 1):
+        price += _price_of(character)
+        if length <= LONGEST_START or length == shared:
+            text = whole[:length]
+            yield Expression(price, (text,) * len(goals), text=repr(text))
 
 
 def _as_expression(parts: tuple[Expression, ...], price: int) -> Expression:

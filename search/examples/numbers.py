@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from .expressions import Expression
-from .grammar import INT, NUMBER, Operation
+from .grammar import INT, LARGEST, NUMBER, Operation
 
 MAX_FEATURES = 300
 TOLERANCE = 1e-9  # of a value, where outputs are fractions
@@ -19,13 +19,18 @@ def fit_numbers(
 ) -> Iterator[Expression]:
     """Yield lines a * feature + b whose values are the goals, and divisions feature / a.
 
-    A line needs three different values, or two if its constants are short.
+    A line needs three different values, or two if its constants are short. Values beyond `LARGEST`
+    have no lines.
     """
+    if any(abs(goal) > LARGEST for goal in goals):
+        return
     cheapest = sorted(features, key=lambda one: one.price)[:MAX_FEATURES]
     for one in cheapest:
         if one.price + LINE > limit:
             return
         values = one.values[: len(goals)]
+        if any(abs(value) > LARGEST for value in values):
+            continue
         distinct = sorted(set(zip(values, goals, strict=True)))
         if len({u for u, _ in distinct}) < 2 or any(type(u) is bool for u, _ in distinct):
             continue
@@ -39,7 +44,7 @@ def fit_numbers(
         digits = _digits(slope) + _digits(base)
         if len(distinct) < 3 and digits > 3:
             continue
-        if not all(
+        if max(abs(slope), abs(base)) > LARGEST or not all(
             abs(float(slope * Fraction(str(p)) + base) - q) <= TOLERANCE * max(1.0, abs(q))
             for p, q in distinct
         ):

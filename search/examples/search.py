@@ -21,6 +21,7 @@ from .variation import vary
 IGNORED = 5  # half bits
 MAX_ARGUMENTS = 6  # a longer list is data
 LISTED = 8  # half bits: of an output in a list of them, besides itself
+CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeliest program
 MAX_DEPTH = 3
 MAX_FOUND = 60
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
@@ -47,6 +48,8 @@ class Search:
         self.budget = Budget(expansions)
         self.found: dict[str, Expression] = {}
         self.arguments = _arguments(self.inputs, variable)
+        constants = list(self._constant()) if len(self.outputs) >= CERTAIN else []
+        self.constant = constants[0] if constants else None
 
     def run(self) -> list[Expression]:
         """Return the programs that were found, cheapest first."""
@@ -108,10 +111,15 @@ class Search:
         return bool(self.found) and min(one.price for one in self.found.values()) + MARGIN <= price
 
     def _add(self, one: Expression) -> None:
-        """Keep a program. An argument that it ignores makes it dearer."""
+        """Keep a program. An argument that it ignores makes it dearer.
+
+        If many outputs are all equal, no program is cheaper than the constant.
+        """
         text = one.source()
         if text not in self.found and len(self.found) < MAX_FOUND * 10:
             price = one.price + IGNORED * _ignored(text, self.arguments)
+            if self.constant is not None and text != self.constant.text:
+                price = max(price, self.constant.price + 1)
             self.found[text] = replace(one, price=price)
 
     def _constant(self) -> Iterator[Expression]:

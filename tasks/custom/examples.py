@@ -33,10 +33,9 @@ from __future__ import annotations
 
 import json
 import random
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
@@ -49,11 +48,12 @@ from ..io.files import (
     read_jsonl,
     split_settings,
 )
-from ..io.json_text import SURROGATE_PATTERN, Unusable, parse_json, parse_literal
+from ..io.json_text import Unusable
 from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
 from .example_rules import KINDS, SHOWN, apply_rule, plant
+from .pair_values import EMPTY_CELL, are_padded, parse_cell, unify_pairs
 from .similar_inputs import draw_like
 from .words import EQUALITY
 
@@ -67,14 +67,8 @@ SIMILAR = 2_000
 SIMILAR_CHARACTERS = 2_000_000  # of the JSON of similar inputs; fewer are drawn if they are long
 LEAST_SIMILAR = 10
 DIGITS = 12  # of fractions that must agree
-LARGEST_EXACT = 2**53  # whole numbers up to it are floats without loss
-EMPTY_CELL = 'missing; write """""" (the JSON text "" in a quoted cell) for an empty text, or null'
 
 K = TypeVar("K", int, str)  # the place of a row
-_PADDED = re.compile(r"0\d+")
-_WRITTEN_LITERALLY = ("[", "(", "{", '"', "'")
-_OTHER_LITERAL = re.compile(r"None|True|False|TRUE|FALSE|-?(\.\d+|\d+\.)")
-_AMBIGUOUS = ("", " ", "=", "+", "-", "@")  # first characters of text in a cell
 
 Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
 
@@ -234,7 +228,7 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
     if not shown:
         raise bad.no_records_error(f"{path}: the file is empty")
     for name, some in shown.items():
-        unified = _unify_pairs([*some, *hidden.get(name, ())])
+        unified = unify_pairs([*some, *hidden.get(name, ())])
         shown[name], hidden[name] = unified[: len(some)], unified[len(some) :]
     return [
         Problem(
@@ -248,48 +242,6 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
         )
         for name, some in shown.items()
     ]
-
-
-def _unify_pairs(pairs: Sequence[Observation]) -> list[Observation]:
-    inputs = _unify_numbers([pair.input for pair in pairs])
-    outputs = _unify_numbers([pair.output for pair in pairs])
-    return [Observation(*both) for both in zip(inputs, outputs, strict=True)]
-
-
-def _unify_numbers(values: Sequence[Json]) -> list[Json]:
-    """Return the values of one place, with whole numbers as fractions if others are fractions.
-
-    The elements of lists of one length are places of their own, as are the fields of records.
-    """
-    unified = list(values)
-
-    def unify(kind: type, split: Callable[[Any], Mapping[Any, Json]]) -> None:
-        own = {k: split(value) for k, value in enumerate(values) if type(value) is kind}
-        places: dict[Any, list[int]] = {}
-        for k, parts in own.items():
-            for name in parts:
-                places.setdefault(name, []).append(k)
-        changed: dict[int, dict[Any, Json]] = {k: dict(parts) for k, parts in own.items()}
-        for name, rows in places.items():
-            for k, part in zip(rows, _unify_numbers([own[k][name] for k in rows]), strict=True):
-                changed[k][name] = part
-        for k, parts in changed.items():
-            unified[k] = list(parts.values()) if kind is list else parts
-
-    lists = [value for value in values if type(value) is list]
-    if len({len(value) for value in lists}) == 1:
-        unify(list, lambda value: dict(enumerate(value)))
-    elif lists:
-        parts = iter(_unify_numbers([part for value in lists for part in value]))
-        for k, value in enumerate(values):
-            if type(value) is list:
-                unified[k] = [next(parts) for _ in value]
-    unify(dict, lambda value: value)
-    if any(type(value) is float for value in values):
-        for k, value in enumerate(values):
-            if type(value) is int and abs(value) <= LARGEST_EXACT:
-                unified[k] = float(value)
-    return unified
 
 
 def _equality(pairs: Iterable[Observation]) -> dict[str, Json]:
@@ -379,9 +331,7 @@ def _csv_pairs(
 ) -> Iterator[Pair]:
     table = list(rows)
     as_text = {
-        field
-        for field in ("input", "output")
-        if any(_PADDED.fullmatch(row.get(field, "").strip()) for _, row in table)
+        field for field in ("input", "output") if are_padded(row.get(field, "") for _, row in table)
     }
     for number, row in table:
         where = f"{path}, line {number}"
@@ -406,44 +356,6 @@ def _csv_pairs(
                 )
             )
             yield name, is_shown, pair
-
-
-def parse_cell(text: str, where: str) -> Json:
-    """Return a CSV cell as JSON if it is valid JSON, otherwise as a Python literal, otherwise as
-    text.
-
-    A cell such as 1,5 without brackets stays text, because it may be one number or two. So do other
-    ways in which Python writes numbers, such as 1_000, 0x1F and +49.
-
-    Raises:
-        DataError: the value cannot be stored.
-    """
-    cell = text.strip()
-    literal = cell.startswith(_WRITTEN_LITERALLY) or _OTHER_LITERAL.fullmatch(cell)
-    bare = "," in cell and not literal
-    for read in () if bare else (parse_json, parse_literal) if literal else (parse_json,):
-        try:
-            return read(text.capitalize() if cell in ("TRUE", "FALSE") else text, where)
-        except Unusable:  # a value that cannot be stored; it must not pass as text
-            raise
-        except DataError:
-            continue
-    return text
-
-
-def format_cell(value: Json) -> str:
-    """Return a value as the text of a CSV cell, from which `parse_cell` returns the same value.
-
-    Strings that `parse_cell` or a spreadsheet would read as another value are written as JSON.
-    """
-    if isinstance(value, str) and value.isprintable() and value[:1] not in _AMBIGUOUS:
-        try:
-            if parse_cell(value, "") == value:
-                return value
-        except DataError:
-            pass
-    text = json.dumps(value, ensure_ascii=False)
-    return SURROGATE_PATTERN.sub(lambda half: json.dumps(half.group())[1:-1], text)
 
 
 def _stem(path: Path) -> str:

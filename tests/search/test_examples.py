@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -186,7 +187,7 @@ def test_contradictions_are_one_sentence() -> None:
         "earlier": [], "skip": [], "family": "programs",
     }  # fmt: skip
     reason = "the input 'a' has two outputs, 1 and 3: no function has both"
-    assert service.propose(request) == {"reason": reason}
+    assert service.propose(request) == {"reason": reason, "contradictory": True}
 
 
 def test_nothing_found_is_an_empty_list_within_the_budget() -> None:
@@ -238,3 +239,45 @@ def test_a_session_answers_ordinary_pairs(tmp_path: Path) -> None:
         listed = peirce.show(session.session, store=store)
         assert [row.verdicts["accepted"] for row in listed] == [1] * 4
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("pairs", "wanted"),
+    [
+        ([("k", 0), ("zz", 0), ("q", 0)], "0"),
+        ([(None, None), ("x", "X"), ("y", "Y")], "None if x is None else x.upper()"),
+        ([(["Ann", 3], "AnnAnnAnn"), (["Bo", 2], "BoBo"), (["Z", 4], "ZZZZ")], "x[0] * x[1]"),
+        ([("ab " * 3_000 + str(k), "AB " * 3_000 + str(k)) for k in range(3)], "x.upper()"),
+    ],
+    ids=["equal outputs", "null stays null", "text times number", "long texts"],
+)
+def test_the_first_answer_is_the_plain_one(pairs: list[Pair], wanted: str) -> None:
+    assert search(pairs)[0].text.endswith(f"return {wanted}")
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(10**400, 2 * 10**400), (3, 6), (7, 14)],
+        [([10**400, 1], 10**400 + 1), ([1, 2], 3), ([5, 5], 10)],
+    ],
+)
+def test_integers_beyond_floats_are_no_error(pairs: list[Pair]) -> None:
+    assert all(one.is_consistent(pairs) for one in search(pairs))
+
+
+def test_a_long_text_that_outputs_share_is_one_constant() -> None:
+    letter = "Dear customer, thank you for your order. " * 4
+    pairs = [(name, f"{letter}{name}. Bye") for name in ("Ann", "Bo", "Cy Lee")]
+    assert search(pairs)[0].is_consistent([("Di", f"{letter}Di. Bye")])
+
+
+def test_long_texts_take_little_memory() -> None:
+    pairs = [("ab " * 1_000 + str(k), "ab " * 1_000 + str(k) * 2 + "k") for k in range(3)]
+    tracemalloc.start()
+    try:
+        search(pairs, 20_000)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 200 << 20

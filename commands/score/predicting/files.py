@@ -6,7 +6,7 @@ further columns (`valid` and `cost` for a rule about worlds). If a row has no pr
 number, as in `prediction_2`.
 
 In CSV, the cells of a CSV data file are kept exactly as they were, and outputs of programs are
-written as in a file of pairs (`tasks.custom.examples.format_cell`). In Parquet, the types of a
+written as in a file of pairs (`tasks.custom.pair_values.format_cell`). In Parquet, the types of a
 Parquet data file are kept. DuckDB writes the Parquet file, so empty column names, and names that
 differ only in capital letters, get a number. If the values of a column have no common type, they
 are written as JSON text.
@@ -27,7 +27,7 @@ from ....records.private_files import write_folder
 from ....reports.files.tables import as_text_cell
 from ....reports.files.writing import check_paths
 from ....store.export import disk_errors
-from ....tasks.custom.examples import format_cell
+from ....tasks.custom.pair_values import format_cell
 from ....tasks.io.files import expand_home
 from ....tasks.io.json_text import SURROGATE_PATTERN
 from ....tasks.text.tables import Table, escape_pattern, infer_types

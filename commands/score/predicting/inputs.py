@@ -27,7 +27,7 @@ from ....records import (
 )
 from ....records.tasks import ReadsInputs
 from ....tasks import load_family
-from ....tasks.custom.examples import parse_cell
+from ....tasks.custom.pair_values import parse_cell
 from ....tasks.io.bad_records import BadRecords
 from ....tasks.io.files import (
     SPREADSHEET_SUFFIXES,
@@ -237,7 +237,7 @@ def _of_problem(read: _Rows, problem: Problem) -> _Rows:
 def _parse_value(table: Table, name: str, row: int, examples: Sequence[Json]) -> Json:
     """Return the value of a cell.
 
-    Text in CSV is parsed as in a file of pairs (tasks/custom/examples.py), and so is text in Parquet
+    Text in CSV is parsed as in a file of pairs (tasks/custom/pair_values.py), and so is text in Parquet
     if none of the examples is text. Where all examples are text, a cell stays text.
 
     Args:
