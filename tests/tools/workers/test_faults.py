@@ -118,11 +118,14 @@ def test_calls_on_a_node_that_is_killed_are_made_on_another(cluster: Any, spare:
         await until(lambda: doomed.running > 0)
         cluster.remove_node(spare, allow_graceful=False)
         values = await calls
-        return values, doomed.lost, workers.describe_nodes()
+        async with asyncio.timeout(60):
+            while not doomed.lost:  # all calls on the node were answered before it died
+                values += await judge_many(judge, 6)
+        return values, workers.describe_nodes()
 
-    values, lost, described = use(work)
-    assert values == [REVERSED] * 6
-    assert lost and sum(one["lost"] for one in described) == 1
+    values, described = use(work)
+    assert values == [REVERSED] * len(values) and len(values) >= 6
+    assert sum(one["lost"] for one in described) == 1
 
 
 def test_an_actor_that_is_killed_is_replaced_on_its_node(cluster: Any, spare: Any) -> None:
