@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from os.path import commonprefix
 from typing import Any
 
 from ...tasks.io.dates import DATE_FORMS, is_date
@@ -33,6 +34,7 @@ _PATTERNS = (
     (r"\d+", 1.0), (r"[A-Za-z]+", 1.5), (r"[\d.]+", 2.0), (r"\w+", 2.0), (r"[A-Z]", 2.0), (r"\s+", 2.0),
     (r"[A-Z]+", 2.5), (r"[a-z]+", 2.5), (r"\d", 2.5), (r"\W", 3.0), (r"\D+", 3.0), (r"[A-Z][a-z]+", 3.0),
     (r"<[^>]*>", 3.5), (r"\([^)]*\)", 3.5), (r"\W+", 3.5),
+    (r"[aeiou]", 3.5), (r"[AEIOUaeiou]", 4.0),
 )  # fmt: skip
 _INDICES = ((0, 0.5), (-1, 0.5), (1, 1.5), (-2, 2.0), (2, 2.5), (3, 3.5), (-3, 3.5), (4, 4.0))
 _ENDS = ((1, 1.0), (-1, 1.0), (2, 1.5), (-2, 1.5), (3, 2.0), (-3, 2.0), (4, 2.5), (-4, 2.5))
@@ -147,6 +149,8 @@ def _separators(
         some = [word for word, count in words.items() if 1 < count < len(texts)]
         for word in some[:MAX_WORDS]:
             offer(word, 5.5)
+    for text, price in _changes(inputs, outputs):
+        offer(text, price)
     if all(type(output) in (int, bool) for output in answers):
         for letter in dict.fromkeys(
             c for row in inputs for text in row for c in text if c.isalpha()
@@ -155,13 +159,28 @@ def _separators(
     yield from prices.items()
 
 
+def _changes(
+    inputs: list[list[str]], outputs: list[list[str]]
+) -> Iterator[tuple[str, float]]:
+    """Yield what outputs lack of their inputs, have instead or beside, and what empty inputs have."""
+    found: Counter[str] = Counter()
+    for given, wanted in zip(inputs, outputs, strict=True):
+        if len(given) != 1 or len(wanted) != 1 or given == wanted:
+            continue
+        old, new = given[0], wanted[0]
+        if not old:
+            yield new, 4.0
+        begin = len(commonprefix([old, new]))
+        end = len(commonprefix([old[begin:][::-1], new[begin:][::-1]]))
+        if begin + end == min(len(old), len(new)) or begin + end > len(old) // 2:
+            found.update({old[begin : len(old) - end], new[begin : len(new) - end]} - {"", new})
+    for text, count in found.most_common(MAX_WORDS):
+        if count > 1 or len(text) == 1:
+            yield text, 4.0
+
+
 def _common_begin(texts: list[list[str]]) -> str:
-    rows = [row[0] if row else "" for row in texts]
-    length = next(
-        (n for n, c in enumerate(zip(*rows, strict=False)) if len(set(c)) > 1),
-        min(map(len, rows), default=0),
-    )
-    return rows[0][:length] if rows else ""
+    return commonprefix([row[0] if row else "" for row in texts])
 
 
 def _common_end(texts: list[list[str]]) -> str:

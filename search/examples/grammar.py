@@ -85,6 +85,10 @@ def _repeated(text: str, count: int) -> str:
     return text * count
 
 
+def _nth_place(text: str, mark: str, n: int) -> int:
+    return [k for k, c in enumerate(text) if c == mark][n - 1]
+
+
 def _divided(a: float, b: float) -> float:
     return a / b
 
@@ -113,6 +117,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("swapcase", (STR,), STR, 5, str.swapcase, "{0}.swapcase()"),
     Operation("strip", (STR,), STR, 2.5, str.strip, "{0}.strip()"),
     Operation("strip_of", (STR, SEP), STR, 4, str.strip, "{0}.strip({1:free})"),
+    Operation("without_begin", (STR, SEP), STR, 3.5, str.removeprefix, "{0}.removeprefix({1:free})"),
+    Operation("without_end", (STR, SEP), STR, 3.5, str.removesuffix, "{0}.removesuffix({1:free})"),
     Operation("without", (STR, SEP), STR, 3, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")"),
     Operation("without_runs", (STR, PATTERN), STR, 4, lambda s, p: re.sub(p, "", s), "re.sub({1:free}, \"\", {0:free})"),
     Operation("without_text", (STR, STR), STR, 6, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")"),
@@ -123,6 +129,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("backwards", (STR,), STR, 4, lambda s: s[::-1], "{0}[::-1]"),
     Operation("repeated", (STR, INT), STR, 4, _repeated, "{0} * {1}", True),
     Operation("zero_padded", (STR, END), STR, 5, lambda s, n: s.zfill(n), "{0}.zfill({1:free})"),
+    Operation("filled_left", (STR, END, SEP), STR, 5, str.rjust, "{0}.rjust({1:free}, {2:free})"),
+    Operation("filled_right", (STR, END, SEP), STR, 5, str.ljust, "{0}.ljust({1:free}, {2:free})"),
+    Operation("repeated_mark", (SEP, INT), STR, 4, _repeated, "{0} * {1}", True),
+    Operation("or_default", (STR, SEP), STR, 5, lambda s, d: s or d, "{0} or {1}", True),
     Operation("text_of", (INT,), STR, 2.5, str, "str({0:free})"),
     # --- lists of texts
     Operation("fields", (STR, SEP), STRS, 2, lambda s, d: s.split(d), "{0}.split({1:free})"),
@@ -146,6 +156,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("count", (STR, SEP), INT, 2.5, str.count, "{0}.count({1:free})"),
     Operation("count_text", (STR, STR), INT, 4, lambda s, a: s.count(a) if a else _found(-1), "{0}.count({1:free})"),
     Operation("place", (STR, SEP), INT, 3, str.index, "{0}.index({1:free})"),
+    Operation("nth_place", (STR, SEP, INT), INT, 5, _nth_place, "[k for k, c in enumerate({0:free}) if c == {1}][{2} - 1]"),
     Operation("place_of_text", (STR, STR), INT, 4.5, str.index, "{0}.index({1:free})"),
     Operation("integer", (STR,), INT, 2, _exact, "int({0:free})"),
     Operation("how_many", (STRS,), INT, 1.5, len, "len({0:free})"),
