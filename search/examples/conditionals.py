@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from .expressions import Expression
+from ..budget import Budget
+from .expressions import UNDEFINED, Expression
 from .grammar import BOOL, STR, Operation
+from .joining import join_parts
 
 CHOICE = Operation(
     "choice", (BOOL, STR, STR), STR, 5, lambda c, a, b: a if c else b, "{1} if {0} else {2}", True
@@ -19,8 +22,9 @@ SERVED = 2  # pairs of each branch; one for a single pair would memorise it
 def choose_by_condition(
     goals: Sequence[Any],
     conditions: Iterable[Expression],
-    branches: Iterable[Expression],
+    branches: Sequence[Expression],
     limit: int,
+    budget: Budget | None,
 ) -> Iterator[Expression]:
     """Yield expressions with a condition whose values are the goals.
 
@@ -29,17 +33,10 @@ def choose_by_condition(
         conditions: truth values, cheapest first.
         branches: expressions for the branches, cheapest first; they may be right on some pairs only.
         limit: the largest price, in half bits.
+        budget: for branches that are joined from several texts; None if there are none.
     """
     everywhere = (1 << len(goals)) - 1
-    right: dict[int, Expression] = {}  # pairs on which it is right, as bits -> the cheapest
-    for one in branches:
-        bits = sum(
-            1 << k
-            for k, (v, goal) in enumerate(zip(one.values, goals, strict=False))
-            if v == goal and type(v) is type(goal)
-        )
-        if bits and bits not in right:
-            right[bits] = one
+    find = _Branches(goals, branches, limit - CHOICE_PRICE, budget)
     tried: set[int] = set()
     for number, condition in enumerate(conditions):
         if number == MAX_CONDITIONS or condition.price + CHOICE_PRICE > limit:
@@ -48,18 +45,7 @@ def choose_by_condition(
         if holds in tried or min(holds.bit_count(), (~holds & everywhere).bit_count()) < SERVED:
             continue
         tried.add(holds)
-        yes = min(
-            (one for bits, one in right.items() if bits & holds == holds), key=_price, default=None
-        )
-        no = min(
-            (
-                one
-                for bits, one in right.items()
-                if bits & ~holds & everywhere == ~holds & everywhere
-            ),
-            key=_price,
-            default=None,
-        )
+        yes, no = find.cheapest(holds), find.cheapest(~holds & everywhere)
         if yes is None or no is None:
             continue
         price = CHOICE_PRICE + condition.price + yes.price + no.price
@@ -71,5 +57,51 @@ def choose_by_condition(
             yield Expression(price, values, CHOICE, (condition, yes, no))
 
 
-def _price(one: Expression) -> int:
-    return one.price
+class _Branches:
+    """The cheapest expressions that are right on some of the pairs.
+
+    Sets of pairs are numbers whose bit k stands for pair k.
+    """
+
+    def __init__(
+        self,
+        goals: Sequence[Any],
+        branches: Sequence[Expression],
+        limit: int,
+        budget: Budget | None,
+    ) -> None:
+        self.goals, self.branches, self.limit, self.budget = goals, branches, limit, budget
+        self.known: dict[int, Expression | None] = {}
+        self.right: dict[int, Expression] = {}  # pairs on which it is right -> the cheapest
+        for one in branches:
+            pairs = zip(one.values, goals, strict=False)
+            bits = sum(1 << k for k, (v, g) in enumerate(pairs) if v == g and type(v) is type(g))
+            if bits and bits not in self.right:
+                self.right[bits] = one
+
+    def cheapest(self, pairs: int) -> Expression | None:
+        """Return the cheapest expression that is right on these pairs."""
+        if pairs not in self.known:
+            right = (one for bits, one in self.right.items() if bits & pairs == pairs)
+            found = min(right, key=lambda one: one.price, default=None)
+            self.known[pairs] = found or self._join(pairs)
+        return self.known[pairs]
+
+    def _join(self, pairs: int) -> Expression | None:
+        """Return the cheapest join that is right on these pairs."""
+        if self.budget is None or not self.budget.left:
+            return None
+        first = [k for k in range(len(self.goals)) if pairs >> k & 1]
+        goals = [self.goals[k] for k in first]
+        parts = [
+            replace(one, values=tuple(one.values[k] for k in first))
+            for one in self.branches
+            if all(type(one.values[k]) is str and one.values[k] in self.goals[k] for k in first)
+        ]
+        found = next(join_parts(goals, parts, self.limit, self.budget), None)
+        if found is None:
+            return None
+        values: list[Any] = [UNDEFINED] * len(self.branches[0].values)
+        for k, value in zip(first, found.values, strict=True):
+            values[k] = value
+        return replace(found, values=tuple(values))

@@ -85,6 +85,12 @@ def _repeated(text: str, count: int) -> str:
     return text * count
 
 
+def _repeated_mark(mark: str, count: int) -> str:
+    if len(mark) != 1 or count > LONGEST:
+        raise Undefined
+    return mark * count
+
+
 def _nth_place(text: str, mark: str, n: int) -> int:
     return [k for k, c in enumerate(text) if c == mark][n - 1]
 
@@ -131,7 +137,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("zero_padded", (STR, END), STR, 5, lambda s, n: s.zfill(n), "{0}.zfill({1:free})"),
     Operation("filled_left", (STR, END, SEP), STR, 5, str.rjust, "{0}.rjust({1:free}, {2:free})"),
     Operation("filled_right", (STR, END, SEP), STR, 5, str.ljust, "{0}.ljust({1:free}, {2:free})"),
-    Operation("repeated_mark", (SEP, INT), STR, 4, _repeated, "{0} * {1}", True),
+    Operation("repeated_mark", (SEP, INT), STR, 4, _repeated_mark, "{0} * {1}", True),
     Operation("or_default", (STR, SEP), STR, 5, lambda s, d: s or d, "{0} or {1}", True),
     Operation("text_of", (INT,), STR, 2.5, str, "str({0:free})"),
     # --- lists of texts

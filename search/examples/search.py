@@ -25,7 +25,8 @@ CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeli
 MAX_DEPTH = 3
 MAX_FOUND = 60
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
-MARGIN = 4  # half bits beyond the best price up to which others are looked for
+MARGIN = 8  # half bits beyond the best price up to which others are looked for
+PART_MARGIN = 4  # the same where the search is a part of another
 
 
 class Search:
@@ -42,6 +43,7 @@ class Search:
         self, shown: Sequence[Sequence[Any]], expansions: float, variable: str = "x", depth: int = 0
     ) -> None:
         self.variable, self.depth = variable, depth
+        self.margin = PART_MARGIN if depth else MARGIN
         self.inputs = [pair[0] for pair in shown]
         self.outputs = [pair[1] for pair in shown]
         self.kind = kind_of(self.outputs)
@@ -108,7 +110,7 @@ class Search:
 
     def _is_settled(self, price: int) -> bool:
         """Whether no program can be found that costs less than the best one plus a margin."""
-        return bool(self.found) and min(one.price for one in self.found.values()) + MARGIN <= price
+        return bool(self.found) and min(one.price for one in self.found.values()) + self.margin <= price
 
     def _add(self, one: Expression) -> None:
         """Keep a program. An argument that it ignores makes it dearer.
@@ -138,7 +140,7 @@ class Search:
                 yield one
 
     def _combined(self, bank: Bank) -> Iterator[Expression]:
-        limit = min((one.price for one in self.found.values()), default=10**6) + 2 * MARGIN
+        limit = min((one.price for one in self.found.values()), default=10**6) + 2 * self.margin
         goals = self.outputs
         spare = Budget(max(500.0, JOIN_SHARE * self.budget.limit))
         if self.kind == STR:
@@ -149,7 +151,10 @@ class Search:
         if self.kind in (INT, FLOAT):
             yield from fit_numbers(goals, [*bank.of_kind(INT), *bank.of_kind(FLOAT)], limit)
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
-            yield from choose_by_condition(goals, bank.of_kind(BOOL), self._branches(bank), limit)
+            joins = self.kind == STR
+            yield from choose_by_condition(
+                goals, bank.of_kind(BOOL), self._branches(bank), limit, spare if joins else None
+            )
         self.budget.charge(spare.spent)
 
     def _branches(self, bank: Bank) -> list[Expression]:
