@@ -16,6 +16,7 @@ CHOICE = Operation(
 )
 CHOICE_PRICE = 10  # half bits
 MAX_CONDITIONS = 400
+LONGEST_BRANCH = 48  # half bits of a branch that is joined; a longer one memorises its outputs
 SERVED = 2  # pairs of each branch; one for a single pair would memorise it
 
 
@@ -36,7 +37,7 @@ def choose_by_condition(
         budget: for branches that are joined from several texts; None if there are none.
     """
     everywhere = (1 << len(goals)) - 1
-    find = _Branches(goals, branches, limit - CHOICE_PRICE, budget)
+    find = _Branches(goals, branches, min(limit - CHOICE_PRICE, LONGEST_BRANCH), budget)
     tried: set[int] = set()
     for number, condition in enumerate(conditions):
         if number == MAX_CONDITIONS or condition.price + CHOICE_PRICE > limit:

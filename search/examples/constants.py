@@ -34,7 +34,7 @@ _PATTERNS = (
     (r"\d+", 1.0), (r"[A-Za-z]+", 1.5), (r"[\d.]+", 2.0), (r"\w+", 2.0), (r"[A-Z]", 2.0), (r"\s+", 2.0),
     (r"[A-Z]+", 2.5), (r"[a-z]+", 2.5), (r"\d", 2.5), (r"\W", 3.0), (r"\D+", 3.0), (r"[A-Z][a-z]+", 3.0),
     (r"<[^>]*>", 3.5), (r"\([^)]*\)", 3.5), (r"\W+", 3.5),
-    (r"[aeiou]", 3.5), (r"[AEIOUaeiou]", 4.0),
+    (r"[aeiou]", 4.5), (r"[AEIOUaeiou]", 5.0),
 )  # fmt: skip
 _INDICES = ((0, 0.5), (-1, 0.5), (1, 1.5), (-2, 2.0), (2, 2.5), (3, 3.5), (-3, 3.5), (4, 4.0))
 _ENDS = ((1, 1.0), (-1, 1.0), (2, 1.5), (-2, 1.5), (3, 2.0), (-3, 2.0), (4, 2.5), (-4, 2.5))
@@ -151,6 +151,8 @@ def _separators(
             offer(word, 5.5)
     for text, price in _changes(inputs, outputs):
         offer(text, price)
+    for text in _marks_of_truth(inputs, answers):
+        offer(text, 3.5)
     if all(type(output) in (int, bool) for output in answers):
         for letter in dict.fromkeys(
             c for row in inputs for text in row for c in text if c.isalpha()
@@ -173,10 +175,22 @@ def _changes(
         begin = len(commonprefix([old, new]))
         end = len(commonprefix([old[begin:][::-1], new[begin:][::-1]]))
         if begin + end == min(len(old), len(new)) or begin + end > len(old) // 2:
-            found.update({old[begin : len(old) - end], new[begin : len(new) - end]} - {"", new})
+            parts = (old[begin : len(old) - end], new[begin : len(new) - end])
+            found.update(part for part in parts if part not in ("", new))
     for text, count in found.most_common(MAX_WORDS):
         if count > 1 or len(text) == 1:
             yield text, 4.0
+
+
+def _marks_of_truth(inputs: list[list[str]], answers: Sequence[Any]) -> Iterator[str]:
+    """Yield beginnings and ends that all inputs share whose output is true, or all others."""
+    if not all(type(answer) is bool for answer in answers):
+        return
+    for truth in (True, False):
+        rows = [row for row, answer in zip(inputs, answers, strict=True) if answer is truth]
+        if len(rows) > 1:
+            for texts in (rows, [[one.lower() for one in row] for row in rows]):
+                yield from (text for text in (_common_begin(texts), _common_end(texts)) if text)
 
 
 def _common_begin(texts: list[list[str]]) -> str:

@@ -91,6 +91,14 @@ def _repeated_mark(mark: str, count: int) -> str:
     return mark * count
 
 
+def _before_runs(text: str, pattern: str, mark: str) -> str:
+    return re.sub(pattern, lambda m: mark + m.group(), text)
+
+
+def _after_runs(text: str, pattern: str, mark: str) -> str:
+    return re.sub(pattern, lambda m: m.group() + mark, text)
+
+
 def _nth_place(text: str, mark: str, n: int) -> int:
     return [k for k, c in enumerate(text) if c == mark][n - 1]
 
@@ -131,6 +139,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("replace", (STR, SEP, SEP), STR, 4, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})"),
     Operation("replace_one", (STR, SEP, SEP), STR, 6, lambda s, a, b: s.replace(a, b, 1), "{0}.replace({1:free}, {2:free}, 1)"),
     Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, lambda s, p, b: re.sub(p, b, s), "re.sub({1:free}, {2:free}, {0:free})"),
+    Operation("before_runs", (STR, PATTERN, SEP), STR, 5.5, _before_runs, "re.sub({1:free}, lambda m: {2} + m.group(), {0:free})"),
+    Operation("after_runs", (STR, PATTERN, SEP), STR, 5.5, _after_runs, "re.sub({1:free}, lambda m: m.group() + {2}, {0:free})"),
     Operation("replace_text", (STR, STR, STR), STR, 8, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})"),
     Operation("backwards", (STR,), STR, 4, lambda s: s[::-1], "{0}[::-1]"),
     Operation("repeated", (STR, INT), STR, 4, _repeated, "{0} * {1}", True),

@@ -10,10 +10,10 @@ from typing import Any
 from ..budget import Budget
 from .bank import Bank
 from .conditionals import choose_by_condition
-from .constants import kind_of
+from .constants import halves, kind_of
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
-from .grammar import BOOL, FLOAT, INT, INTS, STR, STRS
+from .grammar import BOOL, FLOAT, INT, INTS, OPERATIONS, STR, STRS, Operation
 from .joining import join_parts, price_of_constant
 from .numbers import fit_numbers
 from .variation import vary
@@ -27,6 +27,7 @@ MAX_FOUND = 60
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 8  # half bits beyond the best price up to which others are looked for
 PART_MARGIN = 4  # the same where the search is a part of another
+CASES = [one for one in OPERATIONS if one.name in ("upper", "lower", "capitalize", "title")]
 
 
 class Search:
@@ -49,6 +50,7 @@ class Search:
         self.kind = kind_of(self.outputs)
         self.budget = Budget(expansions)
         self.found: dict[str, Expression] = {}
+        self.cased = [one for one in CASES if self.kind == STR and _leaves(one, self.outputs)]
         self.arguments = _arguments(self.inputs, variable)
         constants = list(self._constant()) if len(self.outputs) >= CERTAIN else []
         self.constant = constants[0] if constants else None
@@ -138,6 +140,15 @@ class Search:
         for one in bank.levels.get(self.kind, {}).get(bank.price, ()):
             if one.values[: len(goal)] == goal:
                 yield one
+            elif self.cased:
+                yield from self._with_case(one)
+
+    def _with_case(self, one: Expression) -> Iterator[Expression]:
+        """Yield the expression in other letters, where that gives the outputs."""
+        for operation in self.cased:
+            values = tuple(map(operation.function, one.values[: len(self.outputs)]))
+            if values == tuple(self.outputs):
+                yield Expression(one.price + halves(operation.price), values, operation, (one,))
 
     def _combined(self, bank: Bank) -> Iterator[Expression]:
         limit = min((one.price for one in self.found.values()), default=10**6) + 2 * self.margin
@@ -148,6 +159,7 @@ class Search:
                 if number == MAX_FOUND:
                     break
                 yield one
+            yield from self._joined_with_case(bank, limit, spare)
         if self.kind in (INT, FLOAT):
             yield from fit_numbers(goals, [*bank.of_kind(INT), *bank.of_kind(FLOAT)], limit)
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
@@ -157,6 +169,20 @@ class Search:
             )
         self.budget.charge(spare.spent)
 
+    def _joined_with_case(self, bank: Bank, limit: int, budget: Budget) -> Iterator[Expression]:
+        """Yield joins in other letters: their parts are joined in small letters."""
+        if not self.cased:
+            return
+        goals = [one.lower() for one in self.outputs]
+        small: dict[tuple[Any, ...], Expression] = {}
+        for one in bank.of_kind(STR):
+            values = tuple(map(str.lower, one.values[: len(goals)]))
+            small.setdefault(values, replace(one, values=values))
+        for number, one in enumerate(join_parts(goals, small.values(), limit, budget)):
+            if number == MAX_FOUND:
+                break
+            yield from self._with_case(one)
+
     def _branches(self, bank: Bank) -> list[Expression]:
         assert self.kind is not None
         partial = [one for kind, one in bank.partial if kind == self.kind]
@@ -165,6 +191,13 @@ class Search:
             for value in {repr(one): one for one in self.outputs}.values()
         ]
         return sorted([*bank.of_kind(self.kind), *partial, *constants], key=lambda one: one.price)
+
+
+def _leaves(operation: Operation, texts: Sequence[str]) -> bool:
+    """Return whether an operation changes none of these texts, of which some have letters."""
+    return all(operation.function(one) == one for one in texts) and any(
+        one.upper() != one or one.lower() != one for one in texts
+    )
 
 
 def _arguments(inputs: Sequence[Any], variable: str) -> list[str]:
