@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from ..budget import Budget
@@ -37,25 +38,19 @@ def choose_by_condition(
         budget: for branches that are joined from several texts; None if there are none.
     """
     everywhere = (1 << len(goals)) - 1
-    find = _Branches(goals, branches, min(limit - CHOICE_PRICE, LONGEST_BRANCH), budget)
-    tried: set[int] = set()
-    for number, condition in enumerate(conditions):
-        if number == MAX_CONDITIONS or condition.price + CHOICE_PRICE > limit:
-            break
+    cases: dict[int, Expression] = {}  # pairs on which a condition holds -> the cheapest
+    for condition in islice(conditions, MAX_CONDITIONS):
         holds = sum(1 << k for k, v in enumerate(condition.values[: len(goals)]) if v)
-        if holds in tried or min(holds.bit_count(), (~holds & everywhere).bit_count()) < SERVED:
-            continue
-        tried.add(holds)
-        yes, no = find.cheapest(holds), find.cheapest(~holds & everywhere)
-        if yes is None or no is None:
-            continue
-        price = CHOICE_PRICE + condition.price + yes.price + no.price
-        if price <= limit:
-            values = tuple(
-                a if c else b
-                for c, a, b in zip(condition.values, yes.values, no.values, strict=False)
-            )
-            yield Expression(price, values, CHOICE, (condition, yes, no))
+        if condition.price + CHOICE_PRICE <= limit and 0 < holds < everywhere:
+            cases.setdefault(holds, condition)
+    find = _Branches(goals, branches, min(limit - CHOICE_PRICE, LONGEST_BRANCH), budget)
+    for one in find.chosen(everywhere, cases, nested=False):
+        if one.price <= limit:
+            yield one
+    if not find.any_choice:
+        for one in find.chosen(everywhere, cases, nested=True):
+            if one.price <= limit:
+                yield one
 
 
 class _Branches:
@@ -73,12 +68,51 @@ class _Branches:
     ) -> None:
         self.goals, self.branches, self.limit, self.budget = goals, branches, limit, budget
         self.known: dict[int, Expression | None] = {}
+        self.nested: dict[int, Expression | None] = {}
+        self.any_choice = False
         self.right: dict[int, Expression] = {}  # pairs on which it is right -> the cheapest
         for one in branches:
             pairs = zip(one.values, goals, strict=False)
             bits = sum(1 << k for k, (v, g) in enumerate(pairs) if v == g and type(v) is type(g))
             if bits and bits not in self.right:
                 self.right[bits] = one
+
+    def chosen(
+        self, pairs: int, cases: dict[int, Expression], nested: bool
+    ) -> Iterator[Expression]:
+        """Yield expressions with a condition that are right on these pairs.
+
+        Args:
+            pairs: the pairs.
+            cases: the pairs on which a condition holds, and the condition.
+            nested: whether the second branch has a condition too.
+        """
+        for holds, condition in cases.items():
+            inside, outside = holds & pairs, ~holds & pairs
+            if min(inside.bit_count(), outside.bit_count()) < SERVED:
+                continue
+            yes = self.cheapest(inside)
+            if yes is None:
+                continue
+            no = self.cheapest(outside)
+            if nested and no is None and outside.bit_count() >= 2 * SERVED:
+                no = self._nest(outside, cases)
+            if no is None:
+                continue
+            self.any_choice = True
+            values = tuple(
+                a if c else b
+                for c, a, b in zip(condition.values, yes.values, no.values, strict=False)
+            )
+            price = CHOICE_PRICE + condition.price + yes.price + no.price
+            yield Expression(price, values, CHOICE, (condition, yes, no))
+
+    def _nest(self, pairs: int, cases: dict[int, Expression]) -> Expression | None:
+        """Return the cheapest expression with a condition that is right on these pairs."""
+        if pairs not in self.nested:
+            found = self.chosen(pairs, cases, nested=False)
+            self.nested[pairs] = min(found, key=lambda one: one.price, default=None)
+        return self.nested[pairs]
 
     def cheapest(self, pairs: int) -> Expression | None:
         """Return the cheapest expression that is right on these pairs."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from os.path import commonprefix
 from typing import Any
 
 from ...tasks.io.dates import DATE_FORMS, is_date
@@ -27,6 +26,7 @@ from .grammar import (
 )
 
 ARGUMENTS = 2.0  # bits: to take a list of equal length in all inputs, likely arguments, as one
+CONSTANT, MARK, DIGIT, LETTER = 4, 4, 7, 9  # half bits: of a constant, and of its characters
 MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
@@ -38,6 +38,18 @@ _PATTERNS = (
 )  # fmt: skip
 _INDICES = ((0, 0.5), (-1, 0.5), (1, 1.5), (-2, 2.0), (2, 2.5), (3, 3.5), (-3, 3.5), (4, 4.0))
 _ENDS = ((1, 1.0), (-1, 1.0), (2, 1.5), (-2, 1.5), (3, 2.0), (-3, 2.0), (4, 2.5), (-4, 2.5))
+
+
+def price_of_constant(value: object) -> int:
+    """Return the price of a constant, in half bits."""
+    if value is None or type(value) is bool:
+        return CONSTANT
+    return CONSTANT + sum(map(price_of_character, str(value)))
+
+
+def price_of_character(character: str) -> int:
+    """Return the price of a character of a constant, in half bits."""
+    return LETTER if character.isalpha() else DIGIT if character.isdigit() else MARK
 
 
 def kind_of(values: Sequence[Any]) -> str | None:
@@ -122,7 +134,11 @@ def _separators(
     """
     prices: dict[str, float] = {" ": 1.0, "": 2.0}
 
+    everywhere = "\n".join(text for row in inputs for text in row).lower()
+
     def offer(text: str, price: float) -> None:
+        if text.lower() not in everywhere:
+            price = max(price, price_of_constant(text) / 2)
         if len(text) <= LONGEST_WORD and prices.get(text, price + 1) > price:
             prices[text] = price
 
@@ -161,9 +177,7 @@ def _separators(
     yield from prices.items()
 
 
-def _changes(
-    inputs: list[list[str]], outputs: list[list[str]]
-) -> Iterator[tuple[str, float]]:
+def _changes(inputs: list[list[str]], outputs: list[list[str]]) -> Iterator[tuple[str, float]]:
     """Yield what outputs lack of their inputs, have instead or beside, and what empty inputs have."""
     found: Counter[str] = Counter()
     for given, wanted in zip(inputs, outputs, strict=True):
@@ -172,11 +186,12 @@ def _changes(
         old, new = given[0], wanted[0]
         if not old:
             yield new, 4.0
-        begin = len(commonprefix([old, new]))
-        end = len(commonprefix([old[begin:][::-1], new[begin:][::-1]]))
+        begin = shared_length([old, new])
+        end = shared_length([old[begin:][::-1], new[begin:][::-1]])
         if begin + end == min(len(old), len(new)) or begin + end > len(old) // 2:
             parts = (old[begin : len(old) - end], new[begin : len(new) - end])
-            found.update(part for part in parts if part not in ("", new))
+            if parts[0]:  # joins find what is inserted
+                found.update(part for part in parts if part not in ("", new))
     for text, count in found.most_common(MAX_WORDS):
         if count > 1 or len(text) == 1:
             yield text, 4.0
@@ -194,7 +209,8 @@ def _marks_of_truth(inputs: list[list[str]], answers: Sequence[Any]) -> Iterator
 
 
 def _common_begin(texts: list[list[str]]) -> str:
-    return commonprefix([row[0] if row else "" for row in texts])
+    firsts = [row[0] if row else "" for row in texts]
+    return firsts[0][: shared_length(firsts)] if firsts else ""
 
 
 def _common_end(texts: list[list[str]]) -> str:
@@ -238,6 +254,13 @@ def _formats(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[st
 
 def _fits(values: Sequence[Any], form: str) -> bool:
     return all(is_date(value, form) for value in values)
+
+
+def shared_length(texts: Sequence[str]) -> int:
+    """Return how many characters all these texts share from their beginning on."""
+    least, greatest = min(texts), max(texts)  # all others begin as both of them do
+    differing = (k for k, both in enumerate(zip(least, greatest, strict=False)) if len({*both}) > 1)
+    return next(differing, min(len(least), len(greatest)))
 
 
 def halves(bits: float) -> int:

@@ -91,12 +91,24 @@ def _repeated_mark(mark: str, count: int) -> str:
     return mark * count
 
 
+def _no_word(mark: str) -> str:
+    if not mark or any(map(str.isalnum, mark)):  # joins find words that are inserted
+        raise Undefined
+    return mark
+
+
 def _before_runs(text: str, pattern: str, mark: str) -> str:
-    return re.sub(pattern, lambda m: mark + m.group(), text)
+    return re.sub(pattern, lambda m: _no_word(mark) + m.group(), text)
 
 
 def _after_runs(text: str, pattern: str, mark: str) -> str:
-    return re.sub(pattern, lambda m: m.group() + mark, text)
+    return re.sub(pattern, lambda m: m.group() + _no_word(mark), text)
+
+
+def _with_one_replaced(text: str, old: str, new: str) -> str:
+    if not old:
+        raise Undefined
+    return text.replace(old, new, 1)
 
 
 def _nth_place(text: str, mark: str, n: int) -> int:
@@ -137,7 +149,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("without_runs", (STR, PATTERN), STR, 4, lambda s, p: re.sub(p, "", s), "re.sub({1:free}, \"\", {0:free})"),
     Operation("without_text", (STR, STR), STR, 6, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")"),
     Operation("replace", (STR, SEP, SEP), STR, 4, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})"),
-    Operation("replace_one", (STR, SEP, SEP), STR, 6, lambda s, a, b: s.replace(a, b, 1), "{0}.replace({1:free}, {2:free}, 1)"),
+    Operation("replace_one", (STR, SEP, SEP), STR, 6, _with_one_replaced, "{0}.replace({1:free}, {2:free}, 1)"),
     Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, lambda s, p, b: re.sub(p, b, s), "re.sub({1:free}, {2:free}, {0:free})"),
     Operation("before_runs", (STR, PATTERN, SEP), STR, 5.5, _before_runs, "re.sub({1:free}, lambda m: {2} + m.group(), {0:free})"),
     Operation("after_runs", (STR, PATTERN, SEP), STR, 5.5, _after_runs, "re.sub({1:free}, lambda m: m.group() + {2}, {0:free})"),

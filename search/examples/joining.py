@@ -8,32 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from ..budget import Budget
+from .constants import CONSTANT, price_of_character, shared_length
 from .expressions import UNDEFINED, Expression
 from .grammar import STR, Operation
 
-JOIN = Operation("join", (STR, STR), STR, 1.5, lambda a, b: a + b, "{0:free} + {1:free}", True)
 JOIN_PRICE = 3  # half bits
 PARTS_PER_EXPANSION = 8
 MAX_VISITS = 6  # of a place in the outputs
 LONGEST_START = 100  # characters of a constant that ends within a text that all outputs share
 CHARACTERS_PER_EXPANSION = 64  # of constants, which take memory
-CONSTANT, MARK, DIGIT, LETTER = (
-    4,
-    4,
-    7,
-    9,
-)  # half bits: of a constant, and of each of its characters
-
-
-def price_of_constant(value: object) -> int:
-    """Return the price of a constant, in half bits."""
-    if value is None or type(value) is bool:
-        return CONSTANT
-    return CONSTANT + sum(_price_of(c) for c in str(value))
-
-
-def _price_of(character: str) -> int:
-    return LETTER if character.isalpha() else DIGIT if character.isdigit() else MARK
 
 
 def join_parts(
@@ -68,7 +51,8 @@ def join_parts(
         visits[places] += 1
         if visits[places] > MAX_VISITS:
             continue
-        shared = _shared_length(goals, places)
+        rest = [goal[place:] for goal, place in zip(goals, places, strict=True)]
+        shared = shared_length(rest)
         candidates = [
             one
             for length in lengths
@@ -85,14 +69,6 @@ def join_parts(
             if total <= limit:
                 after = tuple(p + len(v) for p, v in zip(places, part.values, strict=False))
                 heapq.heappush(queue, (total, next(order), after, (*joined, part)))
-
-
-def _shared_length(goals: Sequence[str], places: tuple[int, ...]) -> int:
-    """Return how many characters all outputs share from these places on."""
-    ends = [goal[place:] for goal, place in zip(goals, places, strict=True)]
-    least, greatest = min(ends), max(ends)  # all others begin as both of them do
-    differing = (k for k, both in enumerate(zip(least, greatest, strict=False)) if len({*both}) > 1)
-    return next(differing, min(len(least), len(greatest)))
 
 
 def _fitting(
@@ -115,7 +91,7 @@ def _constants_at(
     whole = goals[0][places[0] : places[0] + shared]
     price = CONSTANT
     for length, character in enumerate(whole, 1):
-        price += _price_of(character)
+        price += price_of_character(character)
         if length <= LONGEST_START or length == shared:
             text = whole[:length]
             yield Expression(price, (text,) * len(goals), text=repr(text))
@@ -124,11 +100,13 @@ def _constants_at(
 def _as_expression(parts: tuple[Expression, ...], price: int) -> Expression:
     if len(parts) == 1:
         return parts[0]
-    found = parts[0]
-    for part in parts[1:]:
-        values = tuple(
-            UNDEFINED if UNDEFINED in (a, b) else a + b
-            for a, b in zip(found.values, part.values, strict=False)
-        )
-        found = Expression(price, values, JOIN, (found, part))
-    return found
+    values = tuple(
+        UNDEFINED if UNDEFINED in row else "".join(row)
+        for row in zip(*(part.values for part in parts), strict=False)
+    )
+    return Expression(price, values, _join(len(parts)), parts)
+
+
+def _join(count: int) -> Operation:
+    source = " + ".join(f"{{{place}}}" for place in range(count))
+    return Operation("join", (STR,) * count, STR, 0, lambda *texts: "".join(texts), source, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,16 +11,17 @@ from typing import Any
 from ..budget import Budget
 from .bank import Bank
 from .conditionals import choose_by_condition
-from .constants import halves, kind_of
+from .constants import halves, kind_of, price_of_constant
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
 from .grammar import BOOL, FLOAT, INT, INTS, OPERATIONS, STR, STRS, Operation
-from .joining import join_parts, price_of_constant
+from .joining import join_parts
 from .numbers import fit_numbers
 from .variation import vary
 
 IGNORED = 5  # half bits
 MAX_ARGUMENTS = 6  # a longer list is data
+LABEL = 12  # half bits: an output that several pairs share
 LISTED = 8  # half bits: of an output in a list of them, besides itself
 CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeliest program
 MAX_DEPTH = 3
@@ -112,7 +114,10 @@ class Search:
 
     def _is_settled(self, price: int) -> bool:
         """Whether no program can be found that costs less than the best one plus a margin."""
-        return bool(self.found) and min(one.price for one in self.found.values()) + self.margin <= price
+        return (
+            bool(self.found)
+            and min(one.price for one in self.found.values()) + self.margin <= price
+        )
 
     def _add(self, one: Expression) -> None:
         """Keep a program. An argument that it ignores makes it dearer.
@@ -186,8 +191,13 @@ class Search:
     def _branches(self, bank: Bank) -> list[Expression]:
         assert self.kind is not None
         partial = [one for kind, one in bank.partial if kind == self.kind]
+        counts = Counter(map(repr, self.outputs))
+        prices = {
+            text: min(price_of_constant(value), LABEL if counts[text] > 1 else 10**6)
+            for text, value in zip(map(repr, self.outputs), self.outputs, strict=True)
+        }
         constants = [
-            Expression(price_of_constant(value), (value,) * len(bank.inputs), text=repr(value))
+            Expression(prices[repr(value)], (value,) * len(bank.inputs), text=repr(value))
             for value in {repr(one): one for one in self.outputs}.values()
         ]
         return sorted([*bank.of_kind(self.kind), *partial, *constants], key=lambda one: one.price)
