@@ -11,9 +11,11 @@ from operator import attrgetter
 from typing import Any
 
 from ..budget import Budget
+from .conditionals import MIN_PAIRS
 from .constants import constants_of, halves, kind_of, parts_of
 from .expressions import UNDEFINED, Expression
 from .grammar import (
+    BOOL,
     FLOAT,
     FLOATS,
     INT,
@@ -60,6 +62,8 @@ class Bank:
         self.outputs = tuple(outputs)
         self.longest = max([LONGEST, *(len(one) for one in inputs if type(one) is str)])
         self.kind = kind_of(outputs)
+        self.branches = self.kind if len(outputs) >= MIN_PAIRS else None  # of conditionals
+        self.operations = list(_operations_for(self.kind, self.branches is not None))
         self.price = 0  # all expressions up to this price are known
         self.levels: dict[str, dict[int, list[Expression]]] = {}
         self.seen: defaultdict[str, set[Any]] = defaultdict(set)
@@ -90,7 +94,7 @@ class Bank:
         for some in self._waiting.values():
             for of, one in some:
                 by_kind.setdefault(of, []).append(one)
-        for operation in OPERATIONS:
+        for operation in self.operations:
             if operation.gives != kind or len(operation.takes) > 2:
                 continue
             for arguments in product(*(by_kind.get(of, ()) for of in operation.takes)):
@@ -106,17 +110,17 @@ class Bank:
         self.price += 1
         for kind, one in self._waiting.pop(self.price, ()):
             self._keep(kind, one)
-        for operation in OPERATIONS:
-            left = self.price - halves(operation.price)
-            if left > 0 and not self._apply_all(operation, left):
+        for operation in self.operations:
+            levels = self._levels_of(operation.takes, self.price - halves(operation.price))
+            if levels and not self._apply_all(operation, levels):
                 return False
         return self.price < MAX_PRICE
 
-    def _apply_all(self, operation: Operation, price: int) -> bool:
-        """Apply an operation to all arguments of a price. Return whether the budget allows more."""
+    def _apply_all(self, operation: Operation, levels: list[tuple[Level, ...]]) -> bool:
+        """Apply an operation to all arguments of some levels. Return whether the budget allows more."""
         function, kind = operation.function, operation.gives
         seen, charge, incomplete = self.seen[kind], self.budget.charge, self._incomplete
-        for arguments in self._arguments(operation, price):
+        for arguments in chain.from_iterable(self._combine(operation, some) for some in levels):
             values: tuple[Any, ...] | None
             try:  # most expressions have a value everywhere; `map` computes them fastest
                 if incomplete and not incomplete.isdisjoint(arguments):
@@ -129,11 +133,6 @@ class Bank:
             if not charge(1):
                 return False
         return True
-
-    def _arguments(self, operation: Operation, price: int) -> Iterator[tuple[Expression, ...]]:
-        """Return the arguments whose prices add up to `price`, except where the value is known."""
-        levels = self._levels_of(operation.takes, price)
-        return chain.from_iterable(self._combine(operation, some) for some in levels)
 
     def _levels_of(self, kinds: tuple[str, ...], price: int) -> list[tuple[Level, ...]]:
         """Return the levels of these kinds whose prices add up to `price`; none of them grows any more."""
@@ -157,6 +156,7 @@ class Bank:
     def _combine(
         self, operation: Operation, levels: tuple[Level, ...]
     ) -> Iterable[tuple[Expression, ...]]:
+        """Return the arguments of some levels for which the value is not known."""
         if operation.commutative:
             first, second = levels
             if first is second:
@@ -188,7 +188,11 @@ class Bank:
             except RAISED:
                 value = UNDEFINED
             values.append(value)
-            if value is UNDEFINED and len(values) <= self.shown and operation.gives != self.kind:
+            if (
+                value is UNDEFINED
+                and len(values) <= self.shown
+                and operation.gives != self.branches
+            ):
                 return None
             if len(values) == self.shown and UNDEFINED in values and not self._is_partial(values):
                 return None
@@ -198,37 +202,50 @@ class Bank:
         """Whether some value is the output, so that a branch of a conditional may have these values."""
         return any(v == o and type(v) is type(o) for v, o in zip(shown, self.outputs, strict=True))
 
-    def _is_single(self, kind: str, values: tuple[Any, ...]) -> bool:
-        if kind not in LISTS or self.kind in LISTS:
-            return False
-        return all(value is UNDEFINED or len(value) == 1 for value in values)
-
-    def _are_modest(self, kind: str, values: tuple[Any, ...]) -> bool:
-        if UNDEFINED in values:
-            values = tuple(value for value in values if value is not UNDEFINED)
-        if kind in MEASURED:
-            return max(map(len, values)) <= self.longest
-        return kind not in (INT, FLOAT) or (min(values) >= -LARGEST and max(values) <= LARGEST)
-
     def _keep(self, kind: str, one: Expression) -> None:
         """Keep an expression unless another has its values or they are of no use."""
         key = _frozen(one.values) if kind in LISTED else one.values
-        if key in self.seen[kind] or (one.operation and not self._are_modest(kind, one.values)):
+        complete = UNDEFINED not in one.values
+        defined = one.values if complete else [v for v in one.values if v is not UNDEFINED]
+        if key in self.seen[kind] or (one.operation and not self._are_modest(kind, defined)):
             return
         self.seen[kind].add(key)
-        if kind in MEASURED:
-            kept = sum(len(value) for value in one.values if value is not UNDEFINED)
-            self.budget.charge(kept // KEPT_PER_EXPANSION)
-        if one.operation is not None and (
-            key.count(key[0]) == len(key) or self._is_single(kind, one.values)
-        ):
+        if one.operation and (key.count(key[0]) == len(key) or self._are_single(kind, defined)):
             return  # a constant at a higher price, or lists of one element, which does as well
-        if UNDEFINED in one.values[: self.shown]:
+        if complete or UNDEFINED not in one.values[: self.shown]:
+            self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
+            if not complete:
+                self._incomplete.add(one)
+        else:
             self.partial.append((kind, one))
-            return
-        if UNDEFINED in one.values:
-            self._incomplete.add(one)
-        self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
+
+    def _are_modest(self, kind: str, values: Sequence[Any]) -> bool:
+        """Whether no value is too large. Long ones cost expansions, because they take memory."""
+        if kind in MEASURED:
+            longest = max(map(len, values))
+            if longest <= self.longest:
+                self.budget.charge(longest * len(values) // KEPT_PER_EXPANSION)
+            return longest <= self.longest
+        return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
+
+    def _are_single(self, kind: str, values: Sequence[Any]) -> bool:
+        return kind in LISTS and self.kind not in LISTS and set(map(len, values)) == {1}
+
+
+def _operations_for(kind: str | None, conditional: bool) -> Iterator[Operation]:
+    """Yield the operations of which a value of a kind may be made, or a condition for one.
+
+    If the kind is that of lists, a list of one element is of use, though its guard does not hold.
+    """
+    useful = {kind, BOOL} if conditional else {kind}
+    before: set[str | None] = set()
+    while useful != before:
+        before = set(useful)
+        useful.update(of for row in OPERATIONS if row.gives in before for of in row.takes)
+    for row in OPERATIONS:
+        if kind is None or row.gives in useful:
+            listed = kind in LISTS and row.gives in LISTS
+            yield row._replace(guard=None) if listed else row
 
 
 def _holds(guard: Guard, arguments: tuple[Expression, ...]) -> bool:

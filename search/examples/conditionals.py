@@ -14,6 +14,7 @@ CHOICE = Operation(
 CHOICE_PRICE = 10  # half bits
 MAX_CONDITIONS = 400
 SERVED = 2  # pairs of each branch; one for a single pair would memorise it
+MIN_PAIRS = 2 * SERVED
 
 
 def choose_by_condition(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..budget import Budget
 from .bank import Bank
-from .conditionals import choose_by_condition
+from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import kind_of
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
@@ -148,7 +148,7 @@ class Search:
                 yield one
         if self.kind in (INT, FLOAT):
             yield from fit_numbers(goals, [*bank.of_kind(INT), *bank.of_kind(FLOAT)], limit)
-        if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
+        if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) >= MIN_PAIRS:
             yield from choose_by_condition(goals, bank.of_kind(BOOL), self._branches(bank), limit)
         self.budget.charge(spare.spent)
 

@@ -124,7 +124,7 @@ def test_the_source_of_each_operation_computes_what_its_function_does() -> None:
     """On up to thirty expressions of each, on inputs of several kinds."""
     checked: Counter[str] = Counter()
     for inputs, price in SAMPLES:
-        some = bank.Bank(inputs, ["x"] * len(inputs), Budget(60_000))
+        some = bank.Bank(inputs, [None] * len(inputs), Budget(60_000))
         while some.price < 2 * price and some.grow():
             pass
         names: dict[str, Any] = {"re": re, "datetime": datetime}
