@@ -38,6 +38,7 @@ KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which ta
 LISTS = (STRS, INTS, FLOATS)
 LISTED = (*LISTS, PIECES)
 MEASURED = (*LISTED, STR)
+NUMBERS = (INT, FLOAT)
 VALUES = attrgetter("values")
 
 Level = list[Expression]  # the expressions of one kind and price
@@ -101,7 +102,7 @@ class Bank:
                 if not self.budget.charge(1):
                     return
                 values = self._evaluate_each(operation, arguments)
-                if values is not None and self._are_modest(kind, values):
+                if values is not None:
                     price = halves(operation.price) + sum(one.price for one in arguments)
                     yield Expression(price, values, operation, arguments)
 
@@ -109,7 +110,10 @@ class Bank:
         """Enumerate the expressions of the next price. Return whether the budget allows more."""
         self.price += 1
         for kind, one in self._waiting.pop(self.price, ()):
-            self._keep(kind, one)
+            key = _frozen(one.values) if kind in LISTED else one.values
+            if key not in self.seen[kind]:
+                self.seen[kind].add(key)
+                self._keep(kind, one)
         for operation in self.operations:
             levels = self._levels_of(operation.takes, self.price - halves(operation.price))
             if levels and not self._apply_all(operation, levels):
@@ -119,7 +123,7 @@ class Bank:
     def _apply_all(self, operation: Operation, levels: list[tuple[Level, ...]]) -> bool:
         """Apply an operation to all arguments of some levels. Return whether the budget allows more."""
         function, kind = operation.function, operation.gives
-        seen, charge, incomplete = self.seen[kind], self.budget.charge, self._incomplete
+        seen, incomplete, listed = self.seen[kind], self._incomplete, kind in LISTED
         for arguments in chain.from_iterable(self._combine(operation, some) for some in levels):
             values: tuple[Any, ...] | None
             try:  # most expressions have a value everywhere; `map` computes them fastest
@@ -128,9 +132,11 @@ class Bank:
                 values = tuple(map(function, *map(VALUES, arguments)))
             except RAISED:
                 values = self._evaluate_each(operation, arguments)
-            if values is not None and (_frozen(values) if kind in LISTED else values) not in seen:
-                self._keep(kind, Expression(self.price, values, operation, arguments))
-            if not charge(1):
+            if values is not None:
+                key = _frozen(values) if listed else values
+                if key not in seen and self._is_useful(kind, values, key):
+                    self._keep(kind, Expression(self.price, values, operation, arguments))
+            if not self.budget.charge(1):
                 return False
         return True
 
@@ -202,34 +208,33 @@ class Bank:
         """Whether some value is the output, so that a branch of a conditional may have these values."""
         return any(v == o and type(v) is type(o) for v, o in zip(shown, self.outputs, strict=True))
 
-    def _keep(self, kind: str, one: Expression) -> None:
-        """Keep an expression unless another has its values or they are of no use."""
-        key = _frozen(one.values) if kind in LISTED else one.values
-        complete = UNDEFINED not in one.values
-        defined = one.values if complete else [v for v in one.values if v is not UNDEFINED]
-        if key in self.seen[kind] or (one.operation and not self._are_modest(kind, defined)):
-            return
-        self.seen[kind].add(key)
-        if one.operation and (key.count(key[0]) == len(key) or self._are_single(kind, defined)):
-            return  # a constant at a higher price, or lists of one element, which does as well
-        if complete or UNDEFINED not in one.values[: self.shown]:
-            self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
-            if not complete:
-                self._incomplete.add(one)
-        else:
-            self.partial.append((kind, one))
+    def _is_useful(self, kind: str, values: tuple[Any, ...], key: tuple[Any, ...]) -> bool:
+        """Whether values that no expression has yet are of use. Large ones are not even remembered.
 
-    def _are_modest(self, kind: str, values: Sequence[Any]) -> bool:
-        """Whether no value is too large. Long ones cost expansions, because they take memory."""
+        A constant is cheaper as such, and so is the element of lists that all have one.
+        """
+        if UNDEFINED in values:
+            values = tuple(value for value in values if value is not UNDEFINED)
         if kind in MEASURED:
             longest = max(map(len, values))
-            if longest <= self.longest:
+            if longest > self.longest:
+                return False
+            if longest * len(values) >= KEPT_PER_EXPANSION:
                 self.budget.charge(longest * len(values) // KEPT_PER_EXPANSION)
-            return longest <= self.longest
-        return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
+        elif kind in NUMBERS and not all(-LARGEST <= value <= LARGEST for value in values):
+            return False
+        self.seen[kind].add(key)
+        if kind in LISTS and self.kind not in LISTS and longest == 1 and all(values):
+            return False
+        return key.count(key[0]) < len(key)
 
-    def _are_single(self, kind: str, values: Sequence[Any]) -> bool:
-        return kind in LISTS and self.kind not in LISTS and set(map(len, values)) == {1}
+    def _keep(self, kind: str, one: Expression) -> None:
+        if UNDEFINED in one.values:
+            if UNDEFINED in one.values[: self.shown]:
+                self.partial.append((kind, one))
+                return
+            self._incomplete.add(one)
+        self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
 
 
 def _operations_for(kind: str | None, conditional: bool) -> Iterator[Operation]:

@@ -49,7 +49,7 @@ OCCURS = Guard(2, operator.contains)  # the second argument in the first
 DIVIDES = Guard(2, lambda s, d: d and d in s)
 MATCHES = Guard(2, lambda s, p: p.search(s))
 HAS_DIGIT = Guard(1, re.compile(r"\d").search)
-HAS_SPACE = Guard(1, lambda s: s.split() != [s])
+HAS_SPACE = Guard(1, re.compile(r"\s|^$").search)
 
 
 class Operation(NamedTuple):
