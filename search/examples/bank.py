@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from itertools import product
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations_with_replacement, product
+from operator import attrgetter
 from typing import Any
 
 from ..budget import Budget
-from .constants import constants_of, halves, parts_of
+from .conditionals import MIN_PAIRS
+from .constants import constants_of, halves, kind_of, parts_of
 from .expressions import UNDEFINED, Expression
 from .grammar import (
+    BOOL,
     FLOAT,
     FLOATS,
     INT,
@@ -18,15 +23,25 @@ from .grammar import (
     LARGEST,
     LONGEST,
     OPERATIONS,
+    PATTERN,
+    PIECES,
     RAISED,
     STR,
     STRS,
+    Guard,
     Operation,
+    Undefined,
 )
 
 MAX_PRICE = 44  # half bits
 KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which take memory
 LISTS = (STRS, INTS, FLOATS)
+LISTED = (*LISTS, PIECES)
+MEASURED = (*LISTED, STR)
+NUMBERS = (INT, FLOAT)
+VALUES = attrgetter("values")
+
+Level = list[Expression]  # the expressions of one kind and price
 
 
 class Bank:
@@ -47,16 +62,22 @@ class Bank:
         self.inputs, self.shown, self.budget = inputs, len(outputs), budget
         self.outputs = tuple(outputs)
         self.longest = max([LONGEST, *(len(one) for one in inputs if type(one) is str)])
+        self.kind = kind_of(outputs)
+        self.branches = self.kind if len(outputs) >= MIN_PAIRS else None  # of conditionals
+        self.operations = list(_operations_for(self.kind, self.branches is not None))
         self.price = 0  # all expressions up to this price are known
         self.levels: dict[str, dict[int, list[Expression]]] = {}
-        self.seen: dict[str, set[Any]] = {}
+        self.seen: defaultdict[str, set[Any]] = defaultdict(set)
         self.partial: list[tuple[str, Expression]] = []  # undefined on some shown inputs
         self._incomplete: set[Expression] = set()  # undefined on some varied inputs
+        self._combinations: dict[tuple[tuple[str, ...], int], list[tuple[Level, ...]]] = {}
+        self._known: dict[tuple[Any, ...], list[tuple[Expression, ...]]] = {}
         self._waiting: dict[int, list[tuple[str, Expression]]] = {}
         for kind, part in parts_of(inputs, variable):
             self._waiting.setdefault(part.price, []).append((kind, part))
         for kind, text, price in constants_of(inputs[: self.shown], outputs):
-            values = (ast.literal_eval(text),) * len(inputs)
+            value = ast.literal_eval(text)
+            values = (re.compile(value) if kind == PATTERN else value,) * len(inputs)
             one = Expression(halves(price), values, text=text)
             self._waiting.setdefault(one.price, []).append((kind, one))
 
@@ -74,13 +95,13 @@ class Bank:
         for some in self._waiting.values():
             for of, one in some:
                 by_kind.setdefault(of, []).append(one)
-        for operation in OPERATIONS:
+        for operation in self.operations:
             if operation.gives != kind or len(operation.takes) > 2:
                 continue
             for arguments in product(*(by_kind.get(of, ()) for of in operation.takes)):
                 if not self.budget.charge(1):
                     return
-                values = self._evaluate(operation, arguments)
+                values = self._evaluate_each(operation, arguments)
                 if values is not None:
                     price = halves(operation.price) + sum(one.price for one in arguments)
                     yield Expression(price, values, operation, arguments)
@@ -89,90 +110,158 @@ class Bank:
         """Enumerate the expressions of the next price. Return whether the budget allows more."""
         self.price += 1
         for kind, one in self._waiting.pop(self.price, ()):
-            self._keep(kind, one)
-        for operation in OPERATIONS:
-            left = self.price - halves(operation.price)
-            if left > 0 and not self._apply_all(operation, left):
+            key = _frozen(one.values) if kind in LISTED else one.values
+            if key not in self.seen[kind]:
+                self.seen[kind].add(key)
+                self._keep(kind, one)
+        for operation in self.operations:
+            levels = self._levels_of(operation.takes, self.price - halves(operation.price))
+            if levels and not self._apply_all(operation, levels):
                 return False
         return self.price < MAX_PRICE
 
-    def _apply_all(self, operation: Operation, price: int) -> bool:
-        for arguments in self._arguments(operation.takes, price):
-            values = self._evaluate(operation, arguments)
+    def _apply_all(self, operation: Operation, levels: list[tuple[Level, ...]]) -> bool:
+        """Apply an operation to all arguments of some levels. Return whether the budget allows more."""
+        function, kind = operation.function, operation.gives
+        seen, incomplete, listed = self.seen[kind], self._incomplete, kind in LISTED
+        for arguments in chain.from_iterable(self._combine(operation, some) for some in levels):
+            values: tuple[Any, ...] | None
+            try:  # most expressions have a value everywhere; `map` computes them fastest
+                if incomplete and not incomplete.isdisjoint(arguments):
+                    raise Undefined
+                values = tuple(map(function, *map(VALUES, arguments)))
+            except RAISED:
+                values = self._evaluate_each(operation, arguments)
             if values is not None:
-                self._keep(operation.gives, Expression(self.price, values, operation, arguments))
+                key = _frozen(values) if listed else values
+                if key not in seen and self._is_useful(kind, values, key):
+                    self._keep(kind, Expression(self.price, values, operation, arguments))
             if not self.budget.charge(1):
                 return False
         return True
 
-    def _arguments(self, kinds: Sequence[str], price: int) -> Iterator[tuple[Expression, ...]]:
-        """Yield all arguments of these kinds whose prices add up to `price`."""
-        levels = [self.levels.get(kind, {}) for kind in kinds]
-        if len(kinds) == 1:
-            yield from ((one,) for one in levels[0].get(price, ()))
-        elif len(kinds) == 2:
-            for first, some in list(levels[0].items()):
-                if others := levels[1].get(price - first):
-                    yield from product(some, others)
-        else:
-            for first, some in list(levels[0].items()):
-                for second, others in list(levels[1].items()):
-                    if last := levels[2].get(price - first - second):
-                        yield from product(some, others, last)
+    def _levels_of(self, kinds: tuple[str, ...], price: int) -> list[tuple[Level, ...]]:
+        """Return the levels of these kinds whose prices add up to `price`; none of them grows any more."""
+        found = self._combinations.get((kinds, price))
+        if found is None:
+            first, *others = kinds
+            levels = self.levels.get(first, {})
+            if others:
+                rest = tuple(others)
+                found = [
+                    (level, *some)
+                    for part, level in levels.items()
+                    if part < price
+                    for some in self._levels_of(rest, price - part)
+                ]
+            else:
+                found = [(levels[price],)] if price in levels else []
+            self._combinations[kinds, price] = found
+        return found
 
-    def _evaluate(
+    def _combine(
+        self, operation: Operation, levels: tuple[Level, ...]
+    ) -> Iterable[tuple[Expression, ...]]:
+        """Return the arguments of some levels for which the value is not known."""
+        if operation.commutative:
+            first, second = levels
+            if first is second:
+                return combinations_with_replacement(first, 2)
+            return product(first, second) if first[0].price < second[0].price else ()
+        if operation.guard is None:
+            return product(*levels)
+        count = operation.guard.takes
+        heads, rest = self._guarded(operation.guard, levels[:count]), levels[count:]
+        return [head + tail for head in heads for tail in product(*rest)] if rest else heads
+
+    def _guarded(self, guard: Guard, levels: tuple[Level, ...]) -> list[tuple[Expression, ...]]:
+        """Return the arguments for which the guard holds on some input."""
+        key = (guard, *map(id, levels))
+        found = self._known.get(key)
+        if found is None:
+            found = [some for some in product(*levels) if _holds(guard, some)]
+            self._known[key] = found
+        return found
+
+    def _evaluate_each(
         self, operation: Operation, arguments: tuple[Expression, ...]
     ) -> tuple[Any, ...] | None:
-        function = operation.function
-        columns = [one.values for one in arguments]
-        if self._incomplete.isdisjoint(arguments):
-            try:  # most expressions have a value everywhere; `map` computes them fastest
-                complete = tuple(map(function, *columns))
-            except RAISED:
-                pass
-            else:
-                return complete if self._all_modest(operation.gives, complete) else None
+        """Return the values where there are any, or None if they are of no use."""
         values: list[Any] = []
-        for row in zip(*columns, strict=True):
+        for row in zip(*map(VALUES, arguments), strict=True):
             try:
-                value = UNDEFINED if UNDEFINED in row else function(*row)
+                value = UNDEFINED if UNDEFINED in row else operation.function(*row)
             except RAISED:
                 value = UNDEFINED
-            if value is UNDEFINED and len(values) < self.shown:
-                if not any(v is not UNDEFINED for v in values) and len(values) > 1:
-                    return None
-            elif value is not UNDEFINED and not self._all_modest(operation.gives, (value,)):
-                return None
             values.append(value)
+            if (
+                value is UNDEFINED
+                and len(values) <= self.shown
+                and operation.gives != self.branches
+            ):
+                return None
+            if len(values) == self.shown and UNDEFINED in values and not self._is_partial(values):
+                return None
         return tuple(values)
 
-    def _all_modest(self, kind: str, values: tuple[Any, ...]) -> bool:
-        if kind == STR or kind in LISTS:
-            return max(map(len, values)) <= self.longest
-        return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
+    def _is_partial(self, shown: Sequence[Any]) -> bool:
+        """Whether some value is the output, so that a branch of a conditional may have these values."""
+        return any(v == o and type(v) is type(o) for v, o in zip(shown, self.outputs, strict=True))
+
+    def _is_useful(self, kind: str, values: tuple[Any, ...], key: tuple[Any, ...]) -> bool:
+        """Whether values that no expression has yet are of use. Large ones are not even remembered.
+
+        A constant is cheaper as such, and so is the element of lists that all have one.
+        """
+        if UNDEFINED in values:
+            values = tuple(value for value in values if value is not UNDEFINED)
+        if kind in MEASURED:
+            longest = max(map(len, values))
+            if longest > self.longest:
+                return False
+            if longest * len(values) >= KEPT_PER_EXPANSION:
+                self.budget.charge(longest * len(values) // KEPT_PER_EXPANSION)
+        elif kind in NUMBERS and not all(-LARGEST <= value <= LARGEST for value in values):
+            return False
+        self.seen[kind].add(key)
+        if kind in LISTS and self.kind not in LISTS and longest == 1 and all(values):
+            return False
+        return key.count(key[0]) < len(key)
 
     def _keep(self, kind: str, one: Expression) -> None:
-        key = tuple(map(_frozen, one.values)) if kind in LISTS else one.values
-        seen = self.seen.setdefault(kind, set())
-        if key in seen:
-            return
-        seen.add(key)
-        if kind == STR or kind in LISTS:
-            kept = sum(len(value) for value in one.values if value is not UNDEFINED)
-            self.budget.charge(kept // KEPT_PER_EXPANSION)
-        if one.operation is not None and key.count(key[0]) == len(key):
-            return  # a constant at a higher price
-        if UNDEFINED in one.values[: self.shown]:
-            if any(
-                v is not UNDEFINED and v == o and type(v) is type(o)
-                for v, o in zip(one.values, self.outputs, strict=False)
-            ):
-                self.partial.append((kind, one))
-            return
         if UNDEFINED in one.values:
+            if UNDEFINED in one.values[: self.shown]:
+                self.partial.append((kind, one))
+                return
             self._incomplete.add(one)
         self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if type(value) is list else value
+def _operations_for(kind: str | None, conditional: bool) -> Iterator[Operation]:
+    """Yield the operations of which a value of a kind may be made, or a condition for one.
+
+    If the kind is that of lists, a list of one element is of use, though its guard does not hold.
+    """
+    useful = {kind, BOOL} if conditional else {kind}
+    before: set[str | None] = set()
+    while useful != before:
+        before = set(useful)
+        useful.update(of for row in OPERATIONS if row.gives in before for of in row.takes)
+    for row in OPERATIONS:
+        if kind is None or row.gives in useful:
+            listed = kind in LISTS and row.gives in LISTS
+            yield row._replace(guard=None) if listed else row
+
+
+def _holds(guard: Guard, arguments: tuple[Expression, ...]) -> bool:
+    try:
+        return any(map(guard.function, *map(VALUES, arguments)))
+    except RAISED:  # undefined on some inputs
+        return True
+
+
+def _frozen(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    try:
+        return tuple(map(tuple, values))
+    except TypeError:  # undefined on some inputs
+        return tuple(value if value is UNDEFINED else tuple(value) for value in values)

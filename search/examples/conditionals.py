@@ -19,6 +19,7 @@ CHOICE_PRICE = 10  # half bits
 MAX_CONDITIONS = 400
 LONGEST_BRANCH = 48  # half bits of a branch that is joined; a longer one memorises its outputs
 SERVED = 2  # pairs of each branch; one for a single pair would memorise it
+MIN_PAIRS = 2 * SERVED
 
 
 def choose_by_condition(

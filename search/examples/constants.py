@@ -143,25 +143,20 @@ def _separators(
             prices[text] = price
 
     for texts in (inputs, outputs):
-        marks = Counter(
-            c for row in texts for c in {c for one in row for c in one if not c.isalnum()}
-        )
+        marks = Counter(c for row in texts for c in dict.fromkeys("".join(row)) if not c.isalnum())
         for mark, count in marks.items():
             offer(mark, 1.5 if count == len(texts) else 3.0)
-        runs = Counter(
-            r for row in texts for r in {r for one in row for r in re.findall(r"[\W_]{2,}", one)}
-        )
+        runs = Counter(r for row in texts for r in _runs(r"[\W_]{2,}", row))
         for run, count in runs.items():
             offer(run, 2.5 if count == len(texts) else 4.5)
-        words = Counter(
-            w for row in texts for w in {w for one in row for w in re.findall(r"\w+", one)}
-        )
+        words = Counter(w for row in texts for w in _runs(r"\w+", row))
         shared = [word for word, count in words.items() if count == len(texts)]
         for word in shared[:MAX_WORDS]:
             offer(word, 4.0 if len(texts) > 1 else 6.0)
         first = texts[0][0] if texts and texts[0] else ""
-        for common in {_common_begin(texts), _common_end(texts)} - {"", first}:
-            offer(common, 4.0)
+        for common in (_common_begin(texts), _common_end(texts)):
+            if common not in ("", first):
+                offer(common, 4.0)
         some = [word for word, count in words.items() if 1 < count < len(texts)]
         for word in some[:MAX_WORDS]:
             offer(word, 5.5)
@@ -206,6 +201,11 @@ def _marks_of_truth(inputs: list[list[str]], answers: Sequence[Any]) -> Iterator
         if len(rows) > 1:
             for texts in (rows, [[one.lower() for one in row] for row in rows]):
                 yield from (text for text in (_common_begin(texts), _common_end(texts)) if text)
+
+
+def _runs(pattern: str, texts: Sequence[str]) -> Iterator[str]:
+    """Yield what matches in the texts, each once, in an order that no process changes."""
+    yield from dict.fromkeys(run for text in texts for run in re.findall(pattern, text))
 
 
 def _common_begin(texts: list[list[str]]) -> str:

@@ -10,7 +10,7 @@ from .grammar import Operation
 UNDEFINED = object()  # the value where an operation has no result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # a frozen one takes three times as long to make
 class Expression:
     """A part of a program.
 

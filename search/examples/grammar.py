@@ -5,13 +5,14 @@ Besides the kinds of values there are kinds of constants, which only `constants.
 
 - sep: a separator or another text of the task
 - index: a place in a list or text; end: where a slice begins or ends
-- pattern: a regular expression for a run of characters
+- pattern: a regular expression for a run of characters, compiled
 - number: a number of the task
 - format: a form of dates that all inputs or all outputs have
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
 STRS, INTS, FLOATS = "strs", "ints", "floats"
+PIECES = "pieces"  # the parts of a text, of which one is taken
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
 LONGEST = 4_000  # characters of a text, elements of a list
 LARGEST = 10**15  # of a number
@@ -26,6 +28,28 @@ LARGEST = 10**15  # of a number
 
 class Undefined(Exception):
     """The operation has no result for these arguments."""
+
+
+class Guard(NamedTuple):
+    """A condition on the first arguments of an operation.
+
+    Where it holds on no input, the value of the operation is known without evaluating it: it is the
+    first argument, undefined, or the same on all inputs.
+
+    Args:
+        takes: how many arguments it looks at.
+        function: whether it holds.
+    """
+
+    takes: int
+    function: Callable[..., Any]
+
+
+OCCURS = Guard(2, operator.contains)  # the second argument in the first
+DIVIDES = Guard(2, lambda s, d: d and d in s)
+MATCHES = Guard(2, lambda s, p: p.search(s))
+HAS_DIGIT = Guard(1, re.compile(r"\d").search)
+HAS_SPACE = Guard(1, re.compile(r"\s|^$").search)
 
 
 class Operation(NamedTuple):
@@ -41,6 +65,8 @@ class Operation(NamedTuple):
             its own is written {0:free}, so that it gets no further ones.
         infix: whether the source is an operator expression, which gets parentheses where it is an
             argument.
+        commutative: whether the order of the two arguments changes nothing.
+        guard: where the operation has a value that is not known without evaluating it.
     """
 
     name: str
@@ -50,6 +76,8 @@ class Operation(NamedTuple):
     function: Callable[..., Any]
     template: str
     infix: bool = False
+    commutative: bool = False
+    guard: Guard | None = None
 
 
 RAISED = (
@@ -57,14 +85,17 @@ RAISED = (
 )  # fmt: skip
 
 
+_INTEGER, _DECIMAL = re.compile(r"[+-]?\d+"), re.compile(r"[+-]?\d*\.?\d+")
+
+
 def _exact(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text):  # int() accepts more than a person expects
+    if not _INTEGER.fullmatch(text):  # int() accepts more than a person expects
         raise Undefined
     return int(text)
 
 
 def _decimal(text: str) -> float:
-    if not re.fullmatch(r"[+-]?\d*\.?\d+", text):
+    if not _DECIMAL.fullmatch(text):
         raise Undefined
     return float(text)
 
@@ -97,12 +128,12 @@ def _no_word(mark: str) -> str:
     return mark
 
 
-def _before_runs(text: str, pattern: str, mark: str) -> str:
-    return re.sub(pattern, lambda m: _no_word(mark) + m.group(), text)
+def _before_runs(text: str, pattern: re.Pattern[str], mark: str) -> str:
+    return pattern.sub(lambda m: _no_word(mark) + m.group(), text)
 
 
-def _after_runs(text: str, pattern: str, mark: str) -> str:
-    return re.sub(pattern, lambda m: m.group() + _no_word(mark), text)
+def _after_runs(text: str, pattern: re.Pattern[str], mark: str) -> str:
+    return pattern.sub(lambda m: m.group() + _no_word(mark), text)
 
 
 def _with_one_replaced(text: str, old: str, new: str) -> str:
@@ -115,26 +146,23 @@ def _nth_place(text: str, mark: str, n: int) -> int:
     return [k for k, c in enumerate(text) if c == mark][n - 1]
 
 
-def _divided(a: float, b: float) -> float:
-    return a / b
-
-
 OPERATIONS: tuple[Operation, ...] = (
     # --- parts of a text
-    Operation("field", (STR, SEP, INDEX), STR, 2, lambda s, d, i: s.split(d)[i], "{0}.split({1:free})[{2:free}]"),
-    Operation("word", (STR, INDEX), STR, 2, lambda s, i: s.split()[i], "{0}.split()[{1:free}]"),
-    Operation("run", (STR, PATTERN, INDEX), STR, 2.5, lambda s, p, i: re.findall(p, s)[i], "re.findall({1:free}, {0:free})[{2:free}]"),
-    Operation("after", (STR, SEP), STR, 2.5, lambda s, d: s.split(d, 1)[1], "{0}.split({1:free}, 1)[1]"),
-    Operation("before_last", (STR, SEP), STR, 3, lambda s, d: s.rsplit(d, 1)[-2], "{0}.rsplit({1:free}, 1)[-2]"),
-    Operation("field_n", (STR, SEP, INT), STR, 3, lambda s, d, n: s.split(d)[n], "{0}.split({1:free})[{2:free}]"),
-    Operation("character", (STR, INDEX), STR, 2, lambda s, i: s[i], "{0}[{1:free}]"),
+    Operation("pieces", (STR, SEP), PIECES, 2, str.split, "{0}.split({1:free})", guard=DIVIDES),
+    Operation("pieces_by_space", (STR,), PIECES, 2, str.split, "{0}.split()", guard=HAS_SPACE),
+    Operation("matches", (STR, PATTERN), PIECES, 2.5, lambda s, p: p.findall(s), "re.findall({1:free}, {0:free})", guard=MATCHES),
+    Operation("piece", (PIECES, INDEX), STR, 0, operator.getitem, "{0}[{1:free}]"),
+    Operation("after", (STR, SEP), STR, 2.5, lambda s, d: s.split(d, 1)[1], "{0}.split({1:free}, 1)[1]", guard=DIVIDES),
+    Operation("before_last", (STR, SEP), STR, 3, lambda s, d: s.rsplit(d, 1)[-2], "{0}.rsplit({1:free}, 1)[-2]", guard=DIVIDES),
+    Operation("field_n", (STR, SEP, INT), STR, 3, lambda s, d, n: s.split(d)[n], "{0}.split({1:free})[{2:free}]", guard=DIVIDES),
+    Operation("character", (STR, INDEX), STR, 2, operator.getitem, "{0}[{1:free}]"),
     Operation("cut_to", (STR, END), STR, 2.5, lambda s, n: s[:n], "{0}[:{1:free}]"),
     Operation("cut_from", (STR, END), STR, 2.5, lambda s, n: s[n:], "{0}[{1:free}:]"),
     Operation("first_n", (STR, INT), STR, 4, lambda s, n: s[:n], "{0}[:{1:free}]"),
     Operation("from_n", (STR, INT), STR, 4, lambda s, n: s[n:], "{0}[{1:free}:]"),
-    Operation("at_n", (STR, INT), STR, 4, lambda s, n: s[n], "{0}[{1:free}]"),
-    Operation("after_text", (STR, STR), STR, 6, lambda s, d: s.split(d, 1)[1], "{0}.split({1:free}, 1)[1]"),
-    Operation("before_text", (STR, STR), STR, 6, lambda s, d: s.split(d, 1)[-2], "{0}.split({1:free}, 1)[-2]"),
+    Operation("at_n", (STR, INT), STR, 4, operator.getitem, "{0}[{1:free}]"),
+    Operation("after_text", (STR, STR), STR, 6, lambda s, d: s.split(d, 1)[1], "{0}.split({1:free}, 1)[1]", guard=DIVIDES),
+    Operation("before_text", (STR, STR), STR, 6, lambda s, d: s.split(d, 1)[-2], "{0}.split({1:free}, 1)[-2]", guard=DIVIDES),
     # --- changes of a text
     Operation("upper", (STR,), STR, 2.5, str.upper, "{0}.upper()"),
     Operation("lower", (STR,), STR, 2.5, str.lower, "{0}.lower()"),
@@ -143,17 +171,17 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("swapcase", (STR,), STR, 5, str.swapcase, "{0}.swapcase()"),
     Operation("strip", (STR,), STR, 2.5, str.strip, "{0}.strip()"),
     Operation("strip_of", (STR, SEP), STR, 4, str.strip, "{0}.strip({1:free})"),
-    Operation("without_begin", (STR, SEP), STR, 2, str.removeprefix, "{0}.removeprefix({1:free})"),
-    Operation("without_end", (STR, SEP), STR, 2, str.removesuffix, "{0}.removesuffix({1:free})"),
-    Operation("without", (STR, SEP), STR, 3, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")"),
-    Operation("without_runs", (STR, PATTERN), STR, 4, lambda s, p: re.sub(p, "", s), "re.sub({1:free}, \"\", {0:free})"),
-    Operation("without_text", (STR, STR), STR, 6, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")"),
-    Operation("replace", (STR, SEP, SEP), STR, 4, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})"),
-    Operation("replace_one", (STR, SEP, SEP), STR, 6, _with_one_replaced, "{0}.replace({1:free}, {2:free}, 1)"),
-    Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, lambda s, p, b: re.sub(p, b, s), "re.sub({1:free}, {2:free}, {0:free})"),
-    Operation("before_runs", (STR, PATTERN, SEP), STR, 5.5, _before_runs, "re.sub({1:free}, lambda m: {2} + m.group(), {0:free})"),
-    Operation("after_runs", (STR, PATTERN, SEP), STR, 5.5, _after_runs, "re.sub({1:free}, lambda m: m.group() + {2}, {0:free})"),
-    Operation("replace_text", (STR, STR, STR), STR, 8, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})"),
+    Operation("without_begin", (STR, SEP), STR, 2, str.removeprefix, "{0}.removeprefix({1:free})", guard=OCCURS),
+    Operation("without_end", (STR, SEP), STR, 2, str.removesuffix, "{0}.removesuffix({1:free})", guard=OCCURS),
+    Operation("without", (STR, SEP), STR, 3, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")", guard=DIVIDES),
+    Operation("without_runs", (STR, PATTERN), STR, 4, lambda s, p: p.sub("", s), "re.sub({1:free}, \"\", {0:free})", guard=MATCHES),
+    Operation("without_text", (STR, STR), STR, 6, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")", guard=DIVIDES),
+    Operation("replace", (STR, SEP, SEP), STR, 4, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})", guard=OCCURS),
+    Operation("replace_one", (STR, SEP, SEP), STR, 6, _with_one_replaced, "{0}.replace({1:free}, {2:free}, 1)", guard=OCCURS),
+    Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, lambda s, p, b: p.sub(b, s), "re.sub({1:free}, {2:free}, {0:free})", guard=MATCHES),
+    Operation("before_runs", (STR, PATTERN, SEP), STR, 5.5, _before_runs, "re.sub({1:free}, lambda m: {2} + m.group(), {0:free})", guard=MATCHES),
+    Operation("after_runs", (STR, PATTERN, SEP), STR, 5.5, _after_runs, "re.sub({1:free}, lambda m: m.group() + {2}, {0:free})", guard=MATCHES),
+    Operation("replace_text", (STR, STR, STR), STR, 8, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})", guard=OCCURS),
     Operation("backwards", (STR,), STR, 4, lambda s: s[::-1], "{0}[::-1]"),
     Operation("repeated", (STR, INT), STR, 4, _repeated, "{0} * {1}", True),
     Operation("zero_padded", (STR, END), STR, 5, lambda s, n: s.zfill(n), "{0}.zfill({1:free})"),
@@ -163,9 +191,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("or_default", (STR, SEP), STR, 5, lambda s, d: s or d, "{0} or {1}", True),
     Operation("text_of", (INT,), STR, 2.5, str, "str({0:free})"),
     # --- lists of texts
-    Operation("fields", (STR, SEP), STRS, 2, lambda s, d: s.split(d), "{0}.split({1:free})"),
-    Operation("words", (STR,), STRS, 1.5, str.split, "{0}.split()"),
-    Operation("runs", (STR, PATTERN), STRS, 2.5, lambda s, p: re.findall(p, s), "re.findall({1:free}, {0:free})"),
+    Operation("fields", (STR, SEP), STRS, 2, str.split, "{0}.split({1:free})", guard=DIVIDES),
+    Operation("words", (STR,), STRS, 1.5, str.split, "{0}.split()", guard=HAS_SPACE),
+    Operation("runs", (STR, PATTERN), STRS, 2.5, lambda s, p: p.findall(s), "re.findall({1:free}, {0:free})", guard=MATCHES),
     Operation("initials", (STRS,), STRS, 3, lambda w: [one[0] for one in w], "[one[0] for one in {0}]"),
     Operation("each_upper", (STRS,), STRS, 3.5, lambda w: [one.upper() for one in w], "[one.upper() for one in {0}]"),
     Operation("each_lower", (STRS,), STRS, 3.5, lambda w: [one.lower() for one in w], "[one.lower() for one in {0}]"),
@@ -178,41 +206,41 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("nonempty", (STRS,), STRS, 3, lambda w: [one for one in w if one], "[one for one in {0} if one]"),
     Operation("joined", (STRS, SEP), STR, 2, lambda w, d: d.join(w), "{1}.join({0:free})"),
     Operation("run_together", (STRS,), STR, 2, "".join, "\"\".join({0:free})"),
-    Operation("element", (STRS, INDEX), STR, 3, lambda w, i: w[i], "{0}[{1:free}]"),
+    Operation("element", (STRS, INDEX), STR, 3, operator.getitem, "{0}[{1:free}]"),
     # --- numbers
     Operation("length", (STR,), INT, 2, len, "len({0:free})"),
-    Operation("count", (STR, SEP), INT, 2.5, str.count, "{0}.count({1:free})"),
-    Operation("count_text", (STR, STR), INT, 4, lambda s, a: s.count(a) if a else _found(-1), "{0}.count({1:free})"),
-    Operation("place", (STR, SEP), INT, 3, str.index, "{0}.index({1:free})"),
-    Operation("nth_place", (STR, SEP, INT), INT, 5, _nth_place, "[k for k, c in enumerate({0:free}) if c == {1}][{2} - 1]"),
-    Operation("place_of_text", (STR, STR), INT, 4.5, str.index, "{0}.index({1:free})"),
-    Operation("integer", (STR,), INT, 2, _exact, "int({0:free})"),
+    Operation("count", (STR, SEP), INT, 2.5, str.count, "{0}.count({1:free})", guard=OCCURS),
+    Operation("count_text", (STR, STR), INT, 4, lambda s, a: s.count(a) if a else _found(-1), "{0}.count({1:free})", guard=OCCURS),
+    Operation("place", (STR, SEP), INT, 3, str.index, "{0}.index({1:free})", guard=OCCURS),
+    Operation("nth_place", (STR, SEP, INT), INT, 5, _nth_place, "[k for k, c in enumerate({0:free}) if c == {1}][{2} - 1]", guard=OCCURS),
+    Operation("place_of_text", (STR, STR), INT, 4.5, str.index, "{0}.index({1:free})", guard=OCCURS),
+    Operation("integer", (STR,), INT, 2, _exact, "int({0:free})", guard=HAS_DIGIT),
     Operation("how_many", (STRS,), INT, 1.5, len, "len({0:free})"),
-    Operation("decimal", (STR,), FLOAT, 2.5, _decimal, "float({0:free})"),
-    Operation("plus", (INT, INT), INT, 3, lambda a, b: a + b, "{0} + {1}", True),
-    Operation("minus", (INT, INT), INT, 3, lambda a, b: a - b, "{0} - {1}", True),
-    Operation("times", (INT, INT), INT, 4, lambda a, b: a * b, "{0} * {1}", True),
-    Operation("plus_number", (INT, NUMBER), INT, 2.5, lambda a, b: a + b, "{0} + {1}", True),
-    Operation("minus_number", (INT, NUMBER), INT, 2.5, lambda a, b: a - b, "{0} - {1}", True),
-    Operation("times_number", (INT, NUMBER), INT, 3, lambda a, b: a * b, "{0} * {1}", True),
-    Operation("quotient", (INT, NUMBER), INT, 3.5, lambda a, b: a // b, "{0} // {1}", True),
-    Operation("remainder", (INT, NUMBER), INT, 2.5, lambda a, b: a % b, "{0} % {1}", True),
+    Operation("decimal", (STR,), FLOAT, 2.5, _decimal, "float({0:free})", guard=HAS_DIGIT),
+    Operation("plus", (INT, INT), INT, 3, operator.add, "{0} + {1}", True, commutative=True),
+    Operation("minus", (INT, INT), INT, 3, operator.sub, "{0} - {1}", True),
+    Operation("times", (INT, INT), INT, 4, operator.mul, "{0} * {1}", True, commutative=True),
+    Operation("plus_number", (INT, NUMBER), INT, 2.5, operator.add, "{0} + {1}", True),
+    Operation("minus_number", (INT, NUMBER), INT, 2.5, operator.sub, "{0} - {1}", True),
+    Operation("times_number", (INT, NUMBER), INT, 3, operator.mul, "{0} * {1}", True),
+    Operation("quotient", (INT, NUMBER), INT, 3.5, operator.floordiv, "{0} // {1}", True),
+    Operation("remainder", (INT, NUMBER), INT, 2.5, operator.mod, "{0} % {1}", True),
     Operation("absolute", (INT,), INT, 3, abs, "abs({0:free})"),
-    Operation("smaller", (INT, INT), INT, 4, min, "min({0:free}, {1:free})"),
-    Operation("larger", (INT, INT), INT, 4, max, "max({0:free}, {1:free})"),
+    Operation("smaller", (INT, INT), INT, 4, min, "min({0:free}, {1:free})", commutative=True),
+    Operation("larger", (INT, INT), INT, 4, max, "max({0:free}, {1:free})", commutative=True),
     Operation("integers", (STRS,), INTS, 2.5, lambda w: list(map(_exact, w)), "[int(one) for one in {0}]"),
     Operation("lengths", (STRS,), INTS, 3, lambda w: list(map(len, w)), "[len(one) for one in {0}]"),
     Operation("total", (INTS,), INT, 2, sum, "sum({0:free})"),
     Operation("largest", (INTS,), INT, 2.5, max, "max({0:free})"),
     Operation("least", (INTS,), INT, 2.5, min, "min({0:free})"),
     Operation("how_many_numbers", (INTS,), INT, 2, len, "len({0:free})"),
-    Operation("ratio", (INT, INT), FLOAT, 4, _divided, "{0} / {1}", True),
+    Operation("ratio", (INT, INT), FLOAT, 4, operator.truediv, "{0} / {1}", True),
     Operation("real", (INT,), FLOAT, 4, float, "float({0:free})"),
-    Operation("sum_of", (FLOAT, FLOAT), FLOAT, 3, lambda a, b: a + b, "{0} + {1}", True),
-    Operation("difference_of", (FLOAT, FLOAT), FLOAT, 3, lambda a, b: a - b, "{0} - {1}", True),
-    Operation("product_of", (FLOAT, FLOAT), FLOAT, 4, lambda a, b: a * b, "{0} * {1}", True),
-    Operation("scaled", (FLOAT, NUMBER), FLOAT, 3, lambda a, b: a * b, "{0} * {1}", True),
-    Operation("part_of", (FLOAT, NUMBER), FLOAT, 3.5, _divided, "{0} / {1}", True),
+    Operation("sum_of", (FLOAT, FLOAT), FLOAT, 3, operator.add, "{0} + {1}", True, commutative=True),
+    Operation("difference_of", (FLOAT, FLOAT), FLOAT, 3, operator.sub, "{0} - {1}", True),
+    Operation("product_of", (FLOAT, FLOAT), FLOAT, 4, operator.mul, "{0} * {1}", True, commutative=True),
+    Operation("scaled", (FLOAT, NUMBER), FLOAT, 3, operator.mul, "{0} * {1}", True),
+    Operation("part_of", (FLOAT, NUMBER), FLOAT, 3.5, operator.truediv, "{0} / {1}", True),
     Operation("rounded_to", (FLOAT, END), FLOAT, 2.5, round, "round({0:free}, {1:free})"),
     Operation("sum_of_list", (FLOATS,), FLOAT, 2, sum, "sum({0:free})"),
     Operation("mean", (FLOATS,), FLOAT, 3, lambda v: sum(v) / len(v), "sum({0:free}) / len({0:free})", True),
@@ -230,24 +258,24 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("minute", (DATE,), INT, 2, lambda d: d.minute, "{0}.minute"),
     Operation("rounded", (FLOAT,), INT, 3, round, "round({0:free})"),
     # --- truth values
-    Operation("contains", (STR, SEP), BOOL, 2.5, lambda s, a: a in s, "{1} in {0}", True),
-    Operation("contains_text", (STR, STR), BOOL, 4, lambda s, a: a in s, "{1} in {0}", True),
-    Operation("begins", (STR, SEP), BOOL, 3, str.startswith, "{0}.startswith({1:free})"),
-    Operation("begins_text", (STR, STR), BOOL, 4.5, str.startswith, "{0}.startswith({1:free})"),
-    Operation("ends", (STR, SEP), BOOL, 3, str.endswith, "{0}.endswith({1:free})"),
-    Operation("ends_text", (STR, STR), BOOL, 4.5, str.endswith, "{0}.endswith({1:free})"),
-    Operation("has_run", (STR, PATTERN), BOOL, 3, lambda s, p: bool(re.search(p, s)), "bool(re.search({1:free}, {0:free}))"),
-    Operation("is_run", (STR, PATTERN), BOOL, 3, lambda s, p: bool(re.fullmatch(p, s)), "bool(re.fullmatch({1:free}, {0:free}))"),
-    Operation("same_text", (STR, STR), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
-    Operation("equals_text", (STR, SEP), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
-    Operation("is_number", (INT, NUMBER), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
-    Operation("over", (INT, NUMBER), BOOL, 4.5, lambda a, b: a > b, "{0} > {1}", True),
-    Operation("under", (INT, NUMBER), BOOL, 4.5, lambda a, b: a < b, "{0} < {1}", True),
-    Operation("under_real", (FLOAT, NUMBER), BOOL, 4.5, lambda a, b: a < b, "{0} < {1}", True),
-    Operation("less", (INT, INT), BOOL, 4, lambda a, b: a < b, "{0} < {1}", True),
-    Operation("same_number", (INT, INT), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
-    Operation("over_real", (FLOAT, NUMBER), BOOL, 4.5, lambda a, b: a > b, "{0} > {1}", True),
-    Operation("not", (BOOL,), BOOL, 2, lambda a: not a, "not {0}", True),
-    Operation("both", (BOOL, BOOL), BOOL, 4, lambda a, b: a and b, "{0} and {1}", True),
-    Operation("either", (BOOL, BOOL), BOOL, 4, lambda a, b: a or b, "{0} or {1}", True),
+    Operation("contains", (STR, SEP), BOOL, 2.5, operator.contains, "{1} in {0}", True, guard=OCCURS),
+    Operation("contains_text", (STR, STR), BOOL, 4, operator.contains, "{1} in {0}", True, guard=OCCURS),
+    Operation("begins", (STR, SEP), BOOL, 3, str.startswith, "{0}.startswith({1:free})", guard=OCCURS),
+    Operation("begins_text", (STR, STR), BOOL, 4.5, str.startswith, "{0}.startswith({1:free})", guard=OCCURS),
+    Operation("ends", (STR, SEP), BOOL, 3, str.endswith, "{0}.endswith({1:free})", guard=OCCURS),
+    Operation("ends_text", (STR, STR), BOOL, 4.5, str.endswith, "{0}.endswith({1:free})", guard=OCCURS),
+    Operation("has_run", (STR, PATTERN), BOOL, 3, lambda s, p: bool(p.search(s)), "bool(re.search({1:free}, {0:free}))", guard=MATCHES),
+    Operation("is_run", (STR, PATTERN), BOOL, 3, lambda s, p: bool(p.fullmatch(s)), "bool(re.fullmatch({1:free}, {0:free}))", guard=MATCHES),
+    Operation("same_text", (STR, STR), BOOL, 4, operator.eq, "{0} == {1}", True, commutative=True),
+    Operation("equals_text", (STR, SEP), BOOL, 4, operator.eq, "{0} == {1}", True, guard=OCCURS),
+    Operation("is_number", (INT, NUMBER), BOOL, 4, operator.eq, "{0} == {1}", True),
+    Operation("over", (INT, NUMBER), BOOL, 4.5, operator.gt, "{0} > {1}", True),
+    Operation("under", (INT, NUMBER), BOOL, 4.5, operator.lt, "{0} < {1}", True),
+    Operation("under_real", (FLOAT, NUMBER), BOOL, 4.5, operator.lt, "{0} < {1}", True),
+    Operation("less", (INT, INT), BOOL, 4, operator.lt, "{0} < {1}", True),
+    Operation("same_number", (INT, INT), BOOL, 4, operator.eq, "{0} == {1}", True, commutative=True),
+    Operation("over_real", (FLOAT, NUMBER), BOOL, 4.5, operator.gt, "{0} > {1}", True),
+    Operation("not", (BOOL,), BOOL, 2, operator.not_, "not {0}", True),
+    Operation("both", (BOOL, BOOL), BOOL, 4, lambda a, b: a and b, "{0} and {1}", True, commutative=True),
+    Operation("either", (BOOL, BOOL), BOOL, 4, lambda a, b: a or b, "{0} or {1}", True, commutative=True),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..budget import Budget
 from .bank import Bank
-from .conditionals import choose_by_condition
+from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import halves, kind_of, price_of_constant
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
@@ -167,7 +167,7 @@ class Search:
             yield from self._joined_with_case(bank, limit, spare)
         if self.kind in (INT, FLOAT):
             yield from fit_numbers(goals, [*bank.of_kind(INT), *bank.of_kind(FLOAT)], limit)
-        if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
+        if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) >= MIN_PAIRS:
             joins = self.kind == STR
             yield from choose_by_condition(
                 goals, bank.of_kind(BOOL), self._branches(bank), limit, spare if joins else None
