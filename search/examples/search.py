@@ -50,6 +50,7 @@ class Search:
         self.arguments = _arguments(self.inputs, variable)
         constants = list(self._constant()) if len(self.outputs) >= CERTAIN else []
         self.constant = constants[0] if constants else None
+        self.bank: Bank | None = None
 
     def run(self) -> list[Expression]:
         """Return the programs that were found, cheapest first."""
@@ -60,7 +61,9 @@ class Search:
                 self._add(one)
         if self.kind is None:
             return self._ranked()
-        bank = Bank([*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable)
+        self.bank = bank = Bank(
+            [*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable
+        )
         for one in bank.direct(self.kind):
             if one.values[: len(self.outputs)] == tuple(self.outputs):
                 self._add(one)
@@ -78,6 +81,21 @@ class Search:
             for one in self._combined(bank):
                 self._add(one)
         return self._ranked()
+
+    def find_closest(self) -> Expression | None:
+        """Return the cheapest of the enumerated programs that are right on most pairs."""
+        if self.bank is None or self.kind is None:
+            return None
+        partial = [one for kind, one in self.bank.partial if kind == self.kind]
+        goals = list(zip(self.outputs, map(type, self.outputs), strict=True))
+
+        def right(one: Expression) -> int:
+            return sum(
+                value == goal and type(value) is kind
+                for value, (goal, kind) in zip(one.values, goals, strict=False)
+            )
+
+        return max([*self.bank.of_kind(self.kind), *partial], key=right, default=None)
 
     def _ranked(self) -> list[Expression]:
         """Return the programs that are shorter than a list of the outputs, cheapest first."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import SearchEngine
+from ..engines import Progress, SearchEngine
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, Predictions
 from .bank import Lists
@@ -151,9 +151,8 @@ class Problem:
             inputs: Lists = tuple(tuple(i) for i, _ in shown)
             goal: Lists = tuple(tuple(o) if self.kind == "list" else (int(o),) for _, o in shown)
             size = sum(map(len, (*inputs, *goal)))
-            self.search = Search(
-                inputs, goal, self.kind, expansions / max(1.0, size / ELEMENTS_PER_EXPANSION)
-            )
+            self.weight = max(1.0, size / ELEMENTS_PER_EXPANSION)  # expansions of one of the search
+            self.search = Search(inputs, goal, self.kind, expansions / self.weight)
         self.by_text: dict[str, Candidate] = {}
         self.written: dict[Node, Candidate | None] = {}
         self.following = VotingRanker(space, SAMPLE)
@@ -176,6 +175,10 @@ class Problem:
         known = [self.by_text[text] for text in earlier if text in self.by_text]
         chosen = self.following.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def progress(self) -> Progress:
+        """Return how far the search got."""
+        return Progress(round(self.search.budget.spent * self.weight) if self.search else 0)
 
     def rank_candidates(self, confident: bool) -> list[Candidate]:
         """Return the candidates consistent with the example pairs, cheapest first.

@@ -55,7 +55,7 @@ from ..programs.list_functions import draw_stratum
 from .example_rules import KINDS, SHOWN, apply_rule, plant
 from .pair_values import EMPTY_CELL, are_padded, parse_cell, unify_pairs
 from .similar_inputs import draw_like
-from .words import EQUALITY
+from .words import EQUALITY, IMPORTS
 
 FILE_TYPES = ("jsonl", "json", "csv", "tsv")
 FILES = tuple(f"examples.{kind}{end}" for kind in FILE_TYPES for end in ("", ".gz"))
@@ -148,7 +148,7 @@ def _generated(seed: int, index: int) -> Problem:
         family=Examples.family,
         shown=pairs[:SHOWN],
         hidden=pairs[SHOWN:],
-        public=_equality(pairs),
+        public=_public(pairs),
         secret={"rule": f"def f(x):\n    return {rule}", "kind": kind},
         group=name,
     )
@@ -237,18 +237,20 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
             family=Examples.family,
             shown=tuple(some),
             hidden=tuple(hidden.get(name, ())),
-            public=_equality((*some, *hidden.get(name, ()))),
+            public=_public((*some, *hidden.get(name, ()))),
             group=name,
         )
         for name, some in shown.items()
     ]
 
 
-def _equality(pairs: Iterable[Observation]) -> dict[str, Json]:
-    """Return a rule by which fractions need not agree in digits that arithmetic does not determine."""
+def _public(pairs: Iterable[Observation]) -> dict[str, Json]:
+    """Return that programs may import, and a rule by which fractions need not agree in digits that
+    arithmetic does not determine.
+    """
     if any(type(number) is float for pair in pairs for number in _numbers(pair.output)):
-        return {EQUALITY: {"numbers": {"significant": DIGITS}}}
-    return {}
+        return {IMPORTS: True, EQUALITY: {"numbers": {"significant": DIGITS}}}
+    return {IMPORTS: True}
 
 
 def _numbers(value: Json) -> Iterator[Json]:

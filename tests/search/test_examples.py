@@ -180,14 +180,40 @@ def test_ten_thousand_pairs_are_all_reproduced() -> None:
     assert all(one.is_consistent(pairs) for one in search(pairs))
 
 
-def test_contradictions_are_one_sentence() -> None:
-    service = SearchService()
+def progress(pairs: list[Pair], expansions: int = 3_000) -> dict[str, object]:
     request = {
-        "shown": [["a", 1], ["b", 2], ["a", 3]], "space": "s", "inputs": ["a", "b"], "expansions": 1_000,
-        "earlier": [], "skip": [], "family": "programs",
+        "shown": [list(pair) for pair in pairs], "space": "s", "inputs": [given for given, _ in pairs],
+        "expansions": expansions, "earlier": [], "skip": [], "family": "programs",
     }  # fmt: skip
-    reason = "the input 'a' has two outputs, 1 and 3: no function has both"
-    assert service.propose(request) == {"reason": reason, "contradictory": True}
+    return SearchService().propose(request)
+
+
+def test_a_search_without_an_answer_says_how_many_expansions_it_spent() -> None:
+    pairs = [("qwe", "0x81"), ("rty", "zz9"), ("uio", "-..-"), ("pas", "\t7"), ("dfg", "Q q")]
+    said = progress(pairs)
+    assert said["exhausted"] is True and 3_000 <= said["expansions"] < 6_000
+    assert (said["right"], said["best"]) == (0, "")
+    assert progress([({}, 0), ({"a": 1}, 1)])["expansions"] == 0  # no operation on such records
+
+
+def test_a_search_without_an_answer_says_what_is_right_on_most_pairs() -> None:
+    words = ["ab", "cd", "ef", "gh", "ij", "kl", "mn"]
+    said = progress([*((word, word.upper()) for word in words), ("op", "?!")])
+    assert (said["right"], said["best"]) == (7, "x.upper()")
+    assert progress([(word, "-") for word in words[:6]] + [("a", "?!"), ("b", "!?")])["right"] == 0
+
+
+def test_many_pairs_share_one_budget() -> None:
+    """Later rounds, with further pairs, spend what the first one left."""
+    pairs = [(f"item {n}", "none" if n % 97 == 50 else str(n)) for n in range(1_000)]
+    said = progress(pairs)
+    assert said["expansions"] < 2 * 3_000
+    assert said["right"] == sum(out != "none" for _, out in pairs) and said["best"]
+
+
+def test_outputs_that_differ_in_the_last_digits_are_no_contradiction() -> None:
+    pairs = [(0.1, 0.1 + 0.2), (0.1, 0.3), (0.2, 0.4)]
+    assert progress(pairs)["source"] == "def f(x):\n    return x + 0.2"
 
 
 def test_nothing_found_is_an_empty_list_within_the_budget() -> None:
