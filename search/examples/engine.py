@@ -71,9 +71,20 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 def _code(value: Any) -> int:
-    """Return a number that equal values share in every process."""
-    text = repr(value).encode("utf-8", "surrogatepass")
+    """Return a number that values which the family counts as equal share in every process."""
+    text = repr(_plain(value)).encode("utf-8", "surrogatepass")
     return crc32(text) << 31 ^ crc32(text[::-1])
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with whole numbers as integers: 1, 1.0 and True are equal outputs."""
+    if type(value) is list:
+        return [_plain(one) for one in value]
+    if type(value) is dict:
+        return {name: _plain(value[name]) for name in sorted(value)}
+    if type(value) is bool or (type(value) is float and value.is_integer()):
+        return int(value)
+    return value
 
 
 class Problem:

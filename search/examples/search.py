@@ -24,6 +24,7 @@ LISTED = 8  # half bits: of an output in a list of them, besides itself
 CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeliest program
 MAX_DEPTH = 3
 MAX_FOUND = 60
+DIRECT_SHARE = 0.3  # of the budget, for one operation on each of many parts
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 4  # half bits beyond the best price up to which others are looked for
 
@@ -67,6 +68,8 @@ class Search:
         for one in bank.direct(self.kind):
             if one.values[: len(self.outputs)] == tuple(self.outputs):
                 self._add(one)
+            if self.budget.spent > DIRECT_SHARE * self.budget.limit:
+                break
         joined_at = 0.0
         more = True
         while more and self.budget.left and not self._is_settled(bank.price):

@@ -252,14 +252,18 @@ def prepare_space(inputs: list[list[int]]) -> list[list[int]]:
 def supports(shown: list[list[Any]]) -> bool:
     """Return whether this engine supports the types of the inputs and outputs in `shown`.
 
-    Each input must be a list of integers. All outputs must be lists of integers, all must be
+    Each input must be a list of at most `LONGEST_VALUE` integers. All outputs must be lists of integers, all must be
     integers, or all must be truth values.
     """
     return bool(_kind(shown))
 
 
 def _integers(value: Any) -> bool:
-    return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
+    return (
+        type(value) is list
+        and len(value) <= LONGEST_VALUE
+        and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
+    )
 
 
 ENGINE = SearchEngine("lists", supports, prepare_space, Problem, "programs")
