@@ -213,13 +213,16 @@ def _describe_end(view: View, manner: SearchStyle) -> str:
     """Return what the search did not find. Hypotheses without a tool may be wrong on observations."""
     if not manner.tool or view.past_answers:
         return "finds nothing else to say"
-    kinds = sorted({_KINDS[type(one.output)] for one in view.shown})
-    several = (
-        f", whose outputs are of several kinds ({', '.join(kinds)})" if len(kinds) > 1 else ""
-    )
     return (
-        f"finds no hypothesis that is right on all {len(view.shown):,} shown observations{several}"
+        f"finds no hypothesis that is right on all {len(view.shown):,} shown observations"
+        + _describe_kinds("outputs", [one.output for one in view.shown])
+        + _describe_kinds("inputs", [one.input for one in view.shown])
     )
+
+
+def _describe_kinds(name: str, values: Sequence[Json]) -> str:
+    kinds = sorted({_KINDS[type(value)] for value in values})
+    return f" (the {name} are of several kinds: {', '.join(kinds)})" if len(kinds) > 1 else ""
 
 
 def _describe_work(found: Mapping[str, Any], budget: int) -> str:

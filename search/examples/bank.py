@@ -25,7 +25,8 @@ from .grammar import (
 )
 
 MAX_PRICE = 44  # half bits
-KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which take memory
+KEPT_PER_EXPANSION = 1_000  # characters of texts, which take memory
+CHARACTERS_PER_ELEMENT = 60  # of a list, which takes as much memory
 LISTS = (STRS, INTS, FLOATS)
 
 
@@ -159,6 +160,7 @@ class Bank:
         seen.add(key)
         if kind == STR or kind in LISTS:
             kept = sum(len(value) for value in one.values if value is not UNDEFINED)
+            kept *= 1 if kind == STR else CHARACTERS_PER_ELEMENT
             self.budget.charge(kept // KEPT_PER_EXPANSION)
         if one.operation is not None and key.count(key[0]) == len(key):
             return  # a constant at a higher price

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -77,14 +78,18 @@ def _code(value: Any) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with whole numbers as integers: 1, 1.0 and True are equal outputs."""
+    """Return a value with whole numbers as integers, and fractions with the digits that must agree.
+
+    Outputs are compared so: 1, 1.0 and True are equal (tasks/custom/examples.py).
+    """
     if type(value) is list:
         return [_plain(one) for one in value]
     if type(value) is dict:
         return {name: _plain(value[name]) for name in sorted(value)}
-    if type(value) is bool or (type(value) is float and value.is_integer()):
-        return int(value)
-    return value
+    if type(value) is float and math.isfinite(value):
+        value = float(f"{value:.12g}")
+        return int(value) if value.is_integer() else value
+    return int(value) if type(value) is bool else value
 
 
 class Problem:
