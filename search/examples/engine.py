@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 from zlib import crc32
 
@@ -19,6 +20,7 @@ from .search import Search
 IMPORTS = {"re.": "import re", "datetime.": "from datetime import datetime"}
 PAIRS = 16  # on which the search evaluates expressions
 ROUNDS = 4
+MAX_WRONG = 3  # pairs on which the best program is wrong that the next round gets
 SAMPLE = 400  # inputs of the sample space on which a candidate is evaluated first
 WORTH_MENTIONING = 0.5  # of the pairs on which a program that is no answer is right
 LONGEST_MENTIONED = 120  # characters of its source
@@ -134,10 +136,11 @@ class Problem:
                 self._note_closest(one, pairs)
             if not candidates:
                 return []
-            wrong = next((one for one in pairs if not candidates[0].is_consistent([one])), None)
-            if wrong is None or wrong in some or self.spent >= self.expansions:
+            best = candidates[0]
+            wrong = list(islice((one for one in pairs if not best.is_consistent([one])), MAX_WRONG))
+            if wrong[0] in some or self.spent >= self.expansions:
                 return []
-            some = [*some, wrong]
+            some = [*some, *wrong]
         return []
 
     def _note_closest(self, one: Candidate, pairs: Sequence[Sequence[Any]]) -> None:

@@ -137,10 +137,11 @@ class Search:
         If many outputs are all equal, no program is cheaper than the constant.
         """
         text = one.source()
-        if text not in self.found and len(self.found) < MAX_FOUND * 10:
-            price = one.price + IGNORED * _ignored(text, self.arguments)
-            if self.constant is not None and text != self.constant.text:
-                price = max(price, self.constant.price + 1)
+        price = one.price + IGNORED * _ignored(text, self.arguments)
+        if self.constant is not None and text != self.constant.text:
+            price = max(price, self.constant.price + 1)
+        before = self.found.get(text)  # one text may be written by two operations
+        if len(self.found) < MAX_FOUND * 10 if before is None else price < before.price:
             self.found[text] = replace(one, price=price)
 
     def _constant(self) -> Iterator[Expression]:

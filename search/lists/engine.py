@@ -30,7 +30,7 @@ PATCH_COST = 5.0  # extra cost of a branch for a single shown pair, in a first a
 LABORIOUS_COST = 1.0  # extra cost of a program that takes long on the space (`is_laborious`)
 # With more elements in all pairs together, an expansion stands for proportionally more work.
 ELEMENTS_PER_EXPANSION = 240
-MAX_ELEMENTS = 1_600  # of the pairs that are searched; the others only test what is found
+MAX_ELEMENTS = 800  # of the pairs that are searched; the others only test what is found
 MAX_ROUNDS = 4  # searches, each with one more pair
 MAX_RANKED = 600  # number of programs, cheapest first, for which Python text is generated
 
