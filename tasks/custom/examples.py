@@ -244,13 +244,17 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
     ]
 
 
-def _public(pairs: Iterable[Observation]) -> dict[str, Json]:
-    """Return that programs may import, and a rule by which fractions need not agree in digits that
+def _public(pairs: Sequence[Observation]) -> dict[str, Json]:
+    """Return what a program may import, and a rule by which fractions need not agree in digits that
     arithmetic does not determine.
+
+    Programs on integers and lists of integers keep the contract of the published ones.
     """
-    if any(type(number) is float for pair in pairs for number in _numbers(pair.output)):
-        return {IMPORTS: True, EQUALITY: {"numbers": {"significant": DIGITS}}}
-    return {IMPORTS: True}
+    inputs, outputs = [pair.input for pair in pairs], [pair.output for pair in pairs]
+    public: dict[str, Json] = {} if _kind(inputs) and _kind(outputs) else {IMPORTS: True}
+    if any(type(number) is float for output in outputs for number in _numbers(output)):
+        public[EQUALITY] = {"numbers": {"significant": DIGITS}}
+    return public
 
 
 def _numbers(value: Json) -> Iterator[Json]:

@@ -7,6 +7,7 @@ Internals: the grammar's rows are called directly, because a session shows only 
 from __future__ import annotations
 
 import json
+import tracemalloc
 import re
 import tracemalloc
 from collections import Counter
@@ -201,6 +202,63 @@ def test_a_search_without_an_answer_says_what_is_right_on_most_pairs() -> None:
     said = progress([*((word, word.upper()) for word in words), ("op", "?!")])
     assert (said["right"], said["best"]) == (7, "x.upper()")
     assert progress([(word, "-") for word in words[:6]] + [("a", "?!"), ("b", "!?")])["right"] == 0
+
+
+ROWS = "\n".join(f"row {k}" for k in range(20_000))
+
+
+def test_a_part_is_written_before_what_leaves_it_unchanged() -> None:
+    pairs = [([f"w{n}", f"v{n}"], f"v{n}") for n in range(3)]
+    assert search(pairs)[0].text.endswith("return x[1]")
+
+
+def test_a_rare_case_is_found_among_many_pairs() -> None:
+    pairs = [(n, "a" if n < 9_990 else "b") for n in range(10_000)]
+    assert search(pairs)[0].text.endswith("return 'a' if (x < 9990) else 'b'")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "wanted"),
+    [
+        ([(ROWS, "row 0"), ("a\nb", "a"), ("q\nr", "q")], "x.split('\\n')[0]"),
+        ([([*range(100_000)], 100_000), ([1, 2], 2)], "len(x)"),
+        ([([f"k{i * n}" for i in range(2_000)], f"k{5 * n}") for n in (1, 2, 3)], "x[5]"),
+        ([({f"k{i}": i * n for i in range(2_000)}, 5 * n) for n in (1, 2, 3)], "x['k5']"),
+    ],
+    ids=["a text of 20,000 lines", "a list of 100,000", "2,000 arguments", "2,000 fields"],
+)
+def test_large_inputs_have_an_answer_in_little_memory(pairs: list[Pair], wanted: str) -> None:
+    """Without a price for the elements of kept lists, the text needs three times as much."""
+    tracemalloc.start()
+    try:
+        found = search(pairs)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found[0].text.endswith(f"return {wanted}") and most < 150e6
+
+
+def test_long_outputs_without_a_program_end_soon() -> None:
+    """The parts of an output are at most 30, not as many as it has characters."""
+    pairs = [("ab", "ab" * 100_000), ("cd", "cd" * 100_000)]
+    said = progress(pairs, 20_000)
+    assert said["exhausted"] is True and said["expansions"] < 60_000
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [([1, 2, 9], [2, 3, 10]), ([5], [6])],  # [float(one) + 1 for one in x]
+        [(0.0, -0.0), (1.5, -1.5), (2.5, -2.5)],  # x * 3 * -1 / 3
+    ],
+)
+def test_programs_whose_outputs_count_as_equal_are_one_answer(pairs: list[Pair]) -> None:
+    shown = [list(pair) for pair in pairs]
+    space = [given for given, _ in pairs]
+    problem = engine.Problem(shown, space, STANDARD)
+    first = problem.propose([], frozenset())
+    assert first is not None
+    assert problem.propose([first.source], frozenset([first.source])) is None
 
 
 def test_many_pairs_share_one_budget() -> None:

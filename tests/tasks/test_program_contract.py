@@ -130,10 +130,16 @@ def test_the_contract_in_the_prompt_is_the_one_that_is_held():
         assert "nothing is imported" not in own and "such as re, datetime and math" in own
 
 
-def test_the_published_tasks_keep_the_contract_of_the_paper(tmp_path):
+def test_the_published_tasks_and_pairs_like_theirs_keep_the_contract_of_the_paper(tmp_path):
     path = tmp_path / "p.jsonl"
-    path.write_text('{"input": "a", "output": "A"}\n')
-    (own,) = load_task("examples").load(str(path), None, 0)
-    assert own.public == {"imports": True}
+    rows = {"words": ("a", "A"), "digits": (5, "005"), "sums": ([1, 2], 3), "twice": (4, 8)}
+    path.write_text(
+        "".join(
+            json.dumps({"problem": name, "input": given, "output": output}) + "\n"
+            for name, (given, output) in rows.items()
+        )
+    )
+    loaded = {one.id: one.public for one in load_task("examples").load(str(path), None, 0)}
+    assert {name for name, public in loaded.items() if public.get("imports")} == {"words", "digits"}
     for name in ("list_functions", "acre", "mini_arc", "arc"):
         assert "imports" not in load_task(name).generate(1, 0)[0].public
