@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from ..records import (
+    FindsContradictions,
     HasSearch,
     Json,
     Message,
@@ -43,7 +44,7 @@ from ..records import (
 from ..records.settings import setting
 from ..search.budget import PRESETS
 from ..tasks import load_family
-from ..tasks.io.messages import warn
+from ..tasks.io.messages import shorten, warn
 from ..tools.workers.local import LocalWorkers
 from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
@@ -134,6 +135,8 @@ class SearchProposer:
         manner = _manner(view)
         if manner is None:
             return _nothing(f"search knows no {view.family} tasks")
+        if not view.past_answers and (reason := _describe_contradiction(view)):
+            return _nothing(reason)  # the session warned of it before it began
         tries = _tries(messages, manner)
         agreed = bool(tries) and tries[-1].consistent
         skip = [one.source for one in (tries[:-1] if agreed else tries)]
@@ -167,11 +170,9 @@ class SearchProposer:
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
         if "reason" in found:  # No engine supports such problems.
-            other = "" if found.get("contradictory") else ADVICE
-            warn(f"{found['reason']}.{other}")
-        return _nothing(
-            found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
-        )
+            warn(f"{found['reason']}.{ADVICE}")
+            return _nothing(found["reason"])
+        return _nothing(f"search {said}{_describe_work(found, self.budget_expansions)}")
 
     async def _ask(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
         shown = [[o.input, o.output] for o in view.shown]
@@ -195,17 +196,49 @@ def _manner(view: View) -> SearchStyle | None:
     return found.search_style if isinstance(found, HasSearch) else None
 
 
+def _describe_contradiction(view: View) -> str:
+    """Return a sentence if two shown observations contradict each other, otherwise ""."""
+    family = load_family(view.family)
+    if not isinstance(family, FindsContradictions) or not (pair := family.find_contradiction(view)):
+        return ""
+    one, other = pair
+    given, first, second = (repr(value) for value in (one.input, one.output, other.output))
+    return (
+        f"the input {shorten(given)} has two outputs, {shorten(first, 40)} and {shorten(second, 40)}:"
+        " no function has both"
+    )
+
+
 def _describe_end(view: View, manner: SearchStyle) -> str:
     """Return what the search did not find. Hypotheses without a tool may be wrong on observations."""
     if not manner.tool or view.past_answers:
         return "finds nothing else to say"
-    kinds = sorted({_KINDS[type(one.output)] for one in view.shown})
-    several = (
-        f", whose outputs are of several kinds ({', '.join(kinds)})," if len(kinds) > 1 else ""
-    )
     return (
-        f"finds no hypothesis that is right on all {len(view.shown):,} shown observations{several}"
+        f"finds no hypothesis that is right on all {len(view.shown):,} shown observations"
+        + _describe_kinds("outputs", [one.output for one in view.shown])
+        + _describe_kinds("inputs", [one.input for one in view.shown])
     )
+
+
+def _describe_kinds(name: str, values: Sequence[Json]) -> str:
+    kinds = sorted({_KINDS[type(value)] for value in values})
+    return f" (the {name} are of several kinds: {', '.join(kinds)})" if len(kinds) > 1 else ""
+
+
+def _describe_work(found: Mapping[str, Any], budget: int) -> str:
+    """Return how many expansions were spent, and the best program that is no answer, as the end of a
+    sentence.
+
+    Args:
+        found: the reply of the search, which may have the fields of `Progress`.
+        budget: the number of expansions that it was allowed.
+    """
+    spent = found.get("expansions", budget)
+    if not spent:
+        return ": it knows no operation on such inputs that has such outputs"
+    of = f"{spent:,} of {budget:,}" if spent < budget else f"{budget:,}"
+    best = f"; the best program is right on {found['right']:,}: {found['best']}" if found.get("right") else ""
+    return f" in {of} expansions{best}"
 
 
 def _nothing(reason: str) -> Reply:

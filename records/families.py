@@ -257,7 +257,7 @@ class ToleratesErrors(Protocol):
 class FindsContradictions(Protocol):
     """A family in which two shown observations can contradict each other."""
 
-    def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
+    def find_contradiction(self, problem: Problem | View) -> Sequence[Observation]:
         """Return two shown observations that contradict each other, or an empty sequence.
 
         No hypothesis can be right on both observations.

@@ -12,10 +12,10 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..records import UsageError, registry
-from .novelty import Answer, ContradictoryPairs, UnsupportedProblem
+from .novelty import Answer, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
     "search knows programs from inputs to outputs, rules about finite worlds (abd), and sentences about"
@@ -44,6 +44,30 @@ class HypothesisRepairer(Protocol):
 
     def repair(self, text: str) -> Answer | None:
         """Return a better hypothesis than `text`, or None if the search finds none."""
+        ...
+
+
+class Progress(NamedTuple):
+    """How far the search on one problem got.
+
+    Args:
+        expansions: Number of expansions that the search has spent.
+        right: Number of shown pairs on which the best program is right that is wrong on others; 0
+            if there is none worth mentioning.
+        best: Its source, in one line.
+    """
+
+    expansions: int
+    right: int = 0
+    best: str = ""
+
+
+@runtime_checkable
+class ReportsProgress(Protocol):
+    """A search on one problem that can say how far it got."""
+
+    def progress(self) -> Progress:
+        """Return how far the search got."""
         ...
 
 
@@ -152,10 +176,10 @@ class SearchService:
 
         Returns:
             A mapping. A hypothesis has the keys "source", "description" and "meta". Without a
-            hypothesis, the mapping is {"exhausted": True}, or has the key "reason" with the reason
-            why such problems cannot be searched; also "contradictory" if no hypothesis can be right on
-            all pairs. The mapping is {"need": "inputs"} if the worker
-            does not have the inputs of the sample space.
+            hypothesis, the mapping is {"exhausted": True}, with the fields of `Progress` if the engine
+            reports them, or has the key "reason" with the reason why such problems cannot be searched.
+            The mapping is {"need": "inputs"} if the worker does not have the inputs of the sample
+            space.
         """
         shown, digest = request["shown"], request["space"]
         try:
@@ -172,10 +196,10 @@ class SearchService:
             self.spaces[engine.name, digest] = engine.prepare_space(self.inputs[digest])
         problem = self._problem(engine, request)
         try:
-            return _answer_to_json(_answer(problem, request))
+            answer = _answer(problem, request)
+            return answer._asdict() if answer else {"exhausted": True, **_progress(problem)}
         except UnsupportedProblem as error:
-            contradictory = isinstance(error, ContradictoryPairs)
-            return {"reason": str(error), **({"contradictory": True} if contradictory else {})}
+            return {"reason": str(error)}
 
     def _problem(self, engine: SearchEngine, request: dict[str, Any]) -> SearchedProblem:
         shown, digest = request["shown"], request["space"]
@@ -200,5 +224,5 @@ def _answer(problem: SearchedProblem, request: dict[str, Any]) -> Answer | None:
     return problem.propose(earlier, skip)
 
 
-def _answer_to_json(answer: Answer | None) -> dict[str, Any]:
-    return answer._asdict() if answer else {"exhausted": True}
+def _progress(problem: SearchedProblem) -> dict[str, Any]:
+    return problem.progress()._asdict() if isinstance(problem, ReportsProgress) else {}

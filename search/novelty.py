@@ -66,10 +66,6 @@ class UnsupportedProblem(Exception):
     """
 
 
-class ContradictoryPairs(UnsupportedProblem):
-    """Raised if no hypothesis can be right on all shown pairs, whoever proposes it."""
-
-
 class Candidate(Protocol):
     """A hypothesis that reproduces the example pairs and may be proposed."""
 

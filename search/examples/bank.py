@@ -34,7 +34,8 @@ from .grammar import (
 )
 
 MAX_PRICE = 44  # half bits
-KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which take memory
+KEPT_PER_EXPANSION = 1_000  # characters of texts, which take memory
+CHARACTERS_PER_ELEMENT = 60  # of a list, which takes as much memory
 LISTS = (STRS, INTS, FLOATS)
 LISTED = (*LISTS, PIECES)
 MEASURED = (*LISTED, STR)
@@ -219,8 +220,9 @@ class Bank:
             longest = max(map(len, values))
             if longest > self.longest:
                 return False
-            if longest * len(values) >= KEPT_PER_EXPANSION:
-                self.budget.charge(longest * len(values) // KEPT_PER_EXPANSION)
+            size = 1 if kind == STR else CHARACTERS_PER_ELEMENT
+            if longest * len(values) * size >= KEPT_PER_EXPANSION:
+                self.budget.charge(sum(map(len, values)) * size // KEPT_PER_EXPANSION)
         elif kind in NUMBERS and not all(-LARGEST <= value <= LARGEST for value in values):
             return False
         self.seen[kind].add(key)

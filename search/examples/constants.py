@@ -27,6 +27,7 @@ from .grammar import (
 
 ARGUMENTS = 2.0  # bits: to take a list of equal length in all inputs, likely arguments, as one
 CONSTANT, MARK, DIGIT, LETTER = 4, 4, 7, 9  # half bits: of a constant, and of its characters
+MAX_PLACES = 200  # of a list of equal length in all inputs that are parts of it
 MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
@@ -84,7 +85,7 @@ def parts_of(
         whole = price + (ARGUMENTS if several else 0)
         yield kind, Expression(halves(whole), tuple(inputs), text=text)
     if all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1:
-        for place in range(len(inputs[0])):
+        for place in range(min(len(inputs[0]), MAX_PLACES)):
             yield from parts_of([one[place] for one in inputs], f"{text}[{place}]", price + 0.5)
     elif all(type(one) is list and all(type(row) is dict for row in one) for one in inputs):
         rows = [row for one in inputs for row in one]

@@ -15,6 +15,8 @@ from .grammar import STR, Operation
 JOIN_PRICE = 3  # half bits
 PARTS_PER_EXPANSION = 8
 MAX_VISITS = 6  # of a place in the outputs
+MAX_PARTS = 30
+COPIED_PER_EXPANSION = 20_000  # characters of the outputs from a place on
 LONGEST_START = 100  # characters of a constant that ends within a text that all outputs share
 CHARACTERS_PER_EXPANSION = 64  # of constants, which take memory
 
@@ -49,7 +51,7 @@ def join_parts(
             yield _as_expression(joined, price)
             continue
         visits[places] += 1
-        if visits[places] > MAX_VISITS:
+        if visits[places] > MAX_VISITS or len(joined) == MAX_PARTS:
             continue
         rest = [goal[place:] for goal, place in zip(goals, places, strict=True)]
         shared = shared_length(rest)
@@ -59,7 +61,8 @@ def join_parts(
             for one in by_first.get(goals[0][places[0] : places[0] + length], ())
         ]
         work = len(candidates) / PARTS_PER_EXPANSION + shared // CHARACTERS_PER_EXPANSION
-        if not budget.charge(1 + work):
+        copied = sum(ends) - sum(places)
+        if not budget.charge(1 + work + copied // COPIED_PER_EXPANSION):
             return
         for part in (
             *_fitting(candidates, goals, places),

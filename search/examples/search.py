@@ -26,6 +26,7 @@ LISTED = 8  # half bits: of an output in a list of them, besides itself
 CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeliest program
 MAX_DEPTH = 3
 MAX_FOUND = 60
+DIRECT_SHARE = 0.3  # of the budget, for one operation on each of many parts
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 8  # half bits beyond the best price up to which others are looked for
 PART_MARGIN = 4  # the same where the search is a part of another
@@ -56,6 +57,7 @@ class Search:
         self.arguments = _arguments(self.inputs, variable)
         constants = list(self._constant()) if len(self.outputs) >= CERTAIN else []
         self.constant = constants[0] if constants else None
+        self.bank: Bank | None = None
 
     def run(self) -> list[Expression]:
         """Return the programs that were found, cheapest first."""
@@ -66,10 +68,14 @@ class Search:
                 self._add(one)
         if self.kind is None:
             return self._ranked()
-        bank = Bank([*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable)
+        self.bank = bank = Bank(
+            [*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable
+        )
         for one in bank.direct(self.kind):
             if one.values[: len(self.outputs)] == tuple(self.outputs):
                 self._add(one)
+            if self.budget.spent > DIRECT_SHARE * self.budget.limit:
+                break
         joined_at = 0.0
         more = True
         while more and self.budget.left and not self._is_settled(bank.price):
@@ -84,6 +90,21 @@ class Search:
             for one in self._combined(bank):
                 self._add(one)
         return self._ranked()
+
+    def find_closest(self) -> Expression | None:
+        """Return the cheapest of the enumerated programs that are right on most pairs."""
+        if self.bank is None or self.kind is None:
+            return None
+        partial = [one for kind, one in self.bank.partial if kind == self.kind]
+        goals = list(zip(self.outputs, map(type, self.outputs), strict=True))
+
+        def right(one: Expression) -> int:
+            return sum(
+                value == goal and type(value) is kind
+                for value, (goal, kind) in zip(one.values, goals, strict=False)
+            )
+
+        return max([*self.bank.of_kind(self.kind), *partial], key=right, default=None)
 
     def _ranked(self) -> list[Expression]:
         """Return the programs that are shorter than a list of the outputs, cheapest first."""
@@ -125,10 +146,11 @@ class Search:
         If many outputs are all equal, no program is cheaper than the constant.
         """
         text = one.source()
-        if text not in self.found and len(self.found) < MAX_FOUND * 10:
-            price = one.price + IGNORED * _ignored(text, self.arguments)
-            if self.constant is not None and text != self.constant.text:
-                price = max(price, self.constant.price + 1)
+        price = one.price + IGNORED * _ignored(text, self.arguments)
+        if self.constant is not None and text != self.constant.text:
+            price = max(price, self.constant.price + 1)
+        before = self.found.get(text)  # one text may be written by two operations
+        if len(self.found) < MAX_FOUND * 10 if before is None else price < before.price:
             self.found[text] = replace(one, price=price)
 
     def _constant(self) -> Iterator[Expression]:

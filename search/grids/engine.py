@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import SearchEngine
+from ..engines import Progress, SearchEngine
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
 from .backgrounds import add_swaps, swap_background
@@ -164,6 +164,10 @@ class Problem:
         else:
             chosen = next(iter(self.first), None)
         return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def progress(self) -> Progress:
+        """Return how far the search got."""
+        return Progress(round(sum(search.budget.spent for search, _ in self.searches)))
 
     def _all(self) -> Iterator[Candidate]:
         """Yield the candidates by cost, writing each one out when it is first reached."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import SearchEngine
+from ..engines import Progress, SearchEngine
+from ..many_pairs import choose_pairs
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, Predictions
 from .bank import Lists
@@ -29,6 +30,8 @@ PATCH_COST = 5.0  # extra cost of a branch for a single shown pair, in a first a
 LABORIOUS_COST = 1.0  # extra cost of a program that takes long on the space (`is_laborious`)
 # With more elements in all pairs together, an expansion stands for proportionally more work.
 ELEMENTS_PER_EXPANSION = 240
+MAX_ELEMENTS = 800  # of the pairs that are searched; the others only test what is found
+MAX_ROUNDS = 4  # searches, each with one more pair
 MAX_RANKED = 600  # number of programs, cheapest first, for which Python text is generated
 
 
@@ -144,16 +147,11 @@ class Problem:
         expansions: float,
         public: object = None,
     ) -> None:
-        self.shown = shown
+        self.shown, self.expansions, self.spent = shown, expansions, 0.0
         self.kind = _kind(shown)
-        self.search: Search | None = None
-        if self.kind:
-            inputs: Lists = tuple(tuple(i) for i, _ in shown)
-            goal: Lists = tuple(tuple(o) if self.kind == "list" else (int(o),) for _, o in shown)
-            size = sum(map(len, (*inputs, *goal)))
-            self.search = Search(
-                inputs, goal, self.kind, expansions / max(1.0, size / ELEMENTS_PER_EXPANSION)
-            )
+        self.searched = choose_pairs(shown, MAX_ELEMENTS, _size) if self.kind else []
+        self.rounds = 1
+        self.search = self._create_search() if self.kind else None
         self.by_text: dict[str, Candidate] = {}
         self.written: dict[Node, Candidate | None] = {}
         self.following = VotingRanker(space, SAMPLE)
@@ -177,6 +175,39 @@ class Problem:
         chosen = self.following.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
+    def progress(self) -> Progress:
+        """Return how far the search got."""
+        latest = self.search.budget.spent * self.weight if self.search else 0.0
+        return Progress(round(self.spent + latest))
+
+    def _create_search(self) -> Search:
+        """Return a search on the pairs that are searched, with the rest of the budget."""
+        inputs: Lists = tuple(tuple(i) for i, _ in self.searched)
+        goal: Lists = tuple(
+            tuple(o) if self.kind == "list" else (int(o),) for _, o in self.searched
+        )
+        size = sum(map(len, (*inputs, *goal)))
+        self.weight = max(1.0, size / ELEMENTS_PER_EXPANSION)  # expansions of one of the search
+        return Search(inputs, goal, self.kind, (self.expansions - self.spent) / self.weight)
+
+    def _search_further(self, programs: list[Node]) -> bool:
+        """Search again with a pair on which the cheapest program is wrong. Return whether there is one,
+        and budget left.
+        """
+        written = (candidate for one in programs if (candidate := self._generate(one)) is not None)
+        cheapest = next(written, None)
+        if cheapest is None or self.rounds == MAX_ROUNDS:
+            return False
+        wrong = next((pair for pair in self.shown if not cheapest.is_consistent([pair])), None)
+        spent = self.progress().expansions
+        if wrong is None or wrong in self.searched or spent >= self.expansions:
+            return False
+        self.rounds += 1
+        self.spent = spent
+        self.searched = [*self.searched, wrong]
+        self.search = self._create_search()
+        return True
+
     def rank_candidates(self, confident: bool) -> list[Candidate]:
         """Return the candidates consistent with the example pairs, cheapest first.
 
@@ -188,12 +219,16 @@ class Problem:
         if self.search is None:
             return []
         by_text: dict[str, Candidate] = {}
-        for program in self.search.run(confident)[:MAX_RANKED]:
-            if program not in self.written:
-                self.written[program] = self._write(program)
-            candidate = self.written[program]
-            if candidate is not None:
-                by_text.setdefault(candidate.text, candidate)
+        more = True
+        while more:
+            programs = self.search.run(confident)[:MAX_RANKED]
+            for program in programs:
+                if program not in self.written:
+                    self.written[program] = self._write(program)
+                candidate = self.written[program]
+                if candidate is not None:
+                    by_text.setdefault(candidate.text, candidate)
+            more = not by_text and self._search_further(programs)
         self.by_text = by_text
         ranked = self._behaved(list(by_text.values()))
         if not confident:
@@ -215,13 +250,20 @@ class Problem:
         return sorted(ranked, key=lambda c: c.cost)
 
     def _write(self, program: Node) -> Candidate | None:
+        candidate = self._generate(program)
+        return candidate if candidate and candidate.is_consistent(self.shown) else None
+
+    def _generate(self, program: Node) -> Candidate | None:
         if not is_modest(program):
             return None
         try:
-            candidate = Candidate(program, self.kind)
+            return Candidate(program, self.kind)
         except TooLong:
             return None
-        return candidate if candidate.is_consistent(self.shown) else None
+
+
+def _size(pair: list[Any]) -> int:
+    return sum(len(one) if type(one) is list else 1 for one in pair)
 
 
 def _kind(shown: list[list[Any]]) -> str:
@@ -249,14 +291,18 @@ def prepare_space(inputs: list[list[int]]) -> list[list[int]]:
 def supports(shown: list[list[Any]]) -> bool:
     """Return whether this engine supports the types of the inputs and outputs in `shown`.
 
-    Each input must be a list of integers. All outputs must be lists of integers, all must be
+    Each input must be a list of at most `LONGEST_VALUE` integers. All outputs must be lists of integers, all must be
     integers, or all must be truth values.
     """
     return bool(_kind(shown))
 
 
 def _integers(value: Any) -> bool:
-    return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
+    return (
+        type(value) is list
+        and len(value) <= LONGEST_VALUE
+        and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
+    )
 
 
 ENGINE = SearchEngine("lists", supports, prepare_space, Problem, "programs")

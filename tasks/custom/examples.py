@@ -55,7 +55,7 @@ from ..programs.list_functions import draw_stratum
 from .example_rules import KINDS, SHOWN, apply_rule, plant
 from .pair_values import EMPTY_CELL, are_padded, parse_cell, unify_pairs
 from .similar_inputs import draw_like
-from .words import EQUALITY
+from .words import EQUALITY, IMPORTS
 
 FILE_TYPES = ("jsonl", "json", "csv", "tsv")
 FILES = tuple(f"examples.{kind}{end}" for kind in FILE_TYPES for end in ("", ".gz"))
@@ -148,7 +148,7 @@ def _generated(seed: int, index: int) -> Problem:
         family=Examples.family,
         shown=pairs[:SHOWN],
         hidden=pairs[SHOWN:],
-        public=_equality(pairs),
+        public=_public(pairs),
         secret={"rule": f"def f(x):\n    return {rule}", "kind": kind},
         group=name,
     )
@@ -237,18 +237,24 @@ def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Proble
             family=Examples.family,
             shown=tuple(some),
             hidden=tuple(hidden.get(name, ())),
-            public=_equality((*some, *hidden.get(name, ()))),
+            public=_public((*some, *hidden.get(name, ()))),
             group=name,
         )
         for name, some in shown.items()
     ]
 
 
-def _equality(pairs: Iterable[Observation]) -> dict[str, Json]:
-    """Return a rule by which fractions need not agree in digits that arithmetic does not determine."""
-    if any(type(number) is float for pair in pairs for number in _numbers(pair.output)):
-        return {EQUALITY: {"numbers": {"significant": DIGITS}}}
-    return {}
+def _public(pairs: Sequence[Observation]) -> dict[str, Json]:
+    """Return what a program may import, and a rule by which fractions need not agree in digits that
+    arithmetic does not determine.
+
+    Programs on integers and lists of integers keep the contract of the published ones.
+    """
+    inputs, outputs = [pair.input for pair in pairs], [pair.output for pair in pairs]
+    public: dict[str, Json] = {} if _kind(inputs) and _kind(outputs) else {IMPORTS: True}
+    if any(type(number) is float for output in outputs for number in _numbers(output)):
+        public[EQUALITY] = {"numbers": {"significant": DIGITS}}
+    return public
 
 
 def _numbers(value: Json) -> Iterator[Json]:

@@ -99,8 +99,11 @@ class _Texts:
         if self.date_form is not None:
             days = [datetime.strptime(text, self.date_form) for text in self.texts]
             spread = max(max(days) - min(days), timedelta(days=400)).total_seconds()
-            drawn = min(days) + timedelta(seconds=int(rng.random() * 1.5 * spread - spread / 4))
-            return drawn.strftime(self.date_form)
+            first = min(days)
+            seconds = int(rng.random() * 1.5 * spread - spread / 4)
+            earliest, latest = datetime.min - first, datetime.max - first
+            moved = min(max(timedelta(seconds=seconds), earliest), latest)
+            return (first + moved).strftime(self.date_form)
         tokens = list(_choose(self.tokens, rng))
         if len(tokens) > 1 and rng.random() < _CHANGED:
             place = _below(len(tokens), rng)

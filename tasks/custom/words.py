@@ -1,6 +1,7 @@
-"""The prompt wording and the rule of equality that a user's own task adds to its problems.
+"""The prompt wording, the rule of equality and the allowance of imports that a user's own task or data
+add to a problem.
 
-Both are stored in `Problem.public`. The store keeps complete problems, so a session can be resumed,
+They are stored in `Problem.public`. The store keeps complete problems, so a session can be resumed,
 replayed and scored without the task file. The keys of `Problem.public` are:
 
     "instructions"  the subject of the hypotheses, in the user's words; the prompt shows this text
@@ -10,6 +11,8 @@ replayed and scored without the task file. The keys of `Problem.public` are:
                     values are written as Python literals
     "equality"      the rule that compares outputs (sandbox/inside/tolerance.py); without a rule,
                     outputs must be equal
+    "imports"       true if a program may import the modules that the sandbox permits, such as re and
+                    datetime, without breaking the answer contract; otherwise it may import nothing
 
 A store may come from a stranger. Templates are therefore filled in by dictionary and list lookups
 only, never by `str.format`, so a template cannot access attributes of objects.
@@ -24,7 +27,7 @@ from dataclasses import dataclass
 from ...records import Agreement, FamilyWords, Hypothesis, Json, Observation, View
 from ..io.compact_values import join_lines
 
-INSTRUCTIONS, PAIR, EQUALITY = "instructions", "pair", "equality"
+INSTRUCTIONS, PAIR, EQUALITY, IMPORTS = "instructions", "pair", "equality", "imports"
 JUDGEABLE = "judgeable"  # key in `Problem.secret`: for each hidden pair, whether it can be judged
 FIELD_PATTERN = re.compile(r"\{(number|input|output)((?:\[[^\[\]{}]*\])*)\}")
 STEP_PATTERN = re.compile(r"\[([^\[\]{}]*)\]")

@@ -52,17 +52,19 @@ from ...tools.execute import (
     format_trial,
     summarise_trial,
 )
-from ..custom.words import EQUALITY, OwnWords
+from ..custom.words import EQUALITY, IMPORTS, OwnWords
 from ..io.compact_values import format_compact, join_lines
 from ..io.spaces import equality_key
-from .answers import ANSWER_SCHEMA, enforce_contract, read_answer, read_code
+from .answers import ANSWER_SCHEMA, allow_imports, enforce_contract, read_answer, read_code
 
 ANSWER_FORMATS = ("tuple", "json", "fenced_function")
 
-_RULES = """\
+_BUILTINS = "uses Python's builtins alone: nothing is imported"
+_MODULES = "imports nothing but modules that compute, such as re, datetime and math"
+_RULES = f"""\
 The function
 - takes one argument, the input, and returns the output with `return`;
-- is the only top-level definition, and uses Python's builtins alone: nothing is imported;
+- is the only top-level definition, and {_BUILTINS};
 - prints nothing and comes without tests, examples or a second function;
 - is indented by four spaces, with a new line after every header such as `if` or `for`;
 - compiles and runs exactly as written;
@@ -141,6 +143,14 @@ class ProgramWords:
     def compact(self) -> CompactProgramWords:
         """Return a version of these prompt texts with fewer tokens."""
         return CompactProgramWords()
+
+
+class ImportingProgramWords(ProgramWords):
+    """Prompt texts for programs that may import modules."""
+
+    def contract(self, answer_format: str) -> str:
+        """Return the instructions for writing an answer in the format `answer_format`."""
+        return super().contract(answer_format).replace(_BUILTINS, _MODULES)
 
 
 _COMPACT = {
@@ -252,7 +262,8 @@ class Programs:
         `public` holds the problem's public facts. If the task of the problem has wording of its
         own, that wording precedes the prompt texts of the family.
         """
-        return replace(self, words=OwnWords.from_public(public, self.words))
+        words = ImportingProgramWords() if public.get(IMPORTS) else self.words
+        return replace(self, words=OwnWords.from_public(public, words))
 
     def parse(
         self, view: View, answer: str, answer_format: str
@@ -260,15 +271,17 @@ class Programs:
         """Return the hypothesis in a model's answer, or `Malformed` with the reason, as the only
         element.
         """
-        return [self._held(read_answer(answer, answer_format))]
+        return [self._held(read_answer(answer, answer_format), view)]
 
     def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
         """Return the hypothesis for a function that a user supplies, with or without a Markdown
         fence.
         """
-        return self._held(read_code(text))
+        return self._held(read_code(text), view)
 
-    def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
+    def _held(self, read: Hypothesis | Malformed, view: View) -> Hypothesis | Malformed:
+        if view.public.get(IMPORTS):
+            read = allow_imports(read)
         return enforce_contract(read) if self.strict_contract else read
 
     async def measure_agreement(
@@ -324,7 +337,7 @@ class Programs:
         """Return whether the function is right on all observations."""
         return all(mark is True for mark in agreement.marks)
 
-    def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
+    def find_contradiction(self, problem: Problem | View) -> Sequence[Observation]:
         """Return two shown pairs with equal inputs and different outputs, or an empty tuple.
 
         No function is consistent with both pairs. Outputs are compared by the task's rule of

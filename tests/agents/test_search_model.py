@@ -345,3 +345,19 @@ def test_unknown_settings_and_presets_are_usage_errors() -> None:
     ):
         with pytest.raises(UsageError):
             asyncio.run(open_model(spec, settings))
+
+
+def test_contradictions_end_in_one_sentence_without_a_search() -> None:
+    pairs = (Observation([1], [2]), Observation([5], [1]), Observation([1], [3]))
+    view = Problem("p", "t", "programs", pairs).make_view(SPACE)
+
+    async def ask() -> str:
+        proposer = await open_model("search", {"workers": 1})
+        try:
+            reply = await proposer.propose(view, [], [], 0)
+            assert proposer.service.workers[0].process.process is None
+        finally:
+            await proposer.close()
+        return reply.meta["reason"]
+
+    assert asyncio.run(ask()) == "the input [1] has two outputs, [2] and [3]: no function has both"

@@ -183,14 +183,97 @@ def test_ten_thousand_pairs_are_all_reproduced() -> None:
     assert all(one.is_consistent(pairs) for one in search(pairs))
 
 
-def test_contradictions_are_one_sentence() -> None:
-    service = SearchService()
+def progress(pairs: list[Pair], expansions: int = 3_000) -> dict[str, object]:
     request = {
-        "shown": [["a", 1], ["b", 2], ["a", 3]], "space": "s", "inputs": ["a", "b"], "expansions": 1_000,
-        "earlier": [], "skip": [], "family": "programs",
+        "shown": [list(pair) for pair in pairs], "space": "s", "inputs": [given for given, _ in pairs],
+        "expansions": expansions, "earlier": [], "skip": [], "family": "programs",
     }  # fmt: skip
-    reason = "the input 'a' has two outputs, 1 and 3: no function has both"
-    assert service.propose(request) == {"reason": reason, "contradictory": True}
+    return SearchService().propose(request)
+
+
+def test_a_search_without_an_answer_says_how_many_expansions_it_spent() -> None:
+    pairs = [("qwe", "0x81"), ("rty", "zz9"), ("uio", "-..-"), ("pas", "\t7"), ("dfg", "Q q")]
+    said = progress(pairs)
+    assert said["exhausted"] is True and 3_000 <= said["expansions"] < 6_000
+    assert (said["right"], said["best"]) == (0, "")
+    assert progress([({}, 0), ({"a": 1}, 1)])["expansions"] == 0  # no operation on such records
+
+
+def test_a_search_without_an_answer_says_what_is_right_on_most_pairs() -> None:
+    words = ["ab", "cd", "ef", "gh", "ij", "kl", "mn"]
+    said = progress([*((word, word.upper()) for word in words), ("op", "?!")])
+    assert (said["right"], said["best"]) == (7, "x.upper()")
+    assert progress([(word, "-") for word in words[:6]] + [("a", "?!"), ("b", "!?")])["right"] == 0
+
+
+LINES = "\n".join(f"row {k}" for k in range(20_000))
+
+
+def test_a_part_is_written_before_what_leaves_it_unchanged() -> None:
+    pairs = [([f"w{n}", f"v{n}"], f"v{n}") for n in range(3)]
+    assert search(pairs)[0].text.endswith("return x[1]")
+
+
+def test_a_rare_case_is_found_among_many_pairs() -> None:
+    pairs = [(n, "a" if n < 9_990 else "b") for n in range(10_000)]
+    assert search(pairs)[0].text.endswith("return 'a' if (x < 9990) else 'b'")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "wanted"),
+    [
+        ([(LINES, "row 0"), ("a\nb", "a"), ("q\nr", "q")], "x.split('\\n')[0]"),
+        ([([*range(100_000)], 100_000), ([1, 2], 2)], "len(x)"),
+        ([([f"k{i * n}" for i in range(2_000)], f"k{5 * n}") for n in (1, 2, 3)], "x[5]"),
+        ([({f"k{i}": i * n for i in range(2_000)}, 5 * n) for n in (1, 2, 3)], "x['k5']"),
+    ],
+    ids=["a text of 20,000 lines", "a list of 100,000", "2,000 arguments", "2,000 fields"],
+)
+def test_large_inputs_have_an_answer_in_little_memory(pairs: list[Pair], wanted: str) -> None:
+    """Without a price for the elements of kept lists, the text needs three times as much."""
+    tracemalloc.start()
+    try:
+        found = search(pairs)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found[0].text.endswith(f"return {wanted}") and most < 150e6
+
+
+def test_long_outputs_without_a_program_end_soon() -> None:
+    """The parts of an output are at most 30, not as many as it has characters."""
+    pairs = [("ab", "ab" * 100_000), ("cd", "cd" * 100_000)]
+    said = progress(pairs, 20_000)
+    assert said["exhausted"] is True and said["expansions"] < 60_000
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [([1, 2, 9], [2, 3, 10]), ([5], [6])],  # [float(one) + 1 for one in x]
+        [(0.0, -0.0), (1.5, -1.5), (2.5, -2.5)],  # x * 3 * -1 / 3
+    ],
+)
+def test_programs_whose_outputs_count_as_equal_are_one_answer(pairs: list[Pair]) -> None:
+    shown = [list(pair) for pair in pairs]
+    space = [given for given, _ in pairs]
+    problem = engine.Problem(shown, space, STANDARD)
+    first = problem.propose([], frozenset())
+    assert first is not None
+    assert problem.propose([first.source], frozenset([first.source])) is None
+
+
+def test_many_pairs_share_one_budget() -> None:
+    """Later rounds, with further pairs, spend what the first one left."""
+    pairs = [(f"item {n}", "none" if n % 97 == 50 else str(n)) for n in range(1_000)]
+    said = progress(pairs)
+    assert said["expansions"] < 2 * 3_000
+    assert said["right"] == sum(out != "none" for _, out in pairs) and said["best"]
+
+
+def test_outputs_that_differ_in_the_last_digits_are_no_contradiction() -> None:
+    pairs = [(0.1, 0.1 + 0.2), (0.1, 0.3), (0.2, 0.4)]
+    assert progress(pairs)["source"] == "def f(x):\n    return x + 0.2"
 
 
 def test_nothing_found_is_an_empty_list_within_the_budget() -> None:

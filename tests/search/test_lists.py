@@ -17,7 +17,7 @@ from peirce.search.lists import integers as list_integers
 from peirce.search.lists.bank import create_bank
 from peirce.search.lists.codegen import TooLong, generate_source
 from peirce.search.lists.elements import Elements
-from peirce.search.lists.engine import Candidate, Problem, describe_program
+from peirce.search.lists.engine import Candidate, Problem, describe_program, supports
 from peirce.search.lists.grammar import (
     OPERATIONS,
     Node,
@@ -286,3 +286,38 @@ def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() 
             )
             said.append(answer.source)
         assert len(said) > 1
+
+
+def shown_pairs(count: int, function) -> list[list]:
+    pick = random.Random(5)
+    rows = [[pick.randrange(100) for _ in range(pick.randint(1, 11))] for _ in range(count)]
+    return [[row, function(row)] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [sum, lambda row: sorted(row)[1:], lambda row: len(row) > 5, lambda row: row == [7]],
+    ids=["integers", "lists", "truth values", "a rare truth value"],
+)
+def test_many_pairs_are_searched_with_some_of_them(function) -> None:
+    """With all 10,000 pairs, the search would need 3 GB and minutes."""
+    shown = [*shown_pairs(10_000, function), [[7], function([7])]]
+    given = Problem(shown, [[1, 2, 3], [7]], 10_000)
+    assert sum(map(len, (row for row, _ in given.searched))) < 900
+    answer = given.propose([], frozenset())
+    names: dict = {}
+    exec(answer.source, names)
+    assert all(names["f"](list(row)) == out for row, out in shown)
+
+
+def test_a_pair_that_differs_joins_the_searched_ones() -> None:
+    shown = shown_pairs(2_000, lambda row: row[::-1])
+    shown[77] = [shown[77][0], [5]]
+    given = Problem(shown, [[1, 2, 3]], 10_000)
+    assert given.propose([], frozenset()) is None
+    assert shown[77] in given.searched and given.progress().expansions < 4 * 10_000
+
+
+def test_longer_lists_are_left_to_another_engine() -> None:
+    assert supports([[[1] * 200, 3]]) and not supports([[[1] * 201, 3]])
+    assert not supports([[[1], [1] * 201]])

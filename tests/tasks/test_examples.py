@@ -253,7 +253,8 @@ def test_fractions_need_not_agree_in_digits_that_arithmetic_does_not_determine(
         '{"problem": "c", "input": 37, "output": 98.6}\n{"problem": "n", "input": 1, "output": 2}\n'
     )
     fractions, whole = TASK.load(_file(tmp_path, "f.jsonl", text), None, 0)
-    assert fractions.public == {"equality": {"numbers": {"significant": 12}}} and whole.public == {}
+    assert fractions.public["equality"] == {"numbers": {"significant": 12}}
+    assert "equality" not in whole.public
 
 
 def test_the_space_is_seeded_and_has_no_input_twice(tmp_path: Path) -> None:
@@ -357,3 +358,11 @@ def test_long_texts_have_a_small_sample_space_soon(tmp_path: Path) -> None:
     begun = time.process_time()
     space = TASK.space(problem, 0)
     assert 13 <= len(space) <= 40 and time.process_time() - begun < 20
+
+
+def test_dates_at_the_ends_of_the_calendar_have_a_sample_space(tmp_path: Path) -> None:
+    days = ("9999-12-31", "9999-12-30", "0001-01-01")
+    text = "".join(f'{{"input": "{day}", "output": 1}}\n' for day in days)
+    (problem,) = TASK.load(_file(tmp_path, "d.jsonl", text), None, 0)
+    space = TASK.space(problem, 0).inputs
+    assert space[:3] == days and len(space) > 100

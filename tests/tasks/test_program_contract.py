@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from peirce.records import Hypothesis, InputSet, Malformed, Observation, Oracles, Problem
-from peirce.tasks import load_family
+from peirce.tasks import load_family, load_task
 from peirce.tasks.programs.answers import BREACHES
 from peirce.tasks.programs.family import FAMILY
 
@@ -94,3 +95,51 @@ def test_16_of_the_1105_recorded_answers_of_gpt4_import_of_which_14_in_what_is_j
     assert sum(getattr(read, "reason", "") == "breach_import" for read in held) == 14
     for loosely, strictly in zip(noted, held, strict=True):
         assert isinstance(strictly, Malformed) == bool(loosely.breaches)
+
+
+OWN = replace(
+    Problem("p", "t", "programs", (Observation([1], [1]),)), public={"imports": True}
+).make_view(InputSet("s", ([1],)))
+
+
+@pytest.mark.parametrize(
+    ("source", "breaches"),
+    [
+        ("import re\nfrom datetime import datetime\ndef f(x):\n    return re.sub('a', '', x)", ()),
+        ("def f(x):\n    import math\n    return math.sqrt(x)", ()),
+        ("import collections.abc\ndef f(x):\n    return x", ()),
+        ("import os\ndef f(x):\n    return x", ("import",)),
+        ("import re, socket\ndef f(x):\n    return x", ("import",)),
+        ("from . import re\ndef f(x):\n    return x", ("import",)),
+        ("import re\ndef f(x):\n    print(x)\n    return x", ("prints",)),
+        ("def f(x):\n    return math.sqrt(x)", ("missing_import",)),
+    ],
+)
+def test_own_pairs_allow_the_imports_that_the_sandbox_permits(source, breaches):
+    noted = FAMILY.parse_hypothesis(source, OWN)
+    assert isinstance(noted, Hypothesis) and noted.breaches == breaches
+    held = STRICT.parse_hypothesis(source, OWN)
+    assert isinstance(held, Malformed) == bool(breaches)
+
+
+def test_the_contract_in_the_prompt_is_the_one_that_is_held():
+    for form in FAMILY.answer_formats:
+        papers = FAMILY.with_task_wording({}).words.contract(form)
+        own = FAMILY.with_task_wording({"imports": True, "pair": "{input}"}).words.contract(form)
+        assert "nothing is imported" in papers and "re, datetime" not in papers
+        assert "nothing is imported" not in own and "such as re, datetime and math" in own
+
+
+def test_the_published_tasks_and_pairs_like_theirs_keep_the_contract_of_the_paper(tmp_path):
+    path = tmp_path / "p.jsonl"
+    rows = {"words": ("a", "A"), "digits": (5, "005"), "sums": ([1, 2], 3), "twice": (4, 8)}
+    path.write_text(
+        "".join(
+            json.dumps({"problem": name, "input": given, "output": output}) + "\n"
+            for name, (given, output) in rows.items()
+        )
+    )
+    loaded = {one.id: one.public for one in load_task("examples").load(str(path), None, 0)}
+    assert {name for name, public in loaded.items() if public.get("imports")} == {"words", "digits"}
+    for name in ("list_functions", "acre", "mini_arc", "arc"):
+        assert "imports" not in load_task(name).generate(1, 0)[0].public
