@@ -9,7 +9,7 @@ from typing import Any
 
 from ..budget import Budget
 from .constants import constants_of, halves, parts_of
-from .expressions import UNDEFINED, Expression
+from .expressions import UNDEFINED, Expression, Variable
 from .grammar import (
     FLOAT,
     FLOATS,
@@ -19,6 +19,7 @@ from .grammar import (
     LONGEST,
     OPERATIONS,
     RAISED,
+    ROWS,
     STR,
     STRS,
     Operation,
@@ -26,7 +27,7 @@ from .grammar import (
 
 MAX_PRICE = 44  # half bits
 KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which take memory
-LISTS = (STRS, INTS, FLOATS)
+LISTS = (STRS, INTS, FLOATS, ROWS)
 
 
 class Bank:
@@ -42,7 +43,7 @@ class Bank:
     """
 
     def __init__(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], budget: Budget, variable: str = "x"
+        self, inputs: Sequence[Any], outputs: Sequence[Any], budget: Budget, variable: Variable = "x"
     ) -> None:
         self.inputs, self.shown, self.budget = inputs, len(outputs), budget
         self.outputs = tuple(outputs)
@@ -152,7 +153,7 @@ class Bank:
         return kind not in (INT, FLOAT) or all(-LARGEST <= value <= LARGEST for value in values)
 
     def _keep(self, kind: str, one: Expression) -> None:
-        key = tuple(map(_frozen, one.values)) if kind in LISTS else one.values
+        key = frozen(kind, one.values)
         seen = self.seen.setdefault(kind, set())
         if key in seen:
             return
@@ -174,5 +175,12 @@ class Bank:
         self.levels.setdefault(kind, {}).setdefault(one.price, []).append(one)
 
 
-def _frozen(value: Any) -> Any:
+def frozen(kind: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values that can be members of a set, and are equal only where the values are."""
+    if kind == ROWS:
+        return tuple(map(repr, values))
+    return tuple(map(_as_tuple, values)) if kind in LISTS else values
+
+
+def _as_tuple(value: Any) -> Any:
     return tuple(value) if type(value) is list else value

@@ -12,13 +12,17 @@ Besides the kinds of values there are kinds of constants, which only `constants.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
-STRS, INTS, FLOATS = "strs", "ints", "floats"
+STRS, INTS, FLOATS, ROWS = "strs", "ints", "floats", "rows"  # rows: lists of any other elements
+ELEMENTS = {STRS: STR, INTS: INT, FLOATS: FLOAT}
+LIST, ELEMENT = "list", "element"  # in rows that stand for one operation on each kind of lists
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
 LONGEST = 4_000  # characters of a text, elements of a list
 LARGEST = 10**15  # of a number
@@ -87,6 +91,27 @@ def _repeated(text: str, count: int) -> str:
 
 def _divided(a: float, b: float) -> float:
     return a / b
+
+
+def _copied(values: list[Any], count: int) -> list[Any]:
+    if len(values) * count > LONGEST:
+        raise Undefined
+    return values * count
+
+
+def _product(values: Sequence[int]) -> int:
+    if sum(map(int.bit_length, values)) > LARGEST.bit_length():
+        raise Undefined
+    return math.prod(values)
+
+
+def _of_each_kind(kinds: Sequence[str], rows: Sequence[Operation]) -> Iterator[Operation]:
+    """Yield each row for lists of each kind."""
+    for row in rows:
+        for kind in kinds:
+            concrete = {LIST: kind, ELEMENT: ELEMENTS.get(kind, "")}
+            takes = tuple(concrete.get(one, one) for one in row.takes)
+            yield row._replace(takes=takes, gives=concrete.get(row.gives, row.gives))
 
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -211,4 +236,37 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("not", (BOOL,), BOOL, 2, lambda a: not a, "not {0}", True),
     Operation("both", (BOOL, BOOL), BOOL, 4, lambda a, b: a and b, "{0} and {1}", True),
     Operation("either", (BOOL, BOOL), BOOL, 4, lambda a, b: a or b, "{0} or {1}", True),
+    # --- lists of numbers, of records, of lists; those of texts have some of these rows above
+    *_of_each_kind((INTS, FLOATS, ROWS), (
+        Operation("reversed_list", (LIST,), LIST, 3, lambda w: w[::-1], "{0}[::-1]"),
+        Operation("list_from", (LIST, END), LIST, 3, lambda w, n: w[n:], "{0}[{1:free}:]"),
+        Operation("list_to", (LIST, END), LIST, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
+    )),
+    *_of_each_kind((INTS, FLOATS), (
+        Operation("sorted_list", (LIST,), LIST, 4, sorted, "sorted({0:free})"),
+        Operation("element", (LIST, INDEX), ELEMENT, 3, lambda w, i: w[i], "{0}[{1:free}]"),
+    )),
+    *_of_each_kind((FLOATS, ROWS), (Operation("how_many", (LIST,), INT, 2, len, "len({0:free})"),)),
+    *_of_each_kind((STRS, INTS, FLOATS), (
+        Operation("sorted_down", (LIST,), LIST, 5, lambda w: sorted(w, reverse=True), "sorted({0:free}, reverse=True)"),
+        Operation("each_once", (LIST,), LIST, 4.5, lambda w: list(dict.fromkeys(w)), "list(dict.fromkeys({0:free}))"),
+        Operation("how_many_different", (LIST,), INT, 3.5, lambda w: len(set(w)), "len(set({0:free}))"),
+        Operation("element_n", (LIST, INT), ELEMENT, 4, lambda w, n: w[n], "{0}[{1:free}]"),
+        Operation("commonest", (LIST,), ELEMENT, 6, lambda w: max(w, key=w.count), "max({0:free}, key={0}.count)"),
+        Operation("has_element", (LIST, ELEMENT), BOOL, 4.5, lambda w, a: a in w, "{1} in {0}", True),
+        Operation("count_of", (LIST, ELEMENT), INT, 4.5, lambda w, a: w.count(a), "{0}.count({1:free})"),
+        Operation("place_in_list", (LIST, ELEMENT), INT, 5, lambda w, a: w.index(a), "{0}.index({1:free})"),
+        Operation("appended", (LIST, ELEMENT), LIST, 5.5, lambda w, a: [*w, a], "{0} + [{1:free}]", True),
+        Operation("set_in_front", (LIST, ELEMENT), LIST, 6, lambda w, a: [a, *w], "[{1:free}] + {0}", True),
+    )),
+    *_of_each_kind((STRS, INTS, FLOATS, ROWS), (
+        Operation("every_second", (LIST,), LIST, 5.5, lambda w: w[::2], "{0}[::2]"),
+        Operation("every_other", (LIST,), LIST, 5.5, lambda w: w[1::2], "{0}[1::2]"),
+        Operation("first_of_list", (LIST, INT), LIST, 4, lambda w, n: w[:n], "{0}[:{1:free}]"),
+        Operation("after_in_list", (LIST, INT), LIST, 4, lambda w, n: w[n:], "{0}[{1:free}:]"),
+        Operation("both_lists", (LIST, LIST), LIST, 5, lambda a, b: a + b, "{0} + {1}", True),
+        Operation("copied", (LIST, INT), LIST, 5, _copied, "{0} * {1}", True),
+    )),
+    Operation("product", (INTS,), INT, 4, _product, "math.prod({0:free})"),
+    Operation("running", (INTS,), INTS, 5, lambda w: list(accumulate(w)), "list(accumulate({0:free}))"),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +11,23 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import choose_by_condition
 from .constants import kind_of
-from .decompositions import compose_list, compose_null, compose_record
-from .expressions import Expression
+from .decompositions import (
+    compose_list,
+    compose_missing,
+    compose_null,
+    compose_part,
+    compose_places,
+    compose_record,
+)
+from .elements import Goal
+from .expressions import Expression, Variable
+from .folding import fold_elements, join_list
 from .grammar import BOOL, FLOAT, INT, INTS, STR, STRS
+from .grouping import compose_by_key, compose_merged
 from .joining import join_parts, price_of_constant
 from .numbers import fit_numbers
+from .reordering import choose_element, sort_elements
+from .sources import find_sources
 from .variation import vary
 
 IGNORED = 5  # half bits
@@ -24,6 +36,16 @@ LISTED = 8  # half bits: of an output in a list of them, besides itself
 CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeliest program
 MAX_DEPTH = 3
 MAX_FOUND = 60
+LEAST = 1_000.0  # expansions for a part
+WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
+    dict: (compose_part, compose_record, compose_merged, compose_by_key, compose_missing, choose_element),
+    list: (compose_part, compose_list, sort_elements, compose_places, compose_missing, choose_element),
+    type(None): (compose_missing, compose_null, choose_element),
+    str: (compose_missing, join_list, choose_element),
+    int: (compose_missing, fold_elements, choose_element),
+    float: (compose_missing, fold_elements, choose_element),
+    bool: (compose_missing, fold_elements, choose_element),
+}  # fmt: skip
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 4  # half bits beyond the best price up to which others are looked for
 
@@ -39,7 +61,7 @@ class Search:
     """
 
     def __init__(
-        self, shown: Sequence[Sequence[Any]], expansions: float, variable: str = "x", depth: int = 0
+        self, shown: Sequence[Sequence[Any]], expansions: float, variable: Variable = "x", depth: int = 0
     ) -> None:
         self.variable, self.depth = variable, depth
         self.inputs = [pair[0] for pair in shown]
@@ -86,22 +108,25 @@ class Search:
         return sorted(short, key=lambda one: one.price)
 
     def _composed(self) -> Iterator[Expression]:
-        """Yield programs for outputs that fall into parts."""
-        if all(type(one) is dict for one in self.outputs):
-            yield from compose_record(self.inputs, self.outputs, self._solve, self.variable)
-        elif all(type(one) is list for one in self.outputs):
-            lists = list(_lists_in(self.inputs, self.variable))
-            yield from compose_list(self.inputs, self.outputs, lists, self._solve, self.variable)
-        elif None in self.outputs:
-            yield from compose_null(self.inputs, self.outputs, self._solve, self.variable)
+        """Yield programs for outputs that fall into parts, or that are made of the elements of lists."""
+        sources = find_sources(self.inputs, self.variable, self.outputs)
+        goal = Goal(self.inputs, self.outputs, self.variable, sources, self._solve, self.budget)
+        ways = WAYS.get(self._type_of_outputs(), ())
+        for way in ways:
+            yield from way(goal)
+
+    def _type_of_outputs(self) -> type | None:
+        types = {type(one) for one in self.outputs}
+        return types.pop() if len(types) == 1 else type(None) if None in self.outputs else None
 
     def _solve(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], share: float, variable: str
+        self, inputs: Sequence[Any], outputs: Sequence[Any], share: float, variable: Variable
     ) -> list[Expression]:
-        if not inputs or not self.budget.left:
+        if not inputs or not self.budget.left or not _is_function(inputs, outputs):
             return []
         pairs = list(zip(inputs, outputs, strict=True))
-        part = Search(pairs, share * self.budget.limit, variable, self.depth + 1)
+        limit = min(max(LEAST, share * self.budget.limit), 0.6 * self.budget.left)
+        part = Search(pairs, limit, variable, self.depth + 1)
         found = part.run()
         self.budget.charge(part.budget.spent)
         return found
@@ -162,9 +187,18 @@ class Search:
         return sorted([*bank.of_kind(self.kind), *partial, *constants], key=lambda one: one.price)
 
 
-def _arguments(inputs: Sequence[Any], variable: str) -> list[str]:
+def _is_function(inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    """Return whether equal inputs have equal outputs."""
+    known: dict[str, str] = {}
+    return all(
+        known.setdefault(repr(given), repr(out)) == repr(out)
+        for given, out in zip(inputs, outputs, strict=True)
+    )
+
+
+def _arguments(inputs: Sequence[Any], variable: Variable) -> list[str]:
     """Return the sources of the arguments, if the inputs are lists of several."""
-    if not all(type(one) is list for one in inputs):
+    if type(variable) is tuple or not all(type(one) is list for one in inputs):
         return []
     sizes = {len(one) for one in inputs}
     return [f"{variable}[{n}]" for n in range(sizes.pop())] if len(sizes) == 1 else []
@@ -178,13 +212,3 @@ def _ignored(source: str, arguments: Sequence[str]) -> int:
     if re.search(rf"\b{variable}\b(?!\[\d)", source):
         return 0
     return sum(one not in source for one in arguments)
-
-
-def _lists_in(inputs: Sequence[Any], text: str) -> Iterator[Expression]:
-    """Yield the parts of the inputs that are lists."""
-    if all(type(one) is list for one in inputs):
-        yield Expression(2, tuple(inputs), text=text)
-    elif all(type(one) is dict for one in inputs):
-        for name in inputs[0]:
-            if all(name in one for one in inputs):
-                yield from _lists_in([one[name] for one in inputs], f"{text}[{name!r}]")

@@ -102,7 +102,7 @@ def plant(kind: str, rng: random.Random) -> Planted:
 
 def apply_rule(rule: str, value: Json) -> Json:
     """Return the output of a planted rule for an input."""
-    result: Json = eval(rule, {"datetime": datetime, "date": date}, {"x": value})
+    result: Json = eval(rule, {"datetime": datetime, "date": date, "x": value})
     return result
 
 
