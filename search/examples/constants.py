@@ -32,7 +32,8 @@ MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
 DEFAULTS: dict[str | None, Any] = {STR: "", INT: 0, FLOAT: 0.0}
-IS_NONE = Operation("is_none", (), BOOL, 0, lambda one: one is None, "{0} is None", True)
+IS_NONE = Operation("is_none", (), BOOL, 1, lambda one: one is None, "{0} is None", True)
+IS_NOT_NONE = Operation("is_not_none", (), BOOL, 1, lambda one: one is not None, "{0} is not None", True)
 HAS_FIELD = Operation("has_field", (), BOOL, 0, bool, "{0}", True)
 _PATTERNS = (
     (r"\d+", 1.0), (r"[A-Za-z]+", 1.5), (r"[\d.]+", 2.0), (r"\w+", 2.0), (r"[A-Z]", 2.0), (r"\s+", 2.0),
@@ -71,8 +72,10 @@ def parts_of(
         price: its price in bits.
     """
     if type(variable) is tuple:
-        for place, name in enumerate(variable):
-            yield from parts_of([one[place] for one in inputs], name, price)
+        columns = [(name, [one[n] for one in inputs]) for n, name in enumerate(variable)]
+        for name, column in columns:
+            yield from parts_of(column, name, price)
+        yield from _looked_up(columns, price)
         return
     text = str(variable)
     kind = kind_of(inputs)
@@ -81,8 +84,10 @@ def parts_of(
         whole = price + (ARGUMENTS if several else 0)
         yield kind, Expression(halves(whole), tuple(inputs), text=text)
     if all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1:
-        for place in range(len(inputs[0])):
-            yield from parts_of([one[place] for one in inputs], f"{text}[{place}]", price + 0.5)
+        columns = [(f"{text}[{n}]", [one[n] for one in inputs]) for n in range(len(inputs[0]))]
+        for name, column in columns:
+            yield from parts_of(column, name, price + 0.5)
+        yield from _looked_up(columns, price)
     elif all(type(one) is list and all(type(row) is dict for row in one) for one in inputs):
         rows = [row for one in inputs for row in one]
         for name in rows[0] if rows else ():
@@ -94,8 +99,33 @@ def parts_of(
     elif all(type(one) is dict for one in inputs):
         yield from _of_records(inputs, text, price)
     elif any(one is None for one in inputs) and any(one is not None for one in inputs):
-        missing = tuple(one is None for one in inputs)
-        yield BOOL, Expression(halves(price + 1), missing, IS_NONE, (Expression(0, tuple(inputs), text=text),))
+        part = Expression(halves(price), tuple(inputs), text=text)
+        for operation in (IS_NONE, IS_NOT_NONE):
+            truth = tuple(map(operation.function, inputs))
+            yield BOOL, Expression(part.price + halves(operation.price), truth, operation, (part,))
+
+
+def look_up(columns: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield what records have under the name that another part gives, with the source.
+
+    Args:
+        columns: the sources and the values of parts of the inputs.
+    """
+    for a, records in columns:
+        if not all(type(one) is dict for one in records):
+            continue
+        for b, names in columns:
+            if all(type(name) is str and name in one for one, name in zip(records, names, strict=True)):
+                found = [one[name] for one, name in zip(records, names, strict=True)]
+                yield f"{a}[{b}]", found
+
+
+def _looked_up(
+    columns: Sequence[tuple[str, Sequence[Any]]], price: float
+) -> Iterator[tuple[str, Expression]]:
+    for text, values in look_up(columns):
+        if (kind := kind_of(values)) is not None:
+            yield kind, Expression(halves(price + 2), tuple(values), text=text)
 
 
 def _of_records(

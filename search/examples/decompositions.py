@@ -15,7 +15,8 @@ from .sources import Source, find_parts
 FIELD, LIST, CHOICE, PLACE, MERGED, GET = 4, 6, 8, 3, 5, 5  # half bits
 MAX_ELEMENTS = 60  # elements from which a function of elements is learnt
 MAX_PLACES = 6
-SHARES = (0.04, 0.3)  # of the budget, for the elements of one list: of all lists in turn
+SHARES = (0.06, 0.3)  # of the budget, for the elements of one list: at first, and if nothing is found
+LEAST_PART = 2  # half bits
 
 
 def compose_record(goal: Goal) -> Iterator[Expression]:
@@ -65,25 +66,26 @@ def compose_places(goal: Goal) -> Iterator[Expression]:
 
 def compose_list(goal: Goal) -> Iterator[Expression]:
     """Yield programs for outputs that are lists: one output for each element, or some of the elements."""
-    for share in SHARES:
-        known = False
-        for source in goal.sources:
-            if not goal.budget.left:
-                return
-            for one in _each(goal, source, share):
-                known = True
-                yield one
-            elements = goal.elements(source)
-            if share == SHARES[0]:
-                for one in _tested(goal, elements):
-                    known = True
-                    yield one
-            if not known:
-                for one in _kept(goal, source, share):
-                    known = True
-                    yield one
-        if known:
+    yield from _compose_list(goal, SHARES[0])
+
+
+def compose_list_thoroughly(goal: Goal) -> Iterator[Expression]:
+    """Yield such programs with elements whose programs take more work."""
+    yield from _compose_list(goal, SHARES[1])
+
+
+def _compose_list(goal: Goal, share: float) -> Iterator[Expression]:
+    best = 10**6
+    for source in goal.sources:
+        if not goal.budget.left or source.price + LIST + LEAST_PART >= best:
             return
+        found = list(_each(goal, source, share))
+        if share == SHARES[0]:
+            found += _tested(goal, goal.elements(source))
+        if not found:
+            found += _kept(goal, source, share)
+        best = min([best, *(one.price for one in found)])
+        yield from found
 
 
 def _each(goal: Goal, source: Source, share: float) -> Iterator[Expression]:
@@ -93,7 +95,7 @@ def _each(goal: Goal, source: Source, share: float) -> Iterator[Expression]:
         return
     pairs = [(a, b) for given, out in rows for a, b in zip(given, out, strict=True)]
     inputs, outputs = _first_of(pairs)
-    if [source.element(one) for one in inputs] == outputs and source.text:
+    if source.key and [source.element(one) for one in inputs] == outputs:
         return  # the list itself
     for found in goal.solve(inputs, outputs, share, source.variable)[:3]:
         template = f"[{{0:free}} for {escape_braces(source.clause)}]"
@@ -143,12 +145,12 @@ def is_within(rows: Sequence[tuple[list[int], list[Any]]], column: Sequence[Any]
 
 def _kept(goal: Goal, source: Source, share: float) -> Iterator[Expression]:
     """Yield programs that keep the elements with a test that has to be searched."""
-    if len(source.names) > 1:
+    if not source.key:
         return
     rows = list(zip(source.values, goal.outputs, strict=True))
     if all(len(given) == len(out) for given, out in rows):
         return
-    kept = [_places_of(given, out) for given, out in rows]
+    kept = [_places_of(list(map(source.element, given)), out) for given, out in rows]
     if any(one is None for one in kept):
         return
     pairs = [
@@ -160,10 +162,7 @@ def _kept(goal: Goal, source: Source, share: float) -> Iterator[Expression]:
     if len(set(bits)) < 2:
         return
     for found in goal.solve(inputs, bits, share, source.variable)[:3]:
-        template = (
-            f"[{source.names[0]} for {source.clause}".replace("{", "{{").replace("}", "}}")
-            + " if {0:free}]"
-        )
+        template = escape_braces(f"[{source.key} for {source.clause}") + " if {0:free}]"
         yield compose("some", template, [found], LIST + source.price, goal.outputs)
 
 

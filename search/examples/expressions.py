@@ -52,13 +52,15 @@ class _Slot:
     infix: bool
 
     def __format__(self, form: str) -> str:
-        if form == "loop":
-            return _LIST_OF.sub(r"\1", self.text)
+        if form in ("each", "loop"):
+            whole = _AS_LIST if form == "each" else _MADE_LIST
+            return whole.sub(r"\1", self.text)
         return f"({self.text})" if self.infix and form != "free" else self.text
 
 
-# A list that is made only to go through it: a comprehension, or the values of a record.
-_LIST_OF = re.compile(r"^(?:\[((?:[^\[\]]|\[[^\[\]]*\])* for (?:[^\[\]]|\[[^\[\]]*\])*)\])$")
+_NESTED = r"(?:[^()\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])*"
+_AS_LIST = re.compile(rf"^list\(({_NESTED})\)$")
+_MADE_LIST = re.compile(rf"^\[({_NESTED} for {_NESTED})\]$")
 
 
 def compose(

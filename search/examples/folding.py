@@ -52,6 +52,8 @@ def _folded(
     for number, one in enumerate(elements.of_kinds(INT, FLOAT)[:MAX_FOLDED]):
         if number % 4 == 0 and not goal.charge(1):
             return
+        if source.plain and one.source() == source.key:
+            continue  # a fold of the list itself
         for name, function in FOLDS.items():
             if all(_equal(function, [one.values[k] for k in row], out) for row, out in rows):
                 template = f"{name}({{0:free}} for {escape_braces(source.clause)})"

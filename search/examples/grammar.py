@@ -42,7 +42,8 @@ class Operation(NamedTuple):
         price: the price in bits, besides that of its arguments.
         function: computes the result; it may raise any of `RAISED`.
         template: the Python source, with {0} for the first argument. An argument in parentheses of
-            its own is written {0:free}, so that it gets no further ones.
+            its own is written {0:free}, so that it gets no further ones; {0:each} if the operation only
+            goes through it, so that it need not be a list, and {0:loop} if it need not be made at all.
         infix: whether the source is an operator expression, which gets parentheses where it is an
             argument.
     """
@@ -159,12 +160,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("each_capitalize", (STRS,), STRS, 3.5, lambda w: [one.capitalize() for one in w], "[one.capitalize() for one in {0}]"),
     Operation("each_strip", (STRS,), STRS, 3.5, lambda w: [one.strip() for one in w], "[one.strip() for one in {0}]"),
     Operation("reversed_list", (STRS,), STRS, 3, lambda w: w[::-1], "{0}[::-1]"),
-    Operation("sorted_list", (STRS,), STRS, 4, sorted, "sorted({0:free})"),
+    Operation("sorted_list", (STRS,), STRS, 4, sorted, "sorted({0:each})"),
     Operation("list_from", (STRS, END), STRS, 3, lambda w, n: w[n:], "{0}[{1:free}:]"),
     Operation("list_to", (STRS, END), STRS, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
     Operation("nonempty", (STRS,), STRS, 3, lambda w: [one for one in w if one], "[one for one in {0} if one]"),
-    Operation("joined", (STRS, SEP), STR, 2, lambda w, d: d.join(w), "{1}.join({0:free})"),
-    Operation("run_together", (STRS,), STR, 2, "".join, "\"\".join({0:free})"),
+    Operation("joined", (STRS, SEP), STR, 2, lambda w, d: d.join(w), "{1}.join({0:each})"),
+    Operation("run_together", (STRS,), STR, 2, "".join, "\"\".join({0:each})"),
     Operation("element", (STRS, INDEX), STR, 3, lambda w, i: w[i], "{0}[{1:free}]"),
     # --- numbers
     Operation("length", (STR,), INT, 2, len, "len({0:free})"),
@@ -173,7 +174,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("place", (STR, SEP), INT, 3, str.index, "{0}.index({1:free})"),
     Operation("place_of_text", (STR, STR), INT, 4.5, str.index, "{0}.index({1:free})"),
     Operation("integer", (STR,), INT, 2, _exact, "int({0:free})"),
-    Operation("how_many", (STRS,), INT, 1.5, len, "len({0:free})"),
+    Operation("how_many", (STRS,), INT, 1.5, len, "len({0:each})"),
     Operation("decimal", (STR,), FLOAT, 2.5, _decimal, "float({0:free})"),
     Operation("plus", (INT, INT), INT, 3, lambda a, b: a + b, "{0} + {1}", True),
     Operation("minus", (INT, INT), INT, 3, lambda a, b: a - b, "{0} - {1}", True),
@@ -188,10 +189,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("larger", (INT, INT), INT, 4, max, "max({0:free}, {1:free})"),
     Operation("integers", (STRS,), INTS, 2.5, lambda w: list(map(_exact, w)), "[int(one) for one in {0}]"),
     Operation("lengths", (STRS,), INTS, 3, lambda w: list(map(len, w)), "[len(one) for one in {0}]"),
-    Operation("total", (INTS,), INT, 2, sum, "sum({0:free})"),
-    Operation("largest", (INTS,), INT, 2.5, max, "max({0:free})"),
-    Operation("least", (INTS,), INT, 2.5, min, "min({0:free})"),
-    Operation("how_many_numbers", (INTS,), INT, 2, len, "len({0:free})"),
+    Operation("total", (INTS,), INT, 2, sum, "sum({0:each})"),
+    Operation("largest", (INTS,), INT, 2.5, max, "max({0:each})"),
+    Operation("least", (INTS,), INT, 2.5, min, "min({0:each})"),
+    Operation("how_many_numbers", (INTS,), INT, 2, len, "len({0:each})"),
     Operation("ratio", (INT, INT), FLOAT, 4, _divided, "{0} / {1}", True),
     Operation("real", (INT,), FLOAT, 4, float, "float({0:free})"),
     Operation("sum_of", (FLOAT, FLOAT), FLOAT, 3, lambda a, b: a + b, "{0} + {1}", True),
@@ -200,11 +201,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("scaled", (FLOAT, NUMBER), FLOAT, 3, lambda a, b: a * b, "{0} * {1}", True),
     Operation("part_of", (FLOAT, NUMBER), FLOAT, 3.5, _divided, "{0} / {1}", True),
     Operation("rounded_to", (FLOAT, END), FLOAT, 2.5, round, "round({0:free}, {1:free})"),
-    Operation("sum_of_list", (FLOATS,), FLOAT, 2, sum, "sum({0:free})"),
+    Operation("sum_of_list", (FLOATS,), FLOAT, 2, sum, "sum({0:each})"),
     Operation("mean", (FLOATS,), FLOAT, 3, lambda v: sum(v) / len(v), "sum({0:free}) / len({0:free})", True),
     Operation("mean_of", (INTS,), FLOAT, 3, lambda v: sum(v) / len(v), "sum({0:free}) / len({0:free})", True),
-    Operation("greatest", (FLOATS,), FLOAT, 2.5, max, "max({0:free})"),
-    Operation("lowest", (FLOATS,), FLOAT, 2.5, min, "min({0:free})"),
+    Operation("greatest", (FLOATS,), FLOAT, 2.5, max, "max({0:each})"),
+    Operation("lowest", (FLOATS,), FLOAT, 2.5, min, "min({0:each})"),
     Operation("with_commas", (INT,), STR, 4, lambda a: format(a, ","), "format({0:free}, \",\")"),
     # --- dates and times
     Operation("moment", (STR, FORMAT), DATE, 2, _moment, "datetime.strptime({0:free}, {1:free})"),
@@ -243,14 +244,14 @@ OPERATIONS: tuple[Operation, ...] = (
         Operation("list_to", (LIST, END), LIST, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
     )),
     *_of_each_kind((INTS, FLOATS), (
-        Operation("sorted_list", (LIST,), LIST, 4, sorted, "sorted({0:free})"),
+        Operation("sorted_list", (LIST,), LIST, 4, sorted, "sorted({0:each})"),
         Operation("element", (LIST, INDEX), ELEMENT, 3, lambda w, i: w[i], "{0}[{1:free}]"),
     )),
     *_of_each_kind((FLOATS, ROWS), (Operation("how_many", (LIST,), INT, 2, len, "len({0:free})"),)),
     *_of_each_kind((STRS, INTS, FLOATS), (
-        Operation("sorted_down", (LIST,), LIST, 5, lambda w: sorted(w, reverse=True), "sorted({0:free}, reverse=True)"),
-        Operation("each_once", (LIST,), LIST, 4.5, lambda w: list(dict.fromkeys(w)), "list(dict.fromkeys({0:free}))"),
-        Operation("how_many_different", (LIST,), INT, 3.5, lambda w: len(set(w)), "len(set({0:free}))"),
+        Operation("sorted_down", (LIST,), LIST, 5, lambda w: sorted(w, reverse=True), "sorted({0:each}, reverse=True)"),
+        Operation("each_once", (LIST,), LIST, 4.5, lambda w: list(dict.fromkeys(w)), "list(dict.fromkeys({0:each}))"),
+        Operation("how_many_different", (LIST,), INT, 3.5, lambda w: len(set(w)), "len(set({0:each}))"),
         Operation("element_n", (LIST, INT), ELEMENT, 4, lambda w, n: w[n], "{0}[{1:free}]"),
         Operation("commonest", (LIST,), ELEMENT, 6, lambda w: max(w, key=w.count), "max({0:free}, key={0}.count)"),
         Operation("has_element", (LIST, ELEMENT), BOOL, 4.5, lambda w, a: a in w, "{1} in {0}", True),
@@ -267,6 +268,6 @@ OPERATIONS: tuple[Operation, ...] = (
         Operation("both_lists", (LIST, LIST), LIST, 5, lambda a, b: a + b, "{0} + {1}", True),
         Operation("copied", (LIST, INT), LIST, 5, _copied, "{0} * {1}", True),
     )),
-    Operation("product", (INTS,), INT, 4, _product, "math.prod({0:free})"),
-    Operation("running", (INTS,), INTS, 5, lambda w: list(accumulate(w)), "list(accumulate({0:free}))"),
+    Operation("product", (INTS,), INT, 4, _product, "math.prod({0:each})"),
+    Operation("running", (INTS,), INTS, 5, lambda w: list(accumulate(w)), "list(accumulate({0:each}))"),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from .elements import Elements, Goal
 from .expressions import Expression, compose, escape_braces
 from .grammar import STR
-from .sources import Part, Source, find_parts
+from .sources import Part, find_parts
 
 MAPPED, COUNTED, GROUPED, KEPT, NAME, MERGED, FURTHER = 6, 6, 12, 6, 3, 5, 4  # half bits
 MAX_NAMES = 6  # that are kept or dropped
@@ -27,15 +27,12 @@ def compose_by_key(goal: Goal) -> Iterator[Expression]:
         if not any(out for _, out in rows):
             return
         found = 0
-        for one in (*_kept_fields(goal, source), *_mapped(goal, elements, rows)):
-            yield one
-            found += 1
-        if not found and len(source.names) == 1:
-            for one in _grouped(goal, elements, rows):
+        for way in (_kept_fields, _mapped, _grouped, _mapped_with_test):
+            for one in way(goal, elements, rows):
                 yield one
                 found += 1
-        if found:
-            return
+            if found and way is not _kept_fields:
+                return
 
 
 def _keys(
@@ -68,7 +65,15 @@ def _mapped(
         for value in goal.solve(inputs, outputs, VALUE_SHARE, source.variable)[:2]:
             template = f"{{{{{{0:free}}: {{1:free}} for {clause}}}}}"
             yield compose("mapped", template, [key, value], MAPPED + source.price, goal.outputs)
-    if keys or all(len(row) == len(out) for row, out in rows):
+
+
+def _mapped_with_test(
+    goal: Goal, elements: Elements, rows: Sequence[tuple[list[int], dict[str, Any]]]
+) -> Iterator[Expression]:
+    """Yield programs with a name and a value for each element that passes a test."""
+    source = elements.source
+    clause = escape_braces(source.clause)
+    if all(len(row) == len(out) for row, out in rows):
         return
     names = [one for one in elements.of_kinds(STR)[:30]]
     for test in elements.tests():
@@ -92,8 +97,11 @@ def _mapped(
                     return
 
 
-def _kept_fields(goal: Goal, source: Source) -> Iterator[Expression]:
+def _kept_fields(
+    goal: Goal, elements: Elements, rows: Sequence[tuple[list[int], dict[str, Any]]]
+) -> Iterator[Expression]:
     """Yield the records of a source with only some fields, chosen by their names."""
+    source = elements.source
     if len(source.names) != 2 or not source.clause.endswith(".items()"):
         return
     records = [dict(row) for row in source.values]
@@ -125,6 +133,8 @@ def _grouped(
 ) -> Iterator[Expression]:
     """Yield programs with a name for each group of elements: how many they are, a list, or a fold."""
     source = elements.source
+    if len(source.names) > 1:
+        return
     name = source.names[0]
     clause = escape_braces(source.clause)
     found = 0

@@ -14,6 +14,7 @@ from .expressions import Expression, compose, escape_braces
 SORTED, REVERSED, CUT, EACH, CHOSEN, PAIR, END, NEXT = 8, 3, 5, 4, 6, 6, 3, 10  # half bits
 END_SHARE = 0.05  # of the budget, for programs over the first or the last element
 MAX_SORTS = 3
+SIMPLE = 11  # half bits of a key, beside which no pairs of keys are tried
 MAX_SELECTIONS = 60
 MAX_PAIRED = 40  # keys that are tried as the first or the second of two
 PRICE_OF_CUT = 3  # half bits: of the number of elements that are kept
@@ -29,7 +30,6 @@ def sort_elements(goal: Goal) -> Iterator[Expression]:
         cut = _cut(goal, rows)
         if cut is None or not any(len(out) > 1 for _, out in rows):
             continue
-        found = 0
         listed = [one for _, out in rows for one in out]
         for value in elements.values(listed):
             column = value.values
@@ -37,11 +37,8 @@ def sort_elements(goal: Goal) -> Iterator[Expression]:
                 [column[k] for k in given][: len(out)] == out for given, out in rows
             ):
                 continue  # in the same order
-            for one in _sorts(goal, elements, value, rows, cut):
-                yield one
-                found += 1
-                if found == MAX_SORTS:
-                    break
+            found = sorted(_sorts(goal, elements, value, rows, cut), key=lambda one: one.price)
+            yield from found[:MAX_SORTS]
             if found:
                 return
 
@@ -72,17 +69,16 @@ def _sorts(
     keys = elements.keys()
     column = value.values
     price = elements.source.price + (CUT + PRICE_OF_CUT if cut else 0)
-    found = False
+    simple = False
     for number, key in enumerate(keys):
         if number % 8 == 0 and not goal.charge(1):
             return
         for reverse in (False, True):
             if _explains(key.values, column, rows, reverse):
-                found = True
+                simple = simple or key.price <= SIMPLE
                 yield _sorted(goal, elements, value, key.source(), key.price, reverse, cut, price)
-    if found:
+    if simple:
         return
-    signed = [(one, -1) for one in keys[:MAX_PAIRED] if one.operation is None or _is_number(one)]
     signed = [(one, 1) for one in keys[:MAX_PAIRED]] + [
         (one, sign) for one, sign in signed if _is_number(one)
     ]
@@ -194,17 +190,15 @@ def choose_element(goal: Goal) -> Iterator[Expression]:
         values = [
             one for one in elements.values(outputs) if _may_hold(one, elements.rows, outputs)
         ]
-        found = 0
+        found: list[Expression] = []
         for text, places, price in _selections(goal, elements) if values else ():
             for value in values:
                 if [value.values[k] for k in places] == outputs:
-                    made = _chosen(goal, elements, text, value, price)
-                    if made is not None:
-                        yield made
-                        found += 1
-                        break
-            if found == MAX_SORTS:
-                return
+                    found += _chosen(goal, elements, text, value, price)
+                    break
+        yield from sorted(found, key=lambda one: one.price)[:MAX_SORTS]
+        if found:
+            return
 
 
 def _may_hold(value: Expression, rows: Sequence[Sequence[int]], outputs: Sequence[Any]) -> bool:
@@ -244,8 +238,8 @@ def _selections(goal: Goal, elements: Elements) -> Iterator[tuple[str, list[int]
 
 def _chosen(
     goal: Goal, elements: Elements, text: str, value: Expression, price: int
-) -> Expression | None:
-    """Return the value of a chosen element, if that names the element once."""
+) -> Iterator[Expression]:
+    """Yield the value of a chosen element, if that names the element once."""
     source, name = elements.source, elements.source.key
     total = source.price + price + value.price
     inner = value.source()
@@ -254,5 +248,5 @@ def _chosen(
     elif len(re.findall(rf"\b{name}\b", inner)) == 1:
         found, infix = re.sub(rf"\b{name}\b", lambda _: text, inner), value.infix
     else:
-        return None
-    return compose("chosen", escape_braces(found), [], total, goal.outputs, infix)
+        return
+    yield compose("chosen", escape_braces(found), [], total, goal.outputs, infix)

@@ -13,6 +13,7 @@ from .conditionals import choose_by_condition
 from .constants import kind_of
 from .decompositions import (
     compose_list,
+    compose_list_thoroughly,
     compose_missing,
     compose_null,
     compose_part,
@@ -39,13 +40,16 @@ MAX_FOUND = 60
 LEAST = 1_000.0  # expansions for a part
 WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
     dict: (compose_part, compose_record, compose_merged, compose_by_key, compose_missing, choose_element),
-    list: (compose_part, compose_list, sort_elements, compose_places, compose_missing, choose_element),
+    list: (compose_part, sort_elements, compose_list, compose_missing, choose_element, compose_places),
     type(None): (compose_missing, compose_null, choose_element),
     str: (compose_missing, join_list, choose_element),
     int: (compose_missing, fold_elements, choose_element),
     float: (compose_missing, fold_elements, choose_element),
     bool: (compose_missing, fold_elements, choose_element),
 }  # fmt: skip
+LAST_WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
+    list: (compose_list_thoroughly,),
+}
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 4  # half bits beyond the best price up to which others are looked for
 
@@ -111,8 +115,10 @@ class Search:
         """Yield programs for outputs that fall into parts, or that are made of the elements of lists."""
         sources = find_sources(self.inputs, self.variable, self.outputs)
         goal = Goal(self.inputs, self.outputs, self.variable, sources, self._solve, self.budget)
-        ways = WAYS.get(self._type_of_outputs(), ())
-        for way in ways:
+        kind = self._type_of_outputs()
+        for way in WAYS.get(kind, ()):
+            yield from way(goal)
+        for way in () if self.found else LAST_WAYS.get(kind, ()):
             yield from way(goal)
 
     def _type_of_outputs(self) -> type | None:

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
+from .constants import look_up
 from .expressions import Variable
 
 MAX_ARGUMENTS = 6  # a longer list is data
 MAX_SOURCES = 40
 CHUNKS = (2, 3, 4)
 WHOLE, PLACE = 2, 1  # half bits: of the input, and of a place or field in it
+LOOKED_UP = 4  # half bits: of what a record has under a name that another part gives
 # Half bits of the ways to go through a list, besides the list.
-TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED = 4, 4, 4, 5, 3, 6, 6, 9
+TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = 4, 4, 4, 3, 3, 6, 6, 9, 14
+BESIDE = 3  # for other parts of the input to be used with each element
+MAX_BESIDE = 3
 
 
 class Source(NamedTuple):
@@ -27,7 +31,7 @@ class Source(NamedTuple):
         names: the source of an element; several, if an element is a list and each of its parts has a
             name.
         price: the price in half bits.
-        key: the name of an element in `sorted(..., key=lambda ...)`; "" if the list is not sorted.
+        key: the name of an element in `sorted(..., key=lambda ...)`; "" if it has none of its own.
     """
 
     values: tuple[list[Any], ...]
@@ -38,12 +42,17 @@ class Source(NamedTuple):
     key: str = ""
 
     @property
+    def plain(self) -> bool:
+        """Whether a program goes through the list itself."""
+        return self.clause == f"{self.key} in {self.text}"
+
+    @property
     def variable(self) -> Variable:
         """The source of an element, as a search takes it."""
         return self.names if len(self.names) > 1 else self.names[0]
 
     def element(self, value: Any) -> Any:
-        """Return what the program has as an element; of a record's pairs, it is the name."""
+        """Return what the program has as an element: without what stands beside it."""
         return value if len(self.names) == 1 else value[0]
 
 
@@ -58,14 +67,19 @@ class Part(NamedTuple):
 def find_parts(inputs: Sequence[Any], variable: Variable, price: int = WHOLE) -> Iterator[Part]:
     """Yield the parts that all inputs have, of any type: the input, its fields and its arguments."""
     if type(variable) is tuple:
-        for place, name in enumerate(variable):
-            yield from find_parts([one[place] for one in inputs], name, price)
+        columns = [(name, [one[n] for one in inputs]) for n, name in enumerate(variable)]
+        for name, column in columns:
+            yield from find_parts(column, name, price)
+        for text, values in look_up(columns):
+            yield Part(text, tuple(values), price + LOOKED_UP)
         return
     yield Part(str(variable), tuple(inputs), price)
     if are_arguments(inputs):
-        for place in range(len(inputs[0])):
-            column = [one[place] for one in inputs]
-            yield from find_parts(column, f"{variable}[{place}]", price + PLACE)
+        columns = [(f"{variable}[{n}]", [one[n] for one in inputs]) for n in range(len(inputs[0]))]
+        for name, column in columns:
+            yield from find_parts(column, name, price + PLACE)
+        for text, values in look_up(columns):
+            yield Part(text, tuple(values), price + LOOKED_UP)
     elif all(type(one) is dict for one in inputs):
         for name in inputs[0]:
             if all(name in one for one in inputs):
@@ -110,8 +124,34 @@ def find_sources(
             names = free_name("ap", within), free_name("bq", within)
             clause = f"{', '.join(names)} in zip({a.text}, {b.text})"
             found.append(Source(tuple(rows), "", clause, names, a.price + b.price + PAIRED))
+    found += _with_other_parts(inputs, variable, [one for one in found if one.plain])
     found = [one for one in found if any(one.values)]
     return sorted(found, key=lambda one: one.price)[:MAX_SOURCES]
+
+
+def _with_other_parts(
+    inputs: Sequence[Any], variable: Variable, sources: Sequence[Source]
+) -> Iterator[Source]:
+    """Yield lists whose elements stand beside other parts of the input, or beside the list itself."""
+    parts = [
+        part
+        for part in find_parts(inputs, variable)
+        if all(type(value) in (str, int, float) for value in part.values)
+        and len(set(part.values)) > 1
+    ]
+    for one in sources:
+        outer = [part for part in parts if not part.text.startswith(one.text)][:MAX_BESIDE]
+        scalars = {type(each) for row in one.values for each in row} <= {str, int, float}
+        if len(one.names) > 1 or not outer and not scalars:
+            continue
+        others = outer or [Part(one.text, one.values, 0)]
+        rows = tuple(
+            [[each, *(part.values[k] for part in others)] for each in row]
+            for k, row in enumerate(one.values)
+        )
+        names = (one.key, *(part.text for part in others))
+        price = one.price + (BESIDE if outer else 2 * BESIDE)
+        yield Source(rows, one.text, one.clause, names, price, one.key)
 
 
 def _is_data(values: Sequence[Any], into_lists: bool) -> bool:
@@ -165,7 +205,7 @@ def _ways(part: Part, within: str, into_lists: bool) -> Iterator[Source]:
     prefixes = tuple([row[: n + 1] for n in range(len(row))] for row in lists)
     element = f"{text}[:{k} + 1]"
     clause = f"{k} in range(len({text}))"
-    yield Source(prefixes, f"[{element} for {clause}]", clause, (element,), price + CHUNKED)
+    yield Source(prefixes, f"[{element} for {clause}]", clause, (element,), price + PREFIXES)
 
 
 def _through_nested(part: Part, name: str, within: str, types: set[type]) -> Iterator[Source]:
@@ -180,7 +220,8 @@ def _through_nested(part: Part, name: str, within: str, types: set[type]) -> Ite
             column = free_name(("column", "column_"), within)
             turned = f"map(list, zip(*{text}))"
             clause = f"{column} in {turned}"
-            yield Source(columns, f"list({turned})", clause, (column,), price + COLUMNS, column)
+            more = COLUMNS + (COLUMNS if are_arguments(lists) else 0)
+            yield Source(columns, f"list({turned})", clause, (column,), price + more, column)
     elif types == {dict}:
         for field in rows[0]:
             if all(type(row.get(field)) is list for row in rows):
@@ -188,11 +229,11 @@ def _through_nested(part: Part, name: str, within: str, types: set[type]) -> Ite
                 inner.append((f"{name}[{field!r}]", fields, FLAT + PLACE))
     elif types == {str} and any(" " in one for one in rows):
         inner.append((f"{name}.split()", [[one.split() for one in row] for row in lists], SPLIT))
-    for source, nested, more in inner:
+    for source, nested, further in inner:
         flat = tuple([one for some in row for one in some] for row in nested)
         each = _element_name(flat, f"{within} {name}")
         clause = f"{name} in {text} for {each} in {source}"
-        yield Source(flat, f"[{each} for {clause}]", clause, (each,), price + more, each)
+        yield Source(flat, f"[{each} for {clause}]", clause, (each,), price + further, each)
 
 
 def _through_records(part: Part, within: str) -> Iterator[Source]:
