@@ -14,7 +14,8 @@ from .expressions import Expression, compose, escape_braces
 from .grammar import FLOAT, INT
 from .joining import price_of_constant
 
-FOLDED, TESTED, JOINED = 5, 5, 4  # half bits
+FOLDED, TESTED, JOINED, PRODUCT = 5, 5, 4, 8  # half bits
+MAX_FACTORS = 8
 MAX_FOLDED = 400  # expressions of elements that are folded
 MAX_FOLDED_WITH_TEST = 12
 MAX_FOUND = 3
@@ -49,7 +50,8 @@ def _folded(
     goal: Goal, elements: Elements, rows: Sequence[tuple[list[int], Any]]
 ) -> Iterator[Expression]:
     source = elements.source
-    for number, one in enumerate(elements.of_kinds(INT, FLOAT)[:MAX_FOLDED]):
+    values = [*elements.of_kinds(INT, FLOAT)[:MAX_FOLDED], *_products(elements)]
+    for number, one in enumerate(values):
         if number % 4 == 0 and not goal.charge(1):
             return
         if source.plain and one.source() == source.key:
@@ -59,6 +61,18 @@ def _folded(
                 template = f"{name}({{0:free}} for {escape_braces(source.clause)})"
                 price = FOLDED + PRICES[name] + source.price
                 yield compose("folded", template, [one], price, goal.outputs)
+
+
+def _products(elements: Elements) -> Iterator[Expression]:
+    """Yield products of whole numbers and fractions, which the grammar does not mix."""
+    whole, fractions = (
+        [one for one in elements.of_kinds(kind)[:MAX_FACTORS] if one.operation is None]
+        for kind in (INT, FLOAT)
+    )
+    for a in whole:
+        for b in fractions:
+            values = [u * v for u, v in zip(a.values, b.values, strict=True)]
+            yield compose("product", "{0} * {1}", [a, b], PRODUCT, values, True)
 
 
 def _folded_with_test(

@@ -15,7 +15,7 @@ SORTED, REVERSED, CUT, EACH, CHOSEN, PAIR, END, NEXT = 8, 3, 5, 4, 6, 6, 3, 10  
 END_SHARE = 0.05  # of the budget, for programs over the first or the last element
 MAX_SORTS = 3
 SIMPLE = 11  # half bits of a key, beside which no pairs of keys are tried
-MAX_SELECTIONS = 60
+MAX_SELECTIONS = 400
 MAX_PAIRED = 40  # keys that are tried as the first or the second of two
 PRICE_OF_CUT = 3  # half bits: of the number of elements that are kept
 
@@ -79,9 +79,8 @@ def _sorts(
                 yield _sorted(goal, elements, value, key.source(), key.price, reverse, cut, price)
     if simple:
         return
-    signed = [(one, 1) for one in keys[:MAX_PAIRED]] + [
-        (one, sign) for one, sign in signed if _is_number(one)
-    ]
+    first_keys = keys[:MAX_PAIRED]
+    signed = [(one, 1) for one in first_keys] + [(one, -1) for one in first_keys if _is_number(one)]
     firsts = [both for both in signed if _weakly(both, column, value, rows)]
     for first in firsts:
         for second in signed:
@@ -216,24 +215,28 @@ def _selections(goal: Goal, elements: Elements) -> Iterator[tuple[str, list[int]
     stands.
     """
     source, rows = elements.source, elements.rows
-    known: set[tuple[int, ...]] = set()
-    for number, key in enumerate(elements.keys()):
-        if number % 8 == 0 and not goal.charge(1):
-            return
-        for name, choose in (("max", max), ("min", min)):
-            chosen = tuple(choose(row, key=key.values.__getitem__) for row in rows)
-            if chosen not in known and len(known) < MAX_SELECTIONS:
-                known.add(chosen)
-                text = f"{name}({source.text}{_key(key.source(), source.key)})"
-                yield text, list(chosen), CHOSEN + key.price
+    found: dict[tuple[int, ...], tuple[str, int]] = {}
+
+    def offer(text: str, chosen: tuple[int, ...], price: int) -> None:
+        if len(found) < MAX_SELECTIONS and (chosen not in found or price < found[chosen][1]):
+            found[chosen] = text, price
+
     for number, test in enumerate(elements.tests()):
         if number % 8 == 0 and not goal.charge(1):
             return
         first = [next((k for k in row if test.values[k]), None) for row in rows]
         chosen = tuple(k for k in first if k is not None)
-        if len(chosen) == len(rows) and chosen not in known and len(known) < 2 * MAX_SELECTIONS:
-            known.add(chosen)
-            yield f"next({{}} for {source.clause} if {test.source()})", list(chosen), NEXT + test.price
+        if len(chosen) == len(rows):
+            offer(f"next({{}} for {source.clause} if {test.source()})", chosen, NEXT + test.price)
+    for number, key in enumerate(elements.keys()):
+        if number % 8 == 0 and not goal.charge(1):
+            return
+        for name, choose in (("max", max), ("min", min)):
+            chosen = tuple(choose(row, key=key.values.__getitem__) for row in rows)
+            text = f"{name}({source.text}{_key(key.source(), source.key)})"
+            offer(text, chosen, CHOSEN + key.price)
+    for chosen, (text, price) in sorted(found.items(), key=lambda one: one[1][1]):
+        yield text, list(chosen), price
 
 
 def _chosen(

@@ -38,6 +38,7 @@ CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeli
 MAX_DEPTH = 3
 MAX_FOUND = 60
 LEAST = 1_000.0  # expansions for a part
+DEAR = 50  # half bits of a program beside which a better one is looked for with more work
 WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
     dict: (compose_part, compose_record, compose_merged, compose_by_key, compose_missing, choose_element),
     list: (compose_part, sort_elements, compose_list, compose_missing, choose_element, compose_places),
@@ -118,8 +119,9 @@ class Search:
         kind = self._type_of_outputs()
         for way in WAYS.get(kind, ()):
             yield from way(goal)
-        for way in () if self.found else LAST_WAYS.get(kind, ()):
-            yield from way(goal)
+        if min((one.price for one in self.found.values()), default=DEAR) >= DEAR:
+            for way in LAST_WAYS.get(kind, ()):
+                yield from way(goal)
 
     def _type_of_outputs(self) -> type | None:
         types = {type(one) for one in self.outputs}

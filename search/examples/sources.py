@@ -18,6 +18,7 @@ LOOKED_UP = 4  # half bits: of what a record has under a name that another part 
 # Half bits of the ways to go through a list, besides the list.
 TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = 4, 4, 4, 3, 3, 6, 6, 9, 14
 BESIDE = 3  # for other parts of the input to be used with each element
+SAME_NAMES = 8  # to go through the fields of records that all have the same
 MAX_BESIDE = 3
 
 
@@ -112,7 +113,7 @@ def find_sources(
                 lists.append(part)
                 found += _ways(part, within, into_lists)
         elif types == {dict}:
-            found += _through_records(part, within)
+            found += _through_records(part, within, into_lists)
         elif types == {str} and into_lists:
             found += _through_texts(part, within)
     for a, b in combinations(lists, 2):
@@ -236,9 +237,16 @@ def _through_nested(part: Part, name: str, within: str, types: set[type]) -> Ite
         yield Source(flat, f"[{each} for {clause}]", clause, (each,), price + further, each)
 
 
-def _through_records(part: Part, within: str) -> Iterator[Source]:
-    """Yield the names of a record with their values, as pairs and as names to be sorted."""
+def _through_records(part: Part, within: str, into_lists: bool) -> Iterator[Source]:
+    """Yield the names of a record with their values, as pairs and as names to be sorted.
+
+    Records that all have the same names have fields that are used by name.
+    """
     text, records, price = part
+    if len({frozenset(one) for one in records}) == 1:
+        if not into_lists:
+            return
+        price += SAME_NAMES
     items = tuple([[name, value] for name, value in one.items()] for one in records)
     within = f"{within} {text}"
     k, v = free_name(("k", "name"), within), free_name(("v", "value"), within)
