@@ -79,11 +79,12 @@ def parts_of(
         return
     text = str(variable)
     kind = kind_of(inputs)
-    if kind is not None:
+    arguments = all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1
+    if kind is not None and not (arguments and kind == ROWS and _are_mixed(inputs)):
         several = kind in (STRS, INTS, FLOATS, ROWS) and len({len(one) for one in inputs}) == 1
         whole = price + (ARGUMENTS if several else 0)
         yield kind, Expression(halves(whole), tuple(inputs), text=text)
-    if all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1:
+    if arguments:
         columns = [(f"{text}[{n}]", [one[n] for one in inputs]) for n in range(len(inputs[0]))]
         for name, column in columns:
             yield from parts_of(column, name, price + 0.5)
@@ -103,6 +104,10 @@ def parts_of(
         for operation in (IS_NONE, IS_NOT_NONE):
             truth = tuple(map(operation.function, inputs))
             yield BOOL, Expression(part.price + halves(operation.price), truth, operation, (part,))
+
+
+def _are_mixed(lists: Sequence[list[Any]]) -> bool:
+    return len({type(one) for row in lists for one in row}) > 1
 
 
 def look_up(columns: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str, list[Any]]]:

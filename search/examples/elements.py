@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..budget import Budget
 from .bank import Bank, frozen
-from .constants import kind_of
+from .constants import halves, kind_of
 from .expressions import Expression, Variable
-from .grammar import BOOL, DATE, FLOAT, INT, STR
+from .grammar import BOOL, DATE, FLOAT, INT, OPERATIONS, STR
 from .sources import Source, find_parts
 from .variation import vary
 
@@ -24,6 +25,10 @@ LEAST = 1_500.0  # expansions for the same
 MAX_TESTS = 1_500
 MAX_KEYS = 1_500
 MAX_VALUES = 300
+MAX_BOUNDED = 12  # numbers that are compared with bounds
+PRICE_OF_BOUNDED = 8  # half bits
+LIKELIER = 4  # half bits: of a field that is equal to a text, beside one that contains it
+OVER, UNDER = (next(row for row in OPERATIONS if row.name == name) for name in ("over", "under"))
 
 
 class Elements:
@@ -48,6 +53,7 @@ class Elements:
             self.rows.append([places[repr(one)] for one in given])
         self.shown = len(self.elements)
         self.bank: Bank | None = None
+        self._tests: list[Expression] | None = None
         self._known: dict[tuple[str, ...], list[Expression]] = {}
 
     def identity(self) -> Expression:
@@ -65,7 +71,7 @@ class Elements:
             found: dict[Any, Expression] = {}
             for kind in kinds:
                 for one in (*self.bank.of_kind(kind), *self.bank.direct(kind)):
-                    key = kind, frozen(kind, one.values[: self.shown])
+                    key = kind, frozen(kind, one.values if kind == BOOL else one.values[: self.shown])
                     if key not in found or one.price < found[key].price:
                         found[key] = one
             self._known[kinds] = sorted(found.values(), key=lambda one: one.price)
@@ -86,10 +92,33 @@ class Elements:
         return self.of_kinds(INT, FLOAT, STR, DATE)[:MAX_KEYS]
 
     def tests(self) -> list[Expression]:
-        """Return truth values of elements; not those that are equal for all of them."""
-        return [one for one in self.of_kinds(BOOL) if len(set(one.values[: self.shown])) > 1][
-            :MAX_TESTS
-        ]
+        """Return truth values of elements, cheapest first; not those that are equal for all of them."""
+        if self._tests is None:
+            found: dict[tuple[Any, ...], Expression] = {}
+            for one in (*self.of_kinds(BOOL), *self._bounds()):
+                key = one.values[: self.shown]
+                if one.operation is not None and one.operation.name in ("equals_text", "differs_from"):
+                    one = replace(one, price=one.price - LIKELIER)
+                if len(set(key)) > 1 and (key not in found or one.price < found[key].price):
+                    found[key] = one
+            self._tests = sorted(found.values(), key=lambda one: one.price)[:MAX_TESTS]
+        return self._tests
+
+    def _bounds(self) -> Iterator[Expression]:
+        """Yield tests whether a number is over a bound between two of its values, the roundest there."""
+        for one in self.of_kinds(INT, FLOAT)[:MAX_BOUNDED]:
+            if one.price > PRICE_OF_BOUNDED:
+                return
+            values = sorted(set(one.values[: self.shown]))
+            for low, high in zip(values, values[1:], strict=False):
+                bound, price = _roundest(low, high)
+                for operation in (OVER, UNDER):
+                    if operation is UNDER and bound == low:
+                        bound, price = high, price + 2
+                    truth = tuple(operation.function(value, bound) for value in one.values)
+                    number = Expression(price, (bound,) * len(truth), text=repr(bound))
+                    total = one.price + halves(operation.price) + price
+                    yield Expression(total, truth, operation, (one, number))
 
     def values(self, outputs: Sequence[Any]) -> Iterator[Expression]:
         """Yield the element, its parts, and expressions of the kind that these outputs have."""
@@ -137,6 +166,16 @@ class Goal:
     def charge(self, amount: float) -> bool:
         """Spend a part of the budget. Return whether any is left."""
         return self.budget.charge(amount)
+
+
+def _roundest(low: float, high: float) -> tuple[float, int]:
+    """Return a bound that `high` is over and `low` is not, with its price in half bits: the roundest."""
+    for price, step in ((9, 100), (9, 50), (9, 10), (10, 5)):
+        bound = math.ceil(low / step) * step
+        if low <= bound < high:
+            return bound, price
+    bound = (math.ceil(low) + math.ceil(high) - 1) // 2
+    return (bound, 12) if low <= bound < high else (low, 14)
 
 
 def counted(values: Sequence[Any]) -> Counter[str]:

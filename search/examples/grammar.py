@@ -229,7 +229,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("same_text", (STR, STR), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
     Operation("equals_text", (STR, SEP), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
     Operation("differs", (STR, STR), BOOL, 5, lambda a, b: a != b, "{0} != {1}", True),
-    Operation("differs_from", (STR, SEP), BOOL, 5, lambda a, b: a != b, "{0} != {1}", True),
+    Operation("differs_from", (STR, SEP), BOOL, 4.5, lambda a, b: a != b, "{0} != {1}", True),
     Operation("other_number", (INT, INT), BOOL, 5, lambda a, b: a != b, "{0} != {1}", True),
     Operation("is_number", (INT, NUMBER), BOOL, 4, lambda a, b: a == b, "{0} == {1}", True),
     Operation("over", (INT, NUMBER), BOOL, 4.5, lambda a, b: a > b, "{0} > {1}", True),

@@ -4,6 +4,7 @@ changed, dropped or further fields."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from .elements import Elements, Goal
@@ -27,7 +28,9 @@ def compose_by_key(goal: Goal) -> Iterator[Expression]:
         if not any(out for _, out in rows):
             return
         found = 0
-        for way in (_kept_fields, _mapped, _grouped, _mapped_with_test):
+        distinct = all(len(row) == len(out) for row, out in rows)
+        ways = (_mapped,) if distinct else (_grouped, _mapped, _mapped_with_test)
+        for way in (_kept_fields, *ways):
             for one in way(goal, elements, rows):
                 yield one
                 found += 1
@@ -50,16 +53,12 @@ def _mapped(
     """Yield programs with a name and a value for each element, of all elements or of some."""
     source = elements.source
     clause = escape_braces(source.clause)
-    keys = [
-        key
-        for key in _keys(elements, rows)
-        if all(len({key.values[k] for k in row}) == len(row) for row, _ in rows)
-    ]
-    for key in keys[:2]:
+    for key in islice(_keys(elements, rows), 2):
+        last = [{key.values[k]: k for k in row} for row, _ in rows]  # of equal names
         pairs = {
-            repr(elements.elements[k]): (elements.elements[k], out[key.values[k]])
-            for row, out in rows
-            for k in row
+            repr(elements.elements[k]): (elements.elements[k], out[label])
+            for places, (_, out) in zip(last, rows, strict=True)
+            for label, k in places.items()
         }
         inputs, outputs = [a for a, _ in pairs.values()], [b for _, b in pairs.values()]
         for value in goal.solve(inputs, outputs, VALUE_SHARE, source.variable)[:2]:
@@ -73,8 +72,6 @@ def _mapped_with_test(
     """Yield programs with a name and a value for each element that passes a test."""
     source = elements.source
     clause = escape_braces(source.clause)
-    if all(len(row) == len(out) for row, out in rows):
-        return
     names = [one for one in elements.of_kinds(STR)[:30]]
     for test in elements.tests():
         if not goal.charge(0.5):
