@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...tasks.io.dates import DATE_FORMS, is_date
-from .expressions import Expression, Variable
+from .expressions import UNDEFINED, Expression, Variable
 from .grammar import (
     BOOL,
     END,
@@ -113,6 +113,8 @@ def _are_mixed(lists: Sequence[list[Any]]) -> bool:
 def look_up(columns: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str, list[Any]]]:
     """Yield what records have under the name that another part gives, with the source.
 
+    The value is `UNDEFINED` where a record does not have the name.
+
     Args:
         columns: the sources and the values of parts of the inputs.
     """
@@ -120,16 +122,19 @@ def look_up(columns: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str,
         if not all(type(one) is dict for one in records):
             continue
         for b, names in columns:
-            if all(type(name) is str and name in one for one, name in zip(records, names, strict=True)):
-                found = [one[name] for one, name in zip(records, names, strict=True)]
-                yield f"{a}[{b}]", found
+            if all(type(name) is str for name in names):
+                yield (
+                    f"{a}[{b}]",
+                    [one.get(name, UNDEFINED) for one, name in zip(records, names, strict=True)],
+                )
 
 
 def _looked_up(
     columns: Sequence[tuple[str, Sequence[Any]]], price: float
 ) -> Iterator[tuple[str, Expression]]:
     for text, values in look_up(columns):
-        if (kind := kind_of(values)) is not None:
+        kind = kind_of([one for one in values if one is not UNDEFINED])
+        if kind is not None:
             yield kind, Expression(halves(price + 2), tuple(values), text=text)
 
 

@@ -53,6 +53,7 @@ class Elements:
             self.rows.append([places[repr(one)] for one in given])
         self.shown = len(self.elements)
         self.bank: Bank | None = None
+        self._direct: list[Expression] = []
         self._tests: list[Expression] | None = None
         self._known: dict[tuple[str, ...], list[Expression]] = {}
 
@@ -70,7 +71,7 @@ class Elements:
         if kinds not in self._known:
             found: dict[Any, Expression] = {}
             for kind in kinds:
-                for one in (*self.bank.of_kind(kind), *self.bank.direct(kind)):
+                for one in (*self.bank.of_kind(kind), *(self._direct if kind == BOOL else ())):
                     key = kind, frozen(kind, one.values if kind == BOOL else one.values[: self.shown])
                     if key not in found or one.price < found[key].price:
                         found[key] = one
@@ -81,10 +82,12 @@ class Elements:
         inputs = [*self.elements, *vary(self.elements)]
         spare = Budget(min(self.budget.left, max(LEAST, ELEMENT_SHARE * self.budget.limit)))
         bank = Bank(inputs, [False] * self.shown, spare, self.source.variable)
+        self._direct = list(bank.direct(BOOL))  # comparisons with dear constants
+        self.budget.charge(spare.spent)
+        bank.budget = spare = Budget(spare.limit)
         while bank.grow():
             pass
         self.budget.charge(spare.spent)
-        bank.budget = Budget(spare.limit)  # for `direct`
         return bank
 
     def keys(self) -> list[Expression]:

@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from .constants import look_up
-from .expressions import Variable
+from .expressions import UNDEFINED, Variable
 
 MAX_ARGUMENTS = 6  # a longer list is data
 MAX_SOURCES = 40
@@ -17,7 +17,7 @@ WHOLE, PLACE = 2, 1  # half bits: of the input, and of a place or field in it
 LOOKED_UP = 4  # half bits: of what a record has under a name that another part gives
 # Half bits of the ways to go through a list, besides the list.
 TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = 4, 4, 4, 3, 3, 6, 6, 9, 14
-BESIDE = 3  # for other parts of the input to be used with each element
+BESIDE = 2  # for other parts of the input to be used with each element
 SAME_NAMES = 8  # to go through the fields of records that all have the same
 MAX_BESIDE = 3
 
@@ -71,21 +71,25 @@ def find_parts(inputs: Sequence[Any], variable: Variable, price: int = WHOLE) ->
         columns = [(name, [one[n] for one in inputs]) for n, name in enumerate(variable)]
         for name, column in columns:
             yield from find_parts(column, name, price)
-        for text, values in look_up(columns):
-            yield Part(text, tuple(values), price + LOOKED_UP)
+        yield from _looked_up(columns, price)
         return
     yield Part(str(variable), tuple(inputs), price)
     if are_arguments(inputs):
         columns = [(f"{variable}[{n}]", [one[n] for one in inputs]) for n in range(len(inputs[0]))]
         for name, column in columns:
             yield from find_parts(column, name, price + PLACE)
-        for text, values in look_up(columns):
-            yield Part(text, tuple(values), price + LOOKED_UP)
+        yield from _looked_up(columns, price)
     elif all(type(one) is dict for one in inputs):
         for name in inputs[0]:
             if all(name in one for one in inputs):
                 field = [one[name] for one in inputs]
                 yield from find_parts(field, f"{variable}[{name!r}]", price + PLACE)
+
+
+def _looked_up(columns: Sequence[tuple[str, Sequence[Any]]], price: int) -> Iterator[Part]:
+    for text, values in look_up(columns):
+        if not any(value is UNDEFINED for value in values):
+            yield Part(text, tuple(values), price + LOOKED_UP)
 
 
 def are_arguments(inputs: Sequence[Any]) -> bool:
