@@ -58,7 +58,7 @@ class Operation(NamedTuple):
 
 
 RAISED = (
-    ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Undefined,
+    ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError, Undefined,
 )  # fmt: skip
 
 
