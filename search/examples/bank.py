@@ -43,7 +43,11 @@ class Bank:
     """
 
     def __init__(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], budget: Budget, variable: Variable = "x"
+        self,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        budget: Budget,
+        variable: Variable = "x",
     ) -> None:
         self.inputs, self.shown, self.budget = inputs, len(outputs), budget
         self.outputs = tuple(outputs)

@@ -33,7 +33,9 @@ MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
 DEFAULTS: dict[str | None, Any] = {STR: "", INT: 0, FLOAT: 0.0}
 IS_NONE = Operation("is_none", (), BOOL, 1, lambda one: one is None, "{0} is None", True)
-IS_NOT_NONE = Operation("is_not_none", (), BOOL, 1, lambda one: one is not None, "{0} is not None", True)
+IS_NOT_NONE = Operation(
+    "is_not_none", (), BOOL, 1, lambda one: one is not None, "{0} is not None", True
+)
 HAS_FIELD = Operation("has_field", (), BOOL, 0, bool, "{0}", True)
 _PATTERNS = (
     (r"\d+", 1.0), (r"[A-Za-z]+", 1.5), (r"[\d.]+", 2.0), (r"\w+", 2.0), (r"[A-Z]", 2.0), (r"\s+", 2.0),
@@ -147,9 +149,14 @@ def _of_records(
             yield from parts_of([one[name] for one in inputs], f"{text}[{name!r}]", price + 0.5)
             continue
         has = tuple(name in one for one in inputs)
-        yield BOOL, Expression(halves(price + 2), has, HAS_FIELD, (Expression(0, has, text=f"{name!r} in {text}"),))
+        yield (
+            BOOL,
+            Expression(
+                halves(price + 2), has, HAS_FIELD, (Expression(0, has, text=f"{name!r} in {text}"),)
+            ),
+        )
         kind = kind_of([one[name] for one in inputs if name in one])
-        if kind in DEFAULTS:
+        if kind is not None and kind in DEFAULTS:
             default = DEFAULTS[kind]
             column = tuple(one.get(name, default) for one in inputs)
             source = f"{text}.get({name!r}, {default!r})"

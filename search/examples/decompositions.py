@@ -15,7 +15,10 @@ from .sources import Source, find_parts
 FIELD, LIST, CHOICE, PLACE, MERGED, GET = 4, 6, 8, 3, 5, 5  # half bits
 MAX_ELEMENTS = 60  # elements from which a function of elements is learnt
 MAX_PLACES = 6
-SHARES = (0.06, 0.3)  # of the budget, for the elements of one list: at first, and if nothing is found
+SHARES = (
+    0.06,
+    0.3,
+)  # of the budget, for the elements of one list: at first, and if nothing is found
 LEAST_PART = 2  # half bits
 
 

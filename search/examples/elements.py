@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from ..budget import Budget
@@ -72,7 +73,10 @@ class Elements:
             found: dict[Any, Expression] = {}
             for kind in kinds:
                 for one in (*self.bank.of_kind(kind), *(self._direct if kind == BOOL else ())):
-                    key = kind, frozen(kind, one.values if kind == BOOL else one.values[: self.shown])
+                    key = (
+                        kind,
+                        frozen(kind, one.values if kind == BOOL else one.values[: self.shown]),
+                    )
                     if key not in found or one.price < found[key].price:
                         found[key] = one
             self._known[kinds] = sorted(found.values(), key=lambda one: one.price)
@@ -100,7 +104,10 @@ class Elements:
             found: dict[tuple[Any, ...], Expression] = {}
             for one in (*self.of_kinds(BOOL), *self._bounds()):
                 key = one.values[: self.shown]
-                if one.operation is not None and one.operation.name in ("equals_text", "differs_from"):
+                if one.operation is not None and one.operation.name in (
+                    "equals_text",
+                    "differs_from",
+                ):
                     one = replace(one, price=one.price - LIKELIER)
                 if len(set(key)) > 1 and (key not in found or one.price < found[key].price):
                     found[key] = one
@@ -113,7 +120,7 @@ class Elements:
             if one.price > PRICE_OF_BOUNDED:
                 return
             values = sorted(set(one.values[: self.shown]))
-            for low, high in zip(values, values[1:], strict=False):
+            for low, high in pairwise(values):
                 bound, price = _roundest(low, high)
                 for operation in (OVER, UNDER):
                     if operation is UNDER and bound == low:

@@ -54,8 +54,9 @@ def _folded(
     for number, one in enumerate(values):
         if number % 4 == 0 and not goal.charge(1):
             return
-        if source.plain and one.source() == source.key:
-            continue  # a fold of the list itself
+        text = one.source()
+        if (source.plain and text == source.key) or not source.uses_element(text):
+            continue  # a fold of the list itself, or of what does not depend on the element
         for name, function in FOLDS.items():
             if all(_equal(function, [one.values[k] for k in row], out) for row, out in rows):
                 template = f"{name}({{0:free}} for {escape_braces(source.clause)})"

@@ -77,9 +77,7 @@ def _mapped_with_test(
         if not goal.charge(0.5):
             return
         for key in names:
-            if all(
-                {key.values[k] for k in row if test.values[k]} == set(out) for row, out in rows
-            ):
+            if all({key.values[k] for k in row if test.values[k]} == set(out) for row, out in rows):
                 pairs = {
                     repr(elements.elements[k]): (elements.elements[k], out[key.values[k]])
                     for row, out in rows
@@ -153,7 +151,9 @@ def _grouped(
         for value, fold in _folded_groups(goal, elements, groups):
             over = f"{{1:free}} for {clause} if {{0}} == {group}"
             inside = fold.format(over)
-            keys = escape_braces(source.text) if key.source() == name else f"{{0:free}} for {clause}"
+            keys = (
+                escape_braces(source.text) if key.source() == name else f"{{0:free}} for {clause}"
+            )
             if key.source() != name:
                 keys = f"dict.fromkeys({keys})"
             template = f"{{{{{group}: {inside} for {group} in {keys}}}}}"

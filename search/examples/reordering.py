@@ -151,7 +151,9 @@ def _sorted(
     price: int,
 ) -> Expression:
     source = elements.source
-    ordered = f"sorted({source.text}{_key(key, source.key)}{', reverse=True' if reverse else ''}){cut}"
+    ordered = (
+        f"sorted({source.text}{_key(key, source.key)}{', reverse=True' if reverse else ''}){cut}"
+    )
     total = price + SORTED + key_price + (REVERSED if reverse else 0)
     ordered = escape_braces(ordered)
     if value.text == source.key:
@@ -186,9 +188,7 @@ def choose_element(goal: Goal) -> Iterator[Expression]:
         elements = goal.elements(source)
         if len(elements.rows) < len(outputs):
             continue
-        values = [
-            one for one in elements.values(outputs) if _may_hold(one, elements.rows, outputs)
-        ]
+        values = [one for one in elements.values(outputs) if _may_hold(one, elements.rows, outputs)]
         found: list[Expression] = []
         for text, places, price in _selections(goal, elements) if values else ():
             for value in values:

@@ -37,6 +37,7 @@ LISTED = 8  # half bits: of an output in a list of them, besides itself
 CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeliest program
 MAX_DEPTH = 3
 MAX_FOUND = 60
+EARLY, EARLY_SHARE = 10, 0.2  # half bits and share of the budget before outputs are taken apart
 LEAST = 1_000.0  # expansions for a part
 DEAR = 50  # half bits of a program beside which a better one is looked for with more work
 WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
@@ -66,7 +67,11 @@ class Search:
     """
 
     def __init__(
-        self, shown: Sequence[Sequence[Any]], expansions: float, variable: Variable = "x", depth: int = 0
+        self,
+        shown: Sequence[Sequence[Any]],
+        expansions: float,
+        variable: Variable = "x",
+        depth: int = 0,
     ) -> None:
         self.variable, self.depth = variable, depth
         self.inputs = [pair[0] for pair in shown]
@@ -82,21 +87,22 @@ class Search:
         """Return the programs that were found, cheapest first."""
         for one in self._constant():
             self._add(one)
-        if self.depth < MAX_DEPTH:
-            for one in self._composed():
-                self._add(one)
         if self.kind is None:
+            self._add_composed()
             return self._ranked()
         bank = Bank([*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable)
         for one in bank.direct(self.kind):
             if one.values[: len(self.outputs)] == tuple(self.outputs):
                 self._add(one)
+        while bank.price < EARLY and self.budget.spent < EARLY_SHARE * self.budget.limit:
+            if not self._grow(bank):
+                break
+        if not self._is_settled(bank.price):
+            self._add_composed()
         joined_at = 0.0
         more = True
         while more and self.budget.left and not self._is_settled(bank.price):
-            more = bank.grow()
-            for one in self._fresh(bank):
-                self._add(one)
+            more = self._grow(bank)
             if self.budget.spent >= 2 * joined_at + 300 or not more:
                 joined_at = self.budget.spent
                 for one in self._combined(bank):
@@ -105,6 +111,18 @@ class Search:
             for one in self._combined(bank):
                 self._add(one)
         return self._ranked()
+
+    def _grow(self, bank: Bank) -> bool:
+        """Look at the expressions of the next price. Return whether the budget allows more."""
+        more = bank.grow()
+        for one in self._fresh(bank):
+            self._add(one)
+        return more
+
+    def _add_composed(self) -> None:
+        if self.depth < MAX_DEPTH:
+            for one in self._composed():
+                self._add(one)
 
     def _ranked(self) -> list[Expression]:
         """Return the programs that are shorter than a list of the outputs, cheapest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any, NamedTuple
 
 from .constants import look_up
@@ -16,7 +16,17 @@ CHUNKS = (2, 3, 4)
 WHOLE, PLACE = 2, 1  # half bits: of the input, and of a place or field in it
 LOOKED_UP = 4  # half bits: of what a record has under a name that another part gives
 # Half bits of the ways to go through a list, besides the list.
-TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = 4, 4, 4, 3, 3, 6, 6, 9, 14
+TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = (
+    4,
+    4,
+    4,
+    3,
+    3,
+    6,
+    6,
+    9,
+    14,
+)
 BESIDE = 2  # for other parts of the input to be used with each element
 SAME_NAMES = 8  # to go through the fields of records that all have the same
 MAX_BESIDE = 3
@@ -51,6 +61,11 @@ class Source(NamedTuple):
     def variable(self) -> Variable:
         """The source of an element, as a search takes it."""
         return self.names if len(self.names) > 1 else self.names[0]
+
+    def uses_element(self, text: str) -> bool:
+        """Return whether a source has the name of an element."""
+        names = re.findall(r"\w+", self.key) or self.names
+        return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
 
     def element(self, value: Any) -> Any:
         """Return what the program has as an element: without what stands beside it."""
@@ -99,9 +114,7 @@ def are_arguments(inputs: Sequence[Any]) -> bool:
     return len({len(one) for one in inputs}) == 1 and 0 < len(inputs[0]) <= MAX_ARGUMENTS
 
 
-def find_sources(
-    inputs: Sequence[Any], variable: Variable, outputs: Sequence[Any]
-) -> list[Source]:
+def find_sources(inputs: Sequence[Any], variable: Variable, outputs: Sequence[Any]) -> list[Source]:
     """Return the lists in the inputs, cheapest first.
 
     Texts are split into lists only for outputs that are lists or records.
@@ -147,7 +160,7 @@ def _with_other_parts(
     for one in sources:
         outer = [part for part in parts if not part.text.startswith(one.text)][:MAX_BESIDE]
         scalars = {type(each) for row in one.values for each in row} <= {str, int, float}
-        if len(one.names) > 1 or not outer and not scalars:
+        if len(one.names) > 1 or (not outer and not scalars):
             continue
         others = outer or [Part(one.text, one.values, 0)]
         rows = tuple(
@@ -198,7 +211,7 @@ def _ways(part: Part, within: str, into_lists: bool) -> Iterator[Source]:
     clause = f"{number}, {name} in enumerate({text})"
     yield Source(numbered, "", clause, (number, name), price + NUMBERED)
     a, b = free_name("ap", within), free_name("bq", within)
-    pairs = tuple([[u, v] for u, v in zip(row, row[1:], strict=False)] for row in lists)
+    pairs = tuple([[u, v] for u, v in pairwise(row)] for row in lists)
     yield Source(pairs, "", f"{a}, {b} in zip({text}, {text}[1:])", (a, b), price + PAIRED)
     k = free_name("kj", within)
     for size in CHUNKS:

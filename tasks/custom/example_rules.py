@@ -365,7 +365,7 @@ def _sorted_list(rng: random.Random) -> tuple[str, Draw]:
         rule = _pick(
             (
                 "sorted(x, key=lambda one: one.split()[-1])",
-                'sorted(x, key=lambda one: one.split()[1] + one.split()[0])',
+                "sorted(x, key=lambda one: one.split()[1] + one.split()[0])",
                 "max(x, key=len)",
             ),
             rng,
@@ -405,7 +405,7 @@ def _grouped(rng: random.Random) -> tuple[str, Draw]:
         (
             f'{{key: [row["name"] {same}] {keys}}}',
             f'{{key: sum(row["n"] {same}) {keys}}}',
-            f'{{key: len([row {same}]) {keys}}}',
+            f"{{key: len([row {same}]) {keys}}}",
             f'{{key: max(row["price"] {same}) {keys}}}',
             '{row["name"]: row["n"] for row in x}',
             '{row["name"].lower(): row["n"] * row["price"] for row in x}',
@@ -514,7 +514,12 @@ def _distinct_nouns(rng: random.Random, count: int) -> list[str]:
 def _list_and_number(rng: random.Random) -> tuple[str, Draw]:
     if rng.random() < 0.4:
         rule = _pick(
-            ("x[0].count(x[1])", "x[1] in x[0]", "[one for one in x[0] if one != x[1]]", "x[0] + [x[1]]"),
+            (
+                "x[0].count(x[1])",
+                "x[1] in x[0]",
+                "[one for one in x[0] if one != x[1]]",
+                "x[0] + [x[1]]",
+            ),
             rng,
         )
         return rule, lambda r: [_nouns(r, 2, 6), _pick(NOUNS[:5], r)]
