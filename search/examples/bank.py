@@ -13,7 +13,7 @@ from typing import Any
 from ..budget import Budget
 from .conditionals import MIN_PAIRS
 from .constants import constants_of, halves, kind_of, parts_of
-from .expressions import UNDEFINED, Expression
+from .expressions import UNDEFINED, Expression, Variable
 from .grammar import (
     BOOL,
     FLOAT,
@@ -26,6 +26,7 @@ from .grammar import (
     PATTERN,
     PIECES,
     RAISED,
+    ROWS,
     STR,
     STRS,
     Guard,
@@ -36,7 +37,7 @@ from .grammar import (
 MAX_PRICE = 44  # half bits
 KEPT_PER_EXPANSION = 1_000  # characters of texts, which take memory
 CHARACTERS_PER_ELEMENT = 60  # of a list, which takes as much memory
-LISTS = (STRS, INTS, FLOATS)
+LISTS = (STRS, INTS, FLOATS, ROWS)
 LISTED = (*LISTS, PIECES)
 MEASURED = (*LISTED, STR)
 NUMBERS = (INT, FLOAT)
@@ -58,7 +59,11 @@ class Bank:
     """
 
     def __init__(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], budget: Budget, variable: str = "x"
+        self,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        budget: Budget,
+        variable: Variable = "x",
     ) -> None:
         self.inputs, self.shown, self.budget = inputs, len(outputs), budget
         self.outputs = tuple(outputs)
@@ -111,7 +116,7 @@ class Bank:
         """Enumerate the expressions of the next price. Return whether the budget allows more."""
         self.price += 1
         for kind, one in self._waiting.pop(self.price, ()):
-            key = _frozen(one.values) if kind in LISTED else one.values
+            key = frozen(kind, one.values)
             if key not in self.seen[kind]:
                 self.seen[kind].add(key)
                 self._keep(kind, one)
@@ -134,7 +139,7 @@ class Bank:
             except RAISED:
                 values = self._evaluate_each(operation, arguments)
             if values is not None:
-                key = _frozen(values) if listed else values
+                key = frozen(kind, values) if listed else values
                 if key not in seen and self._is_useful(kind, values, key):
                     self._keep(kind, Expression(self.price, values, operation, arguments))
             if not self.budget.charge(1):
@@ -262,7 +267,12 @@ def _holds(guard: Guard, arguments: tuple[Expression, ...]) -> bool:
         return True
 
 
-def _frozen(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def frozen(kind: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values that can be members of a set, and are equal only where the values are."""
+    if kind == ROWS:
+        return tuple(map(repr, values))
+    if kind not in LISTED:
+        return values
     try:
         return tuple(map(tuple, values))
     except TypeError:  # undefined on some inputs

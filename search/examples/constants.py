@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...tasks.io.dates import DATE_FORMS, is_date
-from .expressions import Expression
+from .expressions import UNDEFINED, Expression, Variable
 from .grammar import (
     BOOL,
     END,
@@ -20,9 +20,11 @@ from .grammar import (
     INTS,
     NUMBER,
     PATTERN,
+    ROWS,
     SEP,
     STR,
     STRS,
+    Operation,
 )
 
 ARGUMENTS = 2.0  # bits: to take a list of equal length in all inputs, likely arguments, as one
@@ -31,6 +33,12 @@ MAX_PLACES = 200  # of a list of equal length in all inputs that are parts of it
 MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
+DEFAULTS: dict[str | None, Any] = {STR: "", INT: 0, FLOAT: 0.0}
+IS_NONE = Operation("is_none", (), BOOL, 1, lambda one: one is None, "{0} is None", True)
+IS_NOT_NONE = Operation(
+    "is_not_none", (), BOOL, 1, lambda one: one is not None, "{0} is not None", True
+)
+HAS_FIELD = Operation("has_field", (), BOOL, 0, bool, "{0}", True)
 _PATTERNS = (
     (r"\d+", 1.0), (r"[A-Za-z]+", 1.5), (r"[\d.]+", 2.0), (r"\w+", 2.0), (r"[A-Z]", 2.0), (r"\s+", 2.0),
     (r"[A-Z]+", 2.5), (r"[a-z]+", 2.5), (r"\d", 2.5), (r"\W", 3.0), (r"\D+", 3.0), (r"[A-Z][a-z]+", 3.0),
@@ -63,30 +71,44 @@ def kind_of(values: Sequence[Any]) -> str | None:
         return {str: STR, int: INT, float: FLOAT, bool: BOOL}[one]
     if one is list:
         elements = {type(element) for value in values for element in value}
-        return {frozenset({str}): STRS, frozenset({int}): INTS, frozenset({float}): FLOATS}.get(
-            frozenset(elements)
-        )
+        if not elements:
+            return None
+        kinds = {str: STRS, int: INTS, float: FLOATS}
+        return kinds.get(elements.pop(), ROWS) if len(elements) == 1 else ROWS
     return None
 
 
 def parts_of(
-    inputs: Sequence[Any], text: str = "x", price: float = 1.0
+    inputs: Sequence[Any], variable: Variable = "x", price: float = 1.0
 ) -> Iterator[tuple[str, Expression]]:
     """Yield the parts of the inputs with their kinds: the input itself, and parts that all have.
 
     Args:
         inputs: the inputs.
-        text: the source of this part.
+        variable: the source of this part, or of each of its elements.
         price: its price in bits.
     """
+    if type(variable) is tuple:
+        columns = [(name, [one[n] for one in inputs]) for n, name in enumerate(variable)]
+        for name, column in columns:
+            yield from parts_of(column, name, price)
+        yield from _looked_up(columns, price)
+        return
+    text = str(variable)
     kind = kind_of(inputs)
-    if kind is not None:
-        several = kind in (STRS, INTS, FLOATS) and len({len(one) for one in inputs}) == 1
+    arguments = all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1
+    if kind is not None and not (arguments and kind == ROWS and _are_mixed(inputs)):
+        several = kind in (STRS, INTS, FLOATS, ROWS) and len({len(one) for one in inputs}) == 1
         whole = price + (ARGUMENTS if several else 0)
         yield kind, Expression(halves(whole), tuple(inputs), text=text)
-    if all(type(one) is list for one in inputs) and len({len(one) for one in inputs}) == 1:
-        for place in range(min(len(inputs[0]), MAX_PLACES)):
-            yield from parts_of([one[place] for one in inputs], f"{text}[{place}]", price + 0.5)
+    if arguments:
+        columns = [
+            (f"{text}[{n}]", [one[n] for one in inputs])
+            for n in range(min(len(inputs[0]), MAX_PLACES))
+        ]
+        for name, column in columns:
+            yield from parts_of(column, name, price + 0.5)
+        yield from _looked_up(columns, price)
     elif all(type(one) is list and all(type(row) is dict for row in one) for one in inputs):
         rows = [row for one in inputs for row in one]
         for name in rows[0] if rows else ():
@@ -96,9 +118,74 @@ def parts_of(
                     source = f"[row[{name!r}] for row in {text}]"
                     yield kind, Expression(halves(price + 1.5), tuple(column), text=source)
     elif all(type(one) is dict for one in inputs):
-        for name in inputs[0]:
-            if all(name in one for one in inputs):
-                yield from parts_of([one[name] for one in inputs], f"{text}[{name!r}]", price + 0.5)
+        yield from _of_records(inputs, text, price)
+    elif any(one is None for one in inputs) and any(one is not None for one in inputs):
+        part = Expression(halves(price), tuple(inputs), text=text)
+        for operation in (IS_NONE, IS_NOT_NONE):
+            truth = tuple(map(operation.function, inputs))
+            yield BOOL, Expression(part.price + halves(operation.price), truth, operation, (part,))
+
+
+def _are_mixed(lists: Sequence[list[Any]]) -> bool:
+    return len({type(one) for row in lists for one in row}) > 1
+
+
+def look_up(columns: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield what records have under the name that another part gives, with the source.
+
+    The value is `UNDEFINED` where a record does not have the name.
+
+    Args:
+        columns: the sources and the values of parts of the inputs.
+    """
+    for a, records in columns:
+        if not all(type(one) is dict for one in records):
+            continue
+        for b, names in columns:
+            if all(type(name) is str for name in names):
+                yield (
+                    f"{a}[{b}]",
+                    [one.get(name, UNDEFINED) for one, name in zip(records, names, strict=True)],
+                )
+
+
+def _looked_up(
+    columns: Sequence[tuple[str, Sequence[Any]]], price: float
+) -> Iterator[tuple[str, Expression]]:
+    for text, values in look_up(columns):
+        kind = kind_of([one for one in values if one is not UNDEFINED])
+        if kind is not None:
+            yield kind, Expression(halves(price + 2), tuple(values), text=text)
+
+
+def _of_records(
+    inputs: Sequence[dict[str, Any]], text: str, price: float
+) -> Iterator[tuple[str, Expression]]:
+    """Yield the fields of records; of fields that some do not have, what stands for them and a test."""
+    for name in dict.fromkeys(name for one in inputs for name in one):
+        if all(name in one for one in inputs):
+            yield from parts_of([one[name] for one in inputs], f"{text}[{name!r}]", price + 0.5)
+            continue
+        has = tuple(name in one for one in inputs)
+        yield (
+            BOOL,
+            Expression(
+                halves(price + 2), has, HAS_FIELD, (Expression(0, has, text=f"{name!r} in {text}"),)
+            ),
+        )
+        kind = kind_of([one[name] for one in inputs if name in one])
+        if kind is not None and kind in DEFAULTS:
+            default = DEFAULTS[kind]
+            column = tuple(one.get(name, default) for one in inputs)
+            source = f"{text}.get({name!r}, {default!r})"
+            yield kind, Expression(halves(price + 2.5), column, text=source)
+    names = [list(one) for one in inputs]
+    values = [list(one.values()) for one in inputs]
+    if len({tuple(sorted(one)) for one in names}) > 1:
+        yield STRS, Expression(halves(price + 1.5), tuple(names), text=f"list({text})")
+        if (kind := kind_of(values)) is not None:
+            source = f"list({text}.values())"
+            yield kind, Expression(halves(price + 1.5), tuple(values), text=source)
 
 
 def constants_of(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[str, str, float]]:

@@ -5,80 +5,173 @@ Each function returns programs made of programs for the parts, which `solve` fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .expressions import Expression
-from .grammar import Operation
+from .elements import Elements, Goal, counted
+from .expressions import Expression, compose, escape_braces
+from .sources import Source, find_parts
 
-# solve(inputs, outputs, share, variable) -> programs, cheapest first
-Solve = Callable[[Sequence[Any], Sequence[Any], float, str], list[Expression]]
-
-FIELD, LIST, CHOICE = 4, 6, 8  # half bits
+FIELD, LIST, CHOICE, PLACE, MERGED, GET = 4, 6, 8, 3, 5, 5  # half bits
 MAX_ELEMENTS = 60  # elements from which a function of elements is learnt
+MAX_PLACES = 6
+SHARES = (
+    0.06,
+    0.3,
+)  # of the budget, for the elements of one list: at first, and if nothing is found
+LEAST_PART = 2  # half bits
 
 
-def compose_record(
-    inputs: Sequence[Any], outputs: Sequence[Any], solve: Solve, variable: str
-) -> Iterator[Expression]:
+def compose_record(goal: Goal) -> Iterator[Expression]:
     """Yield a program for outputs that are records with the same fields."""
-    names = list(outputs[0])
-    if not names or any(list(one) != names and set(one) != set(names) for one in outputs):
+    names = list(goal.outputs[0])
+    if not names or any(list(one) != names and set(one) != set(names) for one in goal.outputs):
         return
     fields = []
     for name in names:
-        found = solve(inputs, [one[name] for one in outputs], 1 / len(names), variable)
+        wanted = [one[name] for one in goal.outputs]
+        found = goal.solve(goal.inputs, wanted, 1 / len(names), goal.variable)
         if not found:
             return
         fields.append(found[0])
     inside = ", ".join(
-        f"{_braced(repr(name))}: {{{place}:free}}" for place, name in enumerate(names)
+        f"{escape_braces(repr(name))}: {{{place}:free}}" for place, name in enumerate(names)
     )
-    yield _composed("record", "{{" + inside + "}}", fields, FIELD * len(names), outputs)
+    yield compose("record", "{{" + inside + "}}", fields, FIELD * len(names), goal.outputs)
 
 
-def compose_list(
-    inputs: Sequence[Any],
-    outputs: Sequence[Any],
-    lists: Sequence[Expression],
-    solve: Solve,
-    variable: str,
-) -> Iterator[Expression]:
-    """Yield programs for outputs that are lists: one output for each element, or some of the elements.
-
-    Args:
-        inputs: the shown inputs.
-        outputs: the shown outputs.
-        lists: parts of the input that are lists.
-        solve: finds programs for the parts.
-        variable: the name of the input.
-    """
-    element = "one" if variable == "x" else variable + "_"
-    for whole in lists:
-        rows = list(zip(whole.values, outputs, strict=False))
-        if all(len(given) == len(out) for given, out in rows):
-            pairs = [(a, b) for given, out in rows for a, b in zip(given, out, strict=True)]
-            for found in solve(*_first_of(pairs), 0.3, element)[:3]:
-                template = f"[{{1:free}} for {element} in {{0}}]"
-                yield _composed("each", template, [whole, found], LIST, outputs)
-        kept = [_kept(given, out) for given, out in rows]
-        if all(one is not None for one in kept) and any(
-            len(given) > len(out) for given, out in rows
-        ):
-            pairs = [
-                (a, b)
-                for (given, _), bits in zip(rows, kept, strict=True)
-                for a, b in zip(given, bits or (), strict=True)
-            ]
-            for found in solve(*_first_of(pairs), 0.3, element)[:3]:
-                template = f"[{element} for {element} in {{0}} if {{1:free}}]"
-                yield _composed("some", template, [whole, found], LIST, outputs)
+def compose_part(goal: Goal) -> Iterator[Expression]:
+    """Yield a part of the input that is the output, or the list of a source that is."""
+    for part in find_parts(goal.inputs, goal.variable):
+        if list(part.values) == list(goal.outputs) and _same_types(part.values, goal.outputs):
+            yield Expression(part.price, part.values, text=part.text)
+    for source in goal.sources:
+        if source.text and list(source.values) == list(goal.outputs):
+            yield Expression(source.price, source.values, text=source.text)
 
 
-def compose_null(
-    inputs: Sequence[Any], outputs: Sequence[Any], solve: Solve, variable: str
-) -> Iterator[Expression]:
+def compose_places(goal: Goal) -> Iterator[Expression]:
+    """Yield a program for outputs that are lists with the same number of elements, each of its own."""
+    sizes = {len(one) for one in goal.outputs}
+    size = next(iter(sizes))
+    if len(sizes) > 1 or not 0 < size <= MAX_PLACES or len(goal.outputs) < 2:
+        return
+    columns = list(zip(*goal.outputs, strict=True))
+    found = []
+    for column in columns:
+        best = goal.solve(goal.inputs, column, 0.3 / size, goal.variable)
+        if not best:
+            return
+        found.append(best[0])
+    inside = ", ".join(f"{{{place}:free}}" for place in range(size))
+    yield compose("places", f"[{inside}]", found, LIST + PLACE * size, goal.outputs)
+
+
+def compose_list(goal: Goal) -> Iterator[Expression]:
+    """Yield programs for outputs that are lists: one output for each element, or some of the elements."""
+    yield from _compose_list(goal, SHARES[0])
+
+
+def compose_list_thoroughly(goal: Goal) -> Iterator[Expression]:
+    """Yield such programs with elements whose programs take more work."""
+    yield from _compose_list(goal, SHARES[1])
+
+
+def _compose_list(goal: Goal, share: float) -> Iterator[Expression]:
+    best = 10**6
+    for source in goal.sources:
+        if not goal.budget.left or source.price + LIST + LEAST_PART >= best:
+            return
+        found = list(_each(goal, source, share))
+        if share == SHARES[0]:
+            found += _tested(goal, goal.elements(source))
+        if not found:
+            found += _kept(goal, source, share)
+        best = min([best, *(one.price for one in found)])
+        yield from found
+
+
+def _each(goal: Goal, source: Source, share: float) -> Iterator[Expression]:
+    """Yield a program with one output for each element."""
+    rows = list(zip(source.values, goal.outputs, strict=True))
+    if not all(len(given) == len(out) for given, out in rows):
+        return
+    pairs = [(a, b) for given, out in rows for a, b in zip(given, out, strict=True)]
+    inputs, outputs = _first_of(pairs)
+    if source.key and [source.element(one) for one in inputs] == outputs:
+        return  # the list itself
+    for found in goal.solve(inputs, outputs, share, source.variable)[:3]:
+        template = f"[{{0:free}} for {escape_braces(source.clause)}]"
+        yield compose("each", template, [found], LIST + source.price, goal.outputs)
+
+
+def _tested(goal: Goal, elements: Elements) -> Iterator[Expression]:
+    """Yield programs that keep the elements with a simple test, and compute the output from each."""
+    source = elements.source
+    rows = list(zip(elements.rows, goal.outputs, strict=False))
+    if any(len(given) < len(out) for given, out in rows) or all(
+        len(given) == len(out) for given, out in rows
+    ):
+        return
+    listed = [one for _, out in rows for one in out]
+    yielded = 0
+    for value in elements.values(listed):
+        column = value.values
+        if not is_within(rows, column):
+            continue
+        wanted = [out for _, out in rows]
+        for number, test in enumerate(elements.tests()):
+            if number % 8 == 0 and not goal.charge(1):
+                return
+            holds = test.values
+            if all(
+                [column[k] for k in given if holds[k]] == out
+                for (given, _), out in zip(rows, wanted, strict=True)
+            ):
+                template = f"[{{0:free}} for {escape_braces(source.clause)} if {{1:free}}]"
+                yield compose("some", template, [value, test], LIST + source.price, goal.outputs)
+                yielded += 1
+                if yielded == 4:
+                    return
+                if yielded % 2 == 0:
+                    break
+
+
+def is_within(rows: Sequence[tuple[list[int], list[Any]]], column: Sequence[Any]) -> bool:
+    """Return whether each output has only values of the elements of its list."""
+    return all(
+        not counted(out) - counted([column[k] for k in given])
+        for given, out in rows
+        if len(out) <= len(given)
+    )
+
+
+def _kept(goal: Goal, source: Source, share: float) -> Iterator[Expression]:
+    """Yield programs that keep the elements with a test that has to be searched."""
+    if not source.key:
+        return
+    rows = list(zip(source.values, goal.outputs, strict=True))
+    if all(len(given) == len(out) for given, out in rows):
+        return
+    kept = [_places_of(list(map(source.element, given)), out) for given, out in rows]
+    if any(one is None for one in kept):
+        return
+    pairs = [
+        (a, b)
+        for (given, _), bits in zip(rows, kept, strict=True)
+        for a, b in zip(given, bits or (), strict=True)
+    ]
+    inputs, bits = _first_of(pairs)
+    if len(set(bits)) < 2:
+        return
+    for found in goal.solve(inputs, bits, share, source.variable)[:3]:
+        template = escape_braces(f"[{source.key} for {source.clause}") + " if {0:free}]"
+        yield compose("some", template, [found], LIST + source.price, goal.outputs)
+
+
+def compose_null(goal: Goal) -> Iterator[Expression]:
     """Yield programs for outputs of which some are null."""
+    inputs, outputs, variable = goal.inputs, goal.outputs, goal.variable
     rest = [(given, out) for given, out in zip(inputs, outputs, strict=True) if out is not None]
     if not rest or len(rest) == len(outputs):
         return
@@ -87,16 +180,37 @@ def compose_null(
             Expression(CHOICE, tuple(one is None for one in inputs), text=f"{variable} is None")
         ]
     else:
-        when = solve(inputs, [out is None for out in outputs], 0.4, variable)
-    value = solve([given for given, _ in rest], [out for _, out in rest], 0.4, variable)
+        when = goal.solve(inputs, [out is None for out in outputs], 0.4, variable)
+    value = goal.solve([given for given, _ in rest], [out for _, out in rest], 0.4, variable)
     for condition in when[:2]:
         for one in value[:2]:
-            yield _composed(
+            yield compose(
                 "null_if", "None if {0} else {1}", [condition, one], CHOICE, outputs, infix=True
             )
 
 
-def _kept(given: Sequence[Any], out: Sequence[Any]) -> list[bool] | None:
+def compose_missing(goal: Goal) -> Iterator[Expression]:
+    """Yield a field that some inputs do not have, with what stands for it there."""
+    if not all(type(one) is dict for one in goal.inputs):
+        return
+    for name in dict.fromkeys(name for one in goal.inputs for name in one):
+        absent = [
+            out for one, out in zip(goal.inputs, goal.outputs, strict=True) if name not in one
+        ]
+        if not absent or len(absent) == len(goal.outputs):
+            continue
+        found = [one.get(name, absent[0]) for one in goal.inputs]
+        if found == list(goal.outputs) and _same_types(found, goal.outputs):
+            default = "" if absent[0] is None else f", {absent[0]!r}"
+            text = f"{goal.variable}.get({name!r}{default})"
+            yield Expression(GET + len(default), tuple(goal.outputs), text=text)
+
+
+def _same_types(values: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    return all(type(a) is type(b) for a, b in zip(values, outputs, strict=True))
+
+
+def _places_of(given: Sequence[Any], out: Sequence[Any]) -> list[bool] | None:
     """Return which elements are in the output, if it has some of them in order."""
     bits, place = [], 0
     for one in given:
@@ -112,20 +226,3 @@ def _first_of(pairs: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
         once.setdefault(repr(pair), pair)
     some = list(once.values())[:MAX_ELEMENTS]
     return [a for a, _ in some], [b for _, b in some]
-
-
-def _composed(
-    name: str,
-    template: str,
-    parts: Sequence[Expression],
-    price: int,
-    outputs: Sequence[Any],
-    infix: bool = False,
-) -> Expression:
-    operation = Operation(name, (), "", 0, lambda: None, template, infix)
-    total = price + sum(one.price for one in parts)
-    return Expression(total, tuple(outputs), operation, tuple(parts))
-
-
-def _braced(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

@@ -17,7 +17,10 @@ from .expressions import Expression
 from .grammar import RAISED
 from .search import Search
 
-IMPORTS = {"re.": "import re", "datetime.": "from datetime import datetime"}
+IMPORTS = {
+    "math.": "import math", "re.": "import re", "Counter(": "from collections import Counter",
+    "datetime.": "from datetime import datetime", "accumulate(": "from itertools import accumulate",
+}  # fmt: skip
 PAIRS = 16  # on which the search evaluates expressions
 ROUNDS = 4
 MAX_WRONG = 3  # pairs on which the best program is wrong that the next round gets

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .grammar import Operation
+
+# The source of the input, or of each of its elements if it is a list with a name for each.
+Variable = str | tuple[str, ...]
 
 UNDEFINED = object()  # the value where an operation has no result
 
@@ -47,4 +52,40 @@ class _Slot:
     infix: bool
 
     def __format__(self, form: str) -> str:
+        if form in ("each", "loop"):
+            whole = _AS_LIST if form == "each" else _MADE_LIST
+            return whole.sub(r"\1", self.text)
         return f"({self.text})" if self.infix and form != "free" else self.text
+
+
+_NESTED = r"(?:[^()\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])*"
+_AS_LIST = re.compile(rf"^list\(({_NESTED})\)$")
+_MADE_LIST = re.compile(rf"^\[({_NESTED} for {_NESTED})\]$")
+
+
+def compose(
+    name: str,
+    template: str,
+    parts: Sequence[Expression],
+    price: int,
+    values: Sequence[Any],
+    infix: bool = False,
+) -> Expression:
+    """Return an expression made of parts by a template (see `Operation`).
+
+    Args:
+        name: the name of the way in which it is composed.
+        template: the source, with {0} for the first part.
+        parts: the parts.
+        price: the price besides that of the parts, in half bits.
+        values: the value on each input.
+        infix: whether the source gets parentheses where it is an argument.
+    """
+    operation = Operation(name, (), "", 0, lambda: None, template, infix)
+    total = price + sum(one.price for one in parts)
+    return Expression(total, tuple(values), operation, tuple(parts))
+
+
+def escape_braces(text: str) -> str:
+    """Return a source as a part of a template."""
+    return text.replace("{", "{{").replace("}", "}}")

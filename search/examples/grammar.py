@@ -12,15 +12,20 @@ Besides the kinds of values there are kinds of constants, which only `constants.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
 STRS, INTS, FLOATS = "strs", "ints", "floats"
 PIECES = "pieces"  # the parts of a text, of which one is taken
+STRS, INTS, FLOATS, ROWS = "strs", "ints", "floats", "rows"  # rows: lists of any other elements
+ELEMENTS = {STRS: STR, INTS: INT, FLOATS: FLOAT}
+LIST, ELEMENT = "list", "element"  # in rows that stand for one operation on each kind of lists
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
 LONGEST = 4_000  # characters of a text, elements of a list
 LARGEST = 10**15  # of a number
@@ -62,7 +67,8 @@ class Operation(NamedTuple):
         price: the price in bits, besides that of its arguments.
         function: computes the result; it may raise any of `RAISED`.
         template: the Python source, with {0} for the first argument. An argument in parentheses of
-            its own is written {0:free}, so that it gets no further ones.
+            its own is written {0:free}, so that it gets no further ones; {0:each} if the operation only
+            goes through it, so that it need not be a list, and {0:loop} if it need not be made at all.
         infix: whether the source is an operator expression, which gets parentheses where it is an
             argument.
         commutative: whether the order of the two arguments changes nothing.
@@ -81,7 +87,7 @@ class Operation(NamedTuple):
 
 
 RAISED = (
-    ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Undefined,
+    ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError, Undefined,
 )  # fmt: skip
 
 
@@ -146,6 +152,27 @@ def _nth_place(text: str, mark: str, n: int) -> int:
     return [k for k, c in enumerate(text) if c == mark][n - 1]
 
 
+def _copied(values: list[Any], count: int) -> list[Any]:
+    if len(values) * count > LONGEST:
+        raise Undefined
+    return values * count
+
+
+def _product(values: Sequence[int]) -> int:
+    if sum(map(int.bit_length, values)) > LARGEST.bit_length():
+        raise Undefined
+    return math.prod(values)
+
+
+def _of_each_kind(kinds: Sequence[str], rows: Sequence[Operation]) -> Iterator[Operation]:
+    """Yield each row for lists of each kind."""
+    for row in rows:
+        for kind in kinds:
+            concrete = {LIST: kind, ELEMENT: ELEMENTS.get(kind, "")}
+            takes = tuple(concrete.get(one, one) for one in row.takes)
+            yield row._replace(takes=takes, gives=concrete.get(row.gives, row.gives))
+
+
 OPERATIONS: tuple[Operation, ...] = (
     # --- parts of a text
     Operation("pieces", (STR, SEP), PIECES, 2, str.split, "{0}.split({1:free})", guard=DIVIDES),
@@ -200,12 +227,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("each_capitalize", (STRS,), STRS, 3.5, lambda w: [one.capitalize() for one in w], "[one.capitalize() for one in {0}]"),
     Operation("each_strip", (STRS,), STRS, 3.5, lambda w: [one.strip() for one in w], "[one.strip() for one in {0}]"),
     Operation("reversed_list", (STRS,), STRS, 3, lambda w: w[::-1], "{0}[::-1]"),
-    Operation("sorted_list", (STRS,), STRS, 4, sorted, "sorted({0:free})"),
+    Operation("sorted_list", (STRS,), STRS, 4, sorted, "sorted({0:each})"),
     Operation("list_from", (STRS, END), STRS, 3, lambda w, n: w[n:], "{0}[{1:free}:]"),
     Operation("list_to", (STRS, END), STRS, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
     Operation("nonempty", (STRS,), STRS, 3, lambda w: [one for one in w if one], "[one for one in {0} if one]"),
-    Operation("joined", (STRS, SEP), STR, 2, lambda w, d: d.join(w), "{1}.join({0:free})"),
-    Operation("run_together", (STRS,), STR, 2, "".join, "\"\".join({0:free})"),
+    Operation("joined", (STRS, SEP), STR, 2, lambda w, d: d.join(w), "{1}.join({0:each})"),
+    Operation("run_together", (STRS,), STR, 2, "".join, "\"\".join({0:each})"),
     Operation("element", (STRS, INDEX), STR, 3, operator.getitem, "{0}[{1:free}]"),
     # --- numbers
     Operation("length", (STR,), INT, 2, len, "len({0:free})"),
@@ -215,7 +242,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("nth_place", (STR, SEP, INT), INT, 5, _nth_place, "[k for k, c in enumerate({0:free}) if c == {1}][{2} - 1]", guard=OCCURS),
     Operation("place_of_text", (STR, STR), INT, 4.5, str.index, "{0}.index({1:free})", guard=OCCURS),
     Operation("integer", (STR,), INT, 2, _exact, "int({0:free})", guard=HAS_DIGIT),
-    Operation("how_many", (STRS,), INT, 1.5, len, "len({0:free})"),
+    Operation("how_many", (STRS,), INT, 1.5, len, "len({0:each})"),
     Operation("decimal", (STR,), FLOAT, 2.5, _decimal, "float({0:free})", guard=HAS_DIGIT),
     Operation("plus", (INT, INT), INT, 3, operator.add, "{0} + {1}", True, commutative=True),
     Operation("minus", (INT, INT), INT, 3, operator.sub, "{0} - {1}", True),
@@ -230,23 +257,24 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("larger", (INT, INT), INT, 4, max, "max({0:free}, {1:free})", commutative=True),
     Operation("integers", (STRS,), INTS, 2.5, lambda w: list(map(_exact, w)), "[int(one) for one in {0}]"),
     Operation("lengths", (STRS,), INTS, 3, lambda w: list(map(len, w)), "[len(one) for one in {0}]"),
-    Operation("total", (INTS,), INT, 2, sum, "sum({0:free})"),
-    Operation("largest", (INTS,), INT, 2.5, max, "max({0:free})"),
-    Operation("least", (INTS,), INT, 2.5, min, "min({0:free})"),
-    Operation("how_many_numbers", (INTS,), INT, 2, len, "len({0:free})"),
+    Operation("total", (INTS,), INT, 2, sum, "sum({0:each})"),
+    Operation("largest", (INTS,), INT, 2.5, max, "max({0:each})"),
+    Operation("least", (INTS,), INT, 2.5, min, "min({0:each})"),
+    Operation("how_many_numbers", (INTS,), INT, 2, len, "len({0:each})"),
     Operation("ratio", (INT, INT), FLOAT, 4, operator.truediv, "{0} / {1}", True),
     Operation("real", (INT,), FLOAT, 4, float, "float({0:free})"),
     Operation("sum_of", (FLOAT, FLOAT), FLOAT, 3, operator.add, "{0} + {1}", True, commutative=True),
     Operation("difference_of", (FLOAT, FLOAT), FLOAT, 3, operator.sub, "{0} - {1}", True),
     Operation("product_of", (FLOAT, FLOAT), FLOAT, 4, operator.mul, "{0} * {1}", True, commutative=True),
+    Operation("ratio_of", (FLOAT, FLOAT), FLOAT, 4.5, operator.truediv, "{0} / {1}", True),
     Operation("scaled", (FLOAT, NUMBER), FLOAT, 3, operator.mul, "{0} * {1}", True),
     Operation("part_of", (FLOAT, NUMBER), FLOAT, 3.5, operator.truediv, "{0} / {1}", True),
     Operation("rounded_to", (FLOAT, END), FLOAT, 2.5, round, "round({0:free}, {1:free})"),
-    Operation("sum_of_list", (FLOATS,), FLOAT, 2, sum, "sum({0:free})"),
+    Operation("sum_of_list", (FLOATS,), FLOAT, 2, sum, "sum({0:each})"),
     Operation("mean", (FLOATS,), FLOAT, 3, lambda v: sum(v) / len(v), "sum({0:free}) / len({0:free})", True),
     Operation("mean_of", (INTS,), FLOAT, 3, lambda v: sum(v) / len(v), "sum({0:free}) / len({0:free})", True),
-    Operation("greatest", (FLOATS,), FLOAT, 2.5, max, "max({0:free})"),
-    Operation("lowest", (FLOATS,), FLOAT, 2.5, min, "min({0:free})"),
+    Operation("greatest", (FLOATS,), FLOAT, 2.5, max, "max({0:each})"),
+    Operation("lowest", (FLOATS,), FLOAT, 2.5, min, "min({0:each})"),
     Operation("with_commas", (INT,), STR, 4, lambda a: format(a, ","), "format({0:free}, \",\")"),
     # --- dates and times
     Operation("moment", (STR, FORMAT), DATE, 2, _moment, "datetime.strptime({0:free}, {1:free})"),
@@ -268,6 +296,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("is_run", (STR, PATTERN), BOOL, 3, lambda s, p: bool(p.fullmatch(s)), "bool(re.fullmatch({1:free}, {0:free}))", guard=MATCHES),
     Operation("same_text", (STR, STR), BOOL, 4, operator.eq, "{0} == {1}", True, commutative=True),
     Operation("equals_text", (STR, SEP), BOOL, 4, operator.eq, "{0} == {1}", True, guard=OCCURS),
+    Operation("differs", (STR, STR), BOOL, 4.5, lambda a, b: a != b, "{0} != {1}", True),
+    Operation("differs_from", (STR, SEP), BOOL, 4.5, lambda a, b: a != b, "{0} != {1}", True),
+    Operation("other_number", (INT, INT), BOOL, 4.5, lambda a, b: a != b, "{0} != {1}", True),
     Operation("is_number", (INT, NUMBER), BOOL, 4, operator.eq, "{0} == {1}", True),
     Operation("over", (INT, NUMBER), BOOL, 4.5, operator.gt, "{0} > {1}", True),
     Operation("under", (INT, NUMBER), BOOL, 4.5, operator.lt, "{0} < {1}", True),
@@ -278,4 +309,37 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("not", (BOOL,), BOOL, 2, operator.not_, "not {0}", True),
     Operation("both", (BOOL, BOOL), BOOL, 4, lambda a, b: a and b, "{0} and {1}", True, commutative=True),
     Operation("either", (BOOL, BOOL), BOOL, 4, lambda a, b: a or b, "{0} or {1}", True, commutative=True),
+    # --- lists of numbers, of records, of lists; those of texts have some of these rows above
+    *_of_each_kind((INTS, FLOATS, ROWS), (
+        Operation("reversed_list", (LIST,), LIST, 3, lambda w: w[::-1], "{0}[::-1]"),
+        Operation("list_from", (LIST, END), LIST, 3, lambda w, n: w[n:], "{0}[{1:free}:]"),
+        Operation("list_to", (LIST, END), LIST, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
+    )),
+    *_of_each_kind((INTS, FLOATS), (
+        Operation("sorted_list", (LIST,), LIST, 4, sorted, "sorted({0:each})"),
+        Operation("element", (LIST, INDEX), ELEMENT, 3, lambda w, i: w[i], "{0}[{1:free}]"),
+    )),
+    *_of_each_kind((FLOATS, ROWS), (Operation("how_many", (LIST,), INT, 2, len, "len({0:free})"),)),
+    *_of_each_kind((STRS, INTS, FLOATS), (
+        Operation("sorted_down", (LIST,), LIST, 5, lambda w: sorted(w, reverse=True), "sorted({0:each}, reverse=True)"),
+        Operation("each_once", (LIST,), LIST, 4.5, lambda w: list(dict.fromkeys(w)), "list(dict.fromkeys({0:each}))"),
+        Operation("how_many_different", (LIST,), INT, 3.5, lambda w: len(set(w)), "len(set({0:each}))"),
+        Operation("element_n", (LIST, INT), ELEMENT, 4, lambda w, n: w[n], "{0}[{1:free}]"),
+        Operation("commonest", (LIST,), ELEMENT, 6, lambda w: max(w, key=w.count), "max({0:free}, key={0}.count)"),
+        Operation("has_element", (LIST, ELEMENT), BOOL, 4.5, lambda w, a: a in w, "{1} in {0}", True),
+        Operation("count_of", (LIST, ELEMENT), INT, 4.5, lambda w, a: w.count(a), "{0}.count({1:free})"),
+        Operation("place_in_list", (LIST, ELEMENT), INT, 5, lambda w, a: w.index(a), "{0}.index({1:free})"),
+        Operation("appended", (LIST, ELEMENT), LIST, 5.5, lambda w, a: [*w, a], "{0} + [{1:free}]", True),
+        Operation("set_in_front", (LIST, ELEMENT), LIST, 6, lambda w, a: [a, *w], "[{1:free}] + {0}", True),
+    )),
+    *_of_each_kind((STRS, INTS, FLOATS, ROWS), (
+        Operation("every_second", (LIST,), LIST, 5.5, lambda w: w[::2], "{0}[::2]"),
+        Operation("every_other", (LIST,), LIST, 5.5, lambda w: w[1::2], "{0}[1::2]"),
+        Operation("first_of_list", (LIST, INT), LIST, 4, lambda w, n: w[:n], "{0}[:{1:free}]"),
+        Operation("after_in_list", (LIST, INT), LIST, 4, lambda w, n: w[n:], "{0}[{1:free}:]"),
+        Operation("both_lists", (LIST, LIST), LIST, 5, lambda a, b: a + b, "{0} + {1}", True),
+        Operation("copied", (LIST, INT), LIST, 5, _copied, "{0} * {1}", True),
+    )),
+    Operation("product", (INTS,), INT, 4, _product, "math.prod({0:each})"),
+    Operation("running", (INTS,), INTS, 5, lambda w: list(accumulate(w)), "list(accumulate({0:each}))"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,24 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import halves, kind_of, price_of_constant
-from .decompositions import compose_list, compose_null, compose_record
-from .expressions import Expression
+from .decompositions import (
+    compose_list,
+    compose_list_thoroughly,
+    compose_missing,
+    compose_null,
+    compose_part,
+    compose_places,
+    compose_record,
+)
+from .elements import Goal
+from .expressions import Expression, Variable
+from .folding import fold_elements, join_list
 from .grammar import BOOL, FLOAT, INT, INTS, OPERATIONS, STR, STRS, Operation
+from .grouping import compose_by_key, compose_merged
 from .joining import join_parts
 from .numbers import fit_numbers
+from .reordering import choose_element, sort_elements
+from .sources import find_sources
 from .variation import vary
 
 IGNORED = 5  # half bits
@@ -27,6 +40,21 @@ CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeli
 MAX_DEPTH = 3
 MAX_FOUND = 60
 DIRECT_SHARE = 0.3  # of the budget, for one operation on each of many parts
+EARLY, EARLY_SHARE = 10, 0.2  # half bits and share of the budget before outputs are taken apart
+LEAST = 1_000.0  # expansions for a part
+DEAR = 50  # half bits of a program beside which a better one is looked for with more work
+WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
+    dict: (compose_part, compose_record, compose_merged, compose_by_key, compose_missing, choose_element),
+    list: (compose_part, sort_elements, compose_list, compose_missing, choose_element, compose_places),
+    type(None): (compose_missing, compose_null, choose_element),
+    str: (compose_missing, join_list, choose_element),
+    int: (compose_missing, fold_elements, choose_element),
+    float: (compose_missing, fold_elements, choose_element),
+    bool: (compose_missing, fold_elements, choose_element),
+}  # fmt: skip
+LAST_WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
+    list: (compose_list_thoroughly,),
+}
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 8  # half bits beyond the best price up to which others are looked for
 PART_MARGIN = 4  # the same where the search is a part of another
@@ -44,7 +72,11 @@ class Search:
     """
 
     def __init__(
-        self, shown: Sequence[Sequence[Any]], expansions: float, variable: str = "x", depth: int = 0
+        self,
+        shown: Sequence[Sequence[Any]],
+        expansions: float,
+        variable: Variable = "x",
+        depth: int = 0,
     ) -> None:
         self.variable, self.depth = variable, depth
         self.margin = PART_MARGIN if depth else MARGIN
@@ -63,10 +95,8 @@ class Search:
         """Return the programs that were found, cheapest first."""
         for one in self._constant():
             self._add(one)
-        if self.depth < MAX_DEPTH:
-            for one in self._composed():
-                self._add(one)
         if self.kind is None:
+            self._add_composed()
             return self._ranked()
         self.bank = bank = Bank(
             [*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable
@@ -76,12 +106,15 @@ class Search:
                 self._add(one)
             if self.budget.spent > DIRECT_SHARE * self.budget.limit:
                 break
+        while bank.price < EARLY and self.budget.spent < EARLY_SHARE * self.budget.limit:
+            if not self._grow(bank):
+                break
+        if not self._is_settled(bank.price):
+            self._add_composed()
         joined_at = 0.0
         more = True
         while more and self.budget.left and not self._is_settled(bank.price):
-            more = bank.grow()
-            for one in self._fresh(bank):
-                self._add(one)
+            more = self._grow(bank)
             if self.budget.spent >= 2 * joined_at + 300 or not more:
                 joined_at = self.budget.spent
                 for one in self._combined(bank):
@@ -106,6 +139,18 @@ class Search:
 
         return max([*self.bank.of_kind(self.kind), *partial], key=right, default=None)
 
+    def _grow(self, bank: Bank) -> bool:
+        """Look at the expressions of the next price. Return whether the budget allows more."""
+        more = bank.grow()
+        for one in self._fresh(bank):
+            self._add(one)
+        return more
+
+    def _add_composed(self) -> None:
+        if self.depth < MAX_DEPTH:
+            for one in self._composed():
+                self._add(one)
+
     def _ranked(self) -> list[Expression]:
         """Return the programs that are shorter than a list of the outputs, cheapest first."""
         listed = sum(LISTED + price_of_constant(one) for one in self.outputs)
@@ -113,22 +158,28 @@ class Search:
         return sorted(short, key=lambda one: one.price)
 
     def _composed(self) -> Iterator[Expression]:
-        """Yield programs for outputs that fall into parts."""
-        if all(type(one) is dict for one in self.outputs):
-            yield from compose_record(self.inputs, self.outputs, self._solve, self.variable)
-        elif all(type(one) is list for one in self.outputs):
-            lists = list(_lists_in(self.inputs, self.variable))
-            yield from compose_list(self.inputs, self.outputs, lists, self._solve, self.variable)
-        elif None in self.outputs:
-            yield from compose_null(self.inputs, self.outputs, self._solve, self.variable)
+        """Yield programs for outputs that fall into parts, or that are made of the elements of lists."""
+        sources = find_sources(self.inputs, self.variable, self.outputs)
+        goal = Goal(self.inputs, self.outputs, self.variable, sources, self._solve, self.budget)
+        kind = self._type_of_outputs()
+        for way in WAYS.get(kind, ()):
+            yield from way(goal)
+        if min((one.price for one in self.found.values()), default=DEAR) >= DEAR:
+            for way in LAST_WAYS.get(kind, ()):
+                yield from way(goal)
+
+    def _type_of_outputs(self) -> type | None:
+        types = {type(one) for one in self.outputs}
+        return types.pop() if len(types) == 1 else type(None) if None in self.outputs else None
 
     def _solve(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], share: float, variable: str
+        self, inputs: Sequence[Any], outputs: Sequence[Any], share: float, variable: Variable
     ) -> list[Expression]:
-        if not inputs or not self.budget.left:
+        if not inputs or not self.budget.left or not _is_function(inputs, outputs):
             return []
         pairs = list(zip(inputs, outputs, strict=True))
-        part = Search(pairs, share * self.budget.limit, variable, self.depth + 1)
+        limit = min(max(LEAST, share * self.budget.limit), 0.6 * self.budget.left)
+        part = Search(pairs, limit, variable, self.depth + 1)
         found = part.run()
         self.budget.charge(part.budget.spent)
         return found
@@ -232,9 +283,18 @@ def _leaves(operation: Operation, texts: Sequence[str]) -> bool:
     )
 
 
-def _arguments(inputs: Sequence[Any], variable: str) -> list[str]:
+def _is_function(inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    """Return whether equal inputs have equal outputs."""
+    known: dict[str, str] = {}
+    return all(
+        known.setdefault(repr(given), repr(out)) == repr(out)
+        for given, out in zip(inputs, outputs, strict=True)
+    )
+
+
+def _arguments(inputs: Sequence[Any], variable: Variable) -> list[str]:
     """Return the sources of the arguments, if the inputs are lists of several."""
-    if not all(type(one) is list for one in inputs):
+    if type(variable) is tuple or not all(type(one) is list for one in inputs):
         return []
     sizes = {len(one) for one in inputs}
     return [f"{variable}[{n}]" for n in range(sizes.pop())] if len(sizes) == 1 else []
@@ -248,13 +308,3 @@ def _ignored(source: str, arguments: Sequence[str]) -> int:
     if re.search(rf"\b{variable}\b(?!\[\d)", source):
         return 0
     return sum(one not in source for one in arguments)
-
-
-def _lists_in(inputs: Sequence[Any], text: str) -> Iterator[Expression]:
-    """Yield the parts of the inputs that are lists."""
-    if all(type(one) is list for one in inputs):
-        yield Expression(2, tuple(inputs), text=text)
-    elif all(type(one) is dict for one in inputs):
-        for name in inputs[0]:
-            if all(name in one for one in inputs):
-                yield from _lists_in([one[name] for one in inputs], f"{text}[{name!r}]")

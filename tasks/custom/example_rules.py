@@ -1,4 +1,4 @@
-"""Generated problems of the task `examples`: everyday rules of twenty kinds, with random details.
+"""Generated problems of the task `examples`: everyday rules of many kinds, with random details.
 
 A kind draws a rule and inputs for it. The rule is Python source, so that a problem can be generated
 again from its record, and so that a reader sees what was planted.
@@ -102,7 +102,7 @@ def plant(kind: str, rng: random.Random) -> Planted:
 
 def apply_rule(rule: str, value: Json) -> Json:
     """Return the output of a planted rule for an input."""
-    result: Json = eval(rule, {"datetime": datetime, "date": date}, {"x": value})
+    result: Json = eval(rule, {"datetime": datetime, "date": date, "x": value})
     return result
 
 
@@ -330,6 +330,212 @@ def _padded(rng: random.Random) -> tuple[str, Draw]:
     ), lambda r: _between(1, 99_999 if r.random() < 0.5 else 99, r)
 
 
+def _nouns(rng: random.Random, least: int = 2, most: int = 5) -> list[Json]:
+    return [_pick(NOUNS, rng) for _ in range(_between(least, most, rng))]
+
+
+def _orders(rng: random.Random, least: int = 2, most: int = 5) -> list[Json]:
+    return [
+        {
+            "name": _pick(FIRST, rng),
+            "city": _pick(("Rome", "Paris", "Oslo"), rng),
+            "n": _between(1, 20, rng),
+            "price": _between(2, 60, rng),
+            "paid": rng.random() < 0.5,
+        }
+        for _ in range(_between(least, most, rng))
+    ]
+
+
+def _sorted_list(rng: random.Random) -> tuple[str, Draw]:
+    if rng.random() < 0.4:
+        rule = _pick(
+            (
+                "sorted(x, key=len)",
+                "sorted(x, key=lambda one: one[-1])",
+                "sorted(x, reverse=True)",
+                "max(x, key=len)",
+                "list(dict.fromkeys(x))",
+                "sorted(x, key=lambda one: (len(one), one))",
+            ),
+            rng,
+        )
+        return rule, lambda r: _nouns(r, 2, 6)
+    if rng.random() < 0.3:
+        rule = _pick(
+            (
+                "sorted(x, key=lambda one: one.split()[-1])",
+                "sorted(x, key=lambda one: one.split()[1] + one.split()[0])",
+                "max(x, key=len)",
+            ),
+            rng,
+        )
+        return rule, lambda r: [_name(r) for _ in range(_between(2, 5, r))]
+    field = _pick(("n", "price", "name"), rng)
+    rule = _pick(
+        (
+            f'sorted(x, key=lambda row: row["{field}"])',
+            f'sorted(x, key=lambda row: row["{field}"], reverse=True)',
+            f'[row["name"] for row in sorted(x, key=lambda row: row["{field}"])]',
+            f'sorted(x, key=lambda row: row["{field}"])[:2]',
+            f'max(x, key=lambda row: row["{field}"])["city"]',
+            f'min(x, key=lambda row: row["{field}"])',
+            'sorted(x, key=lambda row: row["n"] * row["price"])',
+        ),
+        rng,
+    )
+    return rule, _orders
+
+
+def _grouped(rng: random.Random) -> tuple[str, Draw]:
+    if rng.random() < 0.4:
+        rule = _pick(
+            (
+                "{one: x.count(one) for one in x}",
+                "{one: len(one) for one in x}",
+                "{key: [one for one in x if one[0] == key] for key in [one[0] for one in x]}",
+                "{key: sum(one[0] == key for one in x) for key in [one[0] for one in x]}",
+            ),
+            rng,
+        )
+        return rule, lambda r: _nouns(r, 2, 6)
+    keys = 'for key in [row["city"] for row in x]'
+    same = 'for row in x if row["city"] == key'
+    rule = _pick(
+        (
+            f'{{key: [row["name"] {same}] {keys}}}',
+            f'{{key: sum(row["n"] {same}) {keys}}}',
+            f"{{key: len([row {same}]) {keys}}}",
+            f'{{key: max(row["price"] {same}) {keys}}}',
+            '{row["name"]: row["n"] for row in x}',
+            '{row["name"].lower(): row["n"] * row["price"] for row in x}',
+        ),
+        rng,
+    )
+    return rule, lambda r: _orders(r, 2, 6)
+
+
+def _nested(rng: random.Random) -> tuple[str, Draw]:
+    rule = _pick(
+        (
+            "[one for row in x for one in row]",
+            "[[one * 2 for one in row] for row in x]",
+            "[sum(row) for row in x]",
+            "[max(row) for row in x]",
+            "[sorted(row) for row in x]",
+            "[len(row) for row in x]",
+            "sum(sum(row) for row in x)",
+            "[row for row in x if len(row) > 2]",
+            "[row[0] for row in x]",
+            "sorted(x, key=len)",
+            "max(x, key=sum)",
+        ),
+        rng,
+    )
+    if rng.random() < 0.3:
+        rule = _pick(
+            (
+                "[list(column) for column in zip(*x)]",
+                "[a + b for a, b in zip(x[0], x[1])]",
+                "[[a, b] for a, b in zip(x[0], x[1])]",
+                "[sum(column) for column in zip(*x)]",
+            ),
+            rng,
+        )
+
+        def rows(r: random.Random) -> Json:
+            size = _between(2, 4, r)
+            return [[_between(0, 30, r) for _ in range(size)] for _ in range(2)]
+
+        return rule, rows
+    return rule, lambda r: [
+        [_between(0, 30, r) for _ in range(_between(1, 4, r))] for _ in range(_between(1, 4, r))
+    ]
+
+
+def _filtered_records(rng: random.Random) -> tuple[str, Draw]:
+    bound = _between(6, 14, rng)
+    rule = _pick(
+        (
+            f'[row["name"] for row in x if row["n"] > {bound}]',
+            '[row["name"].upper() for row in x if row["paid"]]',
+            '[row for row in x if row["city"] == "Rome"]',
+            'sum(row["n"] for row in x if row["paid"])',
+            'sum(row["n"] * row["price"] for row in x)',
+            f'len([row for row in x if row["n"] > {bound}])',
+            'sum(len(row["name"]) for row in x)',
+            '", ".join(row["name"] for row in x)',
+            '", ".join(row["name"] for row in x if row["paid"])',
+            '[row["name"] + ": " + str(row["n"]) for row in x]',
+            'list(dict.fromkeys(row["city"] for row in x))',
+            'any(row["paid"] for row in x)',
+        ),
+        rng,
+    )
+    return rule, lambda r: _orders(r, 2, 6)
+
+
+def _changed_record(rng: random.Random) -> tuple[str, Draw]:
+    names = ["id", *_distinct_nouns(rng, 6)]
+    bound = _between(10, 20, rng)
+    rule = _pick(
+        (
+            "{name: value * 2 for name, value in x.items()}",
+            "{name.upper(): value for name, value in x.items()}",
+            '{name: value for name, value in x.items() if name != "id"}',
+            f"{{name: value for name, value in x.items() if value > {bound}}}",
+            f'x.get("{names[1]}")',
+            f'x.get("{names[1]}", 0)',
+            '{**x, "id": 0}',
+            '{**x, "total": sum(x.values())}',
+            "list(x)",
+            "sorted(x)",
+            "sum(x.values())",
+            "max(x, key=x.get)",
+            "sorted(x, key=x.get)",
+            '", ".join(name + "=" + str(value) for name, value in x.items())',
+            "[[name, value] for name, value in x.items()]",
+        ),
+        rng,
+    )
+
+    def record(r: random.Random) -> Json:
+        kept = [name for name in names if r.random() < 0.6] or names[:1]
+        return {name: _between(1, 40, r) for name in kept}
+
+    return rule, record
+
+
+def _distinct_nouns(rng: random.Random, count: int) -> list[str]:
+    start = _between(0, len(NOUNS) - count, rng)
+    return NOUNS[start : start + count]
+
+
+def _list_and_number(rng: random.Random) -> tuple[str, Draw]:
+    if rng.random() < 0.4:
+        rule = _pick(
+            (
+                "x[0].count(x[1])",
+                "x[1] in x[0]",
+                "[one for one in x[0] if one != x[1]]",
+                "x[0] + [x[1]]",
+            ),
+            rng,
+        )
+        return rule, lambda r: [_nouns(r, 2, 6), _pick(NOUNS[:5], r)]
+    rule = _pick(
+        (
+            "x[0][:x[1]]",
+            "x[0][x[1]]",
+            "x[0] * x[1]",
+            "[one + str(x[1]) for one in x[0]]",
+            "sorted(x[0], key=len)[:x[1]]",
+        ),
+        rng,
+    )
+    return rule, lambda r: [_nouns(r, 4, 6), _between(1, 3, r)]
+
+
 KINDS: dict[str, Callable[[random.Random], tuple[str, Draw]]] = {
     "initials": _initials, "names": _swapped_name, "dates": _date_form, "cases": _case, "slugs": _slug,
     "fields": _field, "insertions": _inserted, "digits": _digits, "replacements": _replaced,
@@ -337,4 +543,7 @@ KINDS: dict[str, Callable[[random.Random], tuple[str, Draw]]] = {
     "tests of texts": _truth_of_text, "record fields": _picked_fields, "computed records": _computed_fields,
     "list elements": _each, "parts of lists": _filtered, "lists of records": _column, "null": _missing,
     "arguments": _arguments, "numbers as texts": _padded,
+    "sorted lists": _sorted_list, "groups": _grouped, "nested lists": _nested,
+    "filtered records": _filtered_records, "changed records": _changed_record,
+    "lists and arguments": _list_and_number,
 }  # fmt: skip
