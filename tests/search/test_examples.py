@@ -7,7 +7,6 @@ Internals: the grammar's rows are called directly, because a session shows only 
 from __future__ import annotations
 
 import json
-import tracemalloc
 import re
 import tracemalloc
 from collections import Counter
