@@ -237,7 +237,11 @@ def _describe_work(found: Mapping[str, Any], budget: int) -> str:
     if not spent:
         return ": it knows no operation on such inputs that has such outputs"
     of = f"{spent:,} of {budget:,}" if spent < budget else f"{budget:,}"
-    best = f"; the best program is right on {found['right']:,}: {found['best']}" if found.get("right") else ""
+    best = (
+        f"; the best program is right on {found['right']:,}: {found['best']}"
+        if found.get("right")
+        else ""
+    )
     return f" in {of} expansions{best}"
 
 

@@ -28,6 +28,7 @@ ELEMENTS = {STRS: STR, INTS: INT, FLOATS: FLOAT}
 LIST, ELEMENT = "list", "element"  # in rows that stand for one operation on each kind of lists
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
 LONGEST = 4_000  # characters of a text, elements of a list
+LONGEST_COUNTED = 500  # elements that are each counted
 LARGEST = 10**15  # of a number
 
 
@@ -146,6 +147,12 @@ def _with_one_replaced(text: str, old: str, new: str) -> str:
     if not old:
         raise Undefined
     return text.replace(old, new, 1)
+
+
+def _commonest(elements: list[Any]) -> Any:
+    if len(elements) > LONGEST_COUNTED:
+        raise Undefined
+    return max(elements, key=elements.count)
 
 
 def _nth_place(text: str, mark: str, n: int) -> int:
@@ -325,7 +332,7 @@ OPERATIONS: tuple[Operation, ...] = (
         Operation("each_once", (LIST,), LIST, 4.5, lambda w: list(dict.fromkeys(w)), "list(dict.fromkeys({0:each}))"),
         Operation("how_many_different", (LIST,), INT, 3.5, lambda w: len(set(w)), "len(set({0:each}))"),
         Operation("element_n", (LIST, INT), ELEMENT, 4, lambda w, n: w[n], "{0}[{1:free}]"),
-        Operation("commonest", (LIST,), ELEMENT, 6, lambda w: max(w, key=w.count), "max({0:free}, key={0}.count)"),
+        Operation("commonest", (LIST,), ELEMENT, 6, _commonest, "max({0:free}, key={0}.count)"),
         Operation("has_element", (LIST, ELEMENT), BOOL, 4.5, lambda w, a: a in w, "{1} in {0}", True),
         Operation("count_of", (LIST, ELEMENT), INT, 4.5, lambda w, a: w.count(a), "{0}.count({1:free})"),
         Operation("place_in_list", (LIST, ELEMENT), INT, 5, lambda w, a: w.index(a), "{0}.index({1:free})"),

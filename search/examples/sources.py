@@ -12,6 +12,7 @@ from .expressions import UNDEFINED, Variable
 
 MAX_ARGUMENTS = 6  # a longer list is data
 MAX_SOURCES = 40
+LONGEST_LIST = 1_000  # elements; of longer ones no expressions are evaluated for each element
 CHUNKS = (2, 3, 4)
 WHOLE, PLACE = 2, 1  # half bits: of the input, and of a place or field in it
 LOOKED_UP = 4  # half bits: of what a record has under a name that another part gives
@@ -126,7 +127,8 @@ def find_sources(inputs: Sequence[Any], variable: Variable, outputs: Sequence[An
     for part in find_parts(inputs, variable):
         types = {type(value) for value in part.values}
         if types == {list}:
-            if _is_data(part.values, into_lists):
+            longest = max(map(len, part.values))
+            if longest <= LONGEST_LIST and _is_data(part.values, into_lists):
                 lists.append(part)
                 found += _ways(part, within, into_lists)
         elif types == {dict}:

@@ -251,7 +251,7 @@ def _public(pairs: Sequence[Observation]) -> dict[str, Json]:
     Programs on integers and lists of integers keep the contract of the published ones.
     """
     inputs, outputs = [pair.input for pair in pairs], [pair.output for pair in pairs]
-    public: dict[str, Json] = {} if _kind(inputs) and _kind(outputs) else {IMPORTS: True}
+    public: dict[str, Json] = {} if _kind(inputs) and _kind(outputs) else {IMPORTS: "permitted"}
     if any(type(number) is float for output in outputs for number in _numbers(output)):
         public[EQUALITY] = {"numbers": {"significant": DIGITS}}
     return public

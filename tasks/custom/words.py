@@ -11,8 +11,8 @@ replayed and scored without the task file. The keys of `Problem.public` are:
                     values are written as Python literals
     "equality"      the rule that compares outputs (sandbox/inside/tolerance.py); without a rule,
                     outputs must be equal
-    "imports"       true if a program may import the modules that the sandbox permits, such as re and
-                    datetime, without breaking the answer contract; otherwise it may import nothing
+    "imports"       "permitted" if a program may import the modules that the sandbox permits, such as
+                    re and datetime; without it, an import breaks the answer contract
 
 A store may come from a stranger. Templates are therefore filled in by dictionary and list lookups
 only, never by `str.format`, so a template cannot access attributes of objects.

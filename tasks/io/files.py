@@ -300,6 +300,8 @@ def read_csv(
             header = [name.strip() for name in next(rows, [])]
             if not any(header):
                 raise DataError(f"{path}: the file is empty")
+            if any("\0" in name for name in header):  # UTF-16 without a mark at its beginning
+                raise DataError(f"{path}, line 1: {_NOT_UTF8}")
             if len(set(header)) < len(header):
                 twice = next(name for name in header if header.count(name) > 1)
                 raise DataError(

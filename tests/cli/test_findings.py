@@ -111,8 +111,8 @@ def test_a_run_that_finds_nothing_says_so_and_names_what_to_try(peirce):
     [
         (
             [["a", 1], ["b", "two"], ["c", None]],
-            "no hypothesis that is right on all 3 shown observations, whose outputs are of several kinds"
-            " (null, text, whole number) in ",
+            "no hypothesis that is right on all 3 shown observations (the outputs are of several"
+            " kinds: null, text, whole number) in ",
         ),
         (
             [["a", "b"], ["a", "c"]],

@@ -98,7 +98,8 @@ def test_many_pairs_take_no_table_of_all_their_sets():
 def test_longer_lists_get_fewer_expansions():
     short = lists.Problem([[[1, 2, 3], [3, 2, 1]]] * 4, [], 20_000)
     long = lists.Problem([[list(range(200)), list(range(200))]] * 8, [], 20_000)
-    assert short.search.budget.limit == 20_000 and long.search.budget.limit < 2_000
+    assert short.search.budget.limit == 20_000 and long.search.budget.limit == 6_000
+    assert len(short.searched) == 4 and len(long.searched) == 2  # with 800 elements
 
 
 def test_integers_too_large_for_ranges_are_not_tried_on_the_space():

@@ -114,6 +114,7 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
         ),
         ("a.jsonl", '{"input": 1, "outp\n', "not JSON: Unterminated string starting at column"),
         ("a.csv", "input,output\n\udcff,1\n", "line 2: not UTF-8 text; save it as UTF-8"),
+        ("a.csv", "i\0,\0o\0\n1\0,\0002\0\n", "line 1: not UTF-8 text; save it as UTF-8"),
         (
             "a.xlsx",
             "PK\udcff",

@@ -98,7 +98,7 @@ def test_16_of_the_1105_recorded_answers_of_gpt4_import_of_which_14_in_what_is_j
 
 
 OWN = replace(
-    Problem("p", "t", "programs", (Observation([1], [1]),)), public={"imports": True}
+    Problem("p", "t", "programs", (Observation([1], [1]),)), public={"imports": "permitted"}
 ).make_view(InputSet("s", ([1],)))
 
 
@@ -125,7 +125,9 @@ def test_own_pairs_allow_the_imports_that_the_sandbox_permits(source, breaches):
 def test_the_contract_in_the_prompt_is_the_one_that_is_held():
     for form in FAMILY.answer_formats:
         papers = FAMILY.with_task_wording({}).words.contract(form)
-        own = FAMILY.with_task_wording({"imports": True, "pair": "{input}"}).words.contract(form)
+        own = FAMILY.with_task_wording({"imports": "permitted", "pair": "{input}"}).words.contract(
+            form
+        )
         assert "nothing is imported" in papers and "re, datetime" not in papers
         assert "nothing is imported" not in own and "such as re, datetime and math" in own
 
