@@ -147,6 +147,8 @@ def _separators(
         some = [word for word, count in words.items() if 1 < count < len(texts)]
         for word in some[:MAX_WORDS]:
             offer(word, 5.5)
+    if all(type(output) is float for output in answers):
+        offer(".", 3.0)  # which may be written as a comma
     if all(type(output) in (int, bool) for output in answers):
         for letter in dict.fromkeys(
             c for row in inputs for text in row for c in text if c.isalpha()

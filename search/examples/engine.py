@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
+from ...records import Observation
+from ...tasks.custom.pair_values import unify_pairs
 from ..engines import SearchEngine
 from ..novelty import Answer, Codes, ContradictoryPairs, Defined, NoveltyRanker, Predictions
 from .expressions import Expression
 from .grammar import RAISED
 from .search import Search
 
-IMPORTS = {"re.": "import re", "datetime.": "from datetime import datetime"}
+MODULES = ("math", "re")
+FROM_DATETIME = ("datetime", "timedelta", "timezone")
 PAIRS = 16  # on which the search evaluates expressions
 ROUNDS = 4
 SAMPLE = 400  # inputs of the sample space on which a candidate is evaluated first
@@ -25,9 +29,7 @@ class Candidate:
 
     def __init__(self, found: Expression) -> None:
         body = found.source()
-        used = [line for word, line in IMPORTS.items() if word in body]
-        imports = "".join(f"{line}\n" for line in used) + ("\n\n" if used else "")
-        self.text = f"{imports}def f(x):\n    return {body}"
+        self.text = f"{_imports(body)}def f(x):\n    return {body}"
         self.sentence = f"Returns {body}."
         self.cost = found.price / 2
         names: dict[str, Any] = {}
@@ -54,6 +56,15 @@ class Candidate:
         return codes, defined
 
 
+def _imports(body: str) -> str:
+    """Return the lines that import what an expression uses."""
+    lines = [f"import {name}\n" for name in MODULES if f"{name}." in body]
+    names = [name for name in FROM_DATETIME if re.search(rf"\b{name}[.(]", body)]
+    if names:
+        lines.append(f"from datetime import {', '.join(names)}\n")
+    return "".join(lines) + ("\n\n" if lines else "")
+
+
 def _same(value: Any, wanted: Any) -> bool:
     if type(wanted) is float:
         return type(value) in (int, float) and abs(value - wanted) <= 1e-9 * max(1.0, abs(wanted))
@@ -72,7 +83,7 @@ class Problem:
     def __init__(
         self, shown: list[list[Any]], space: list[Any], expansions: float, public: object = None
     ) -> None:
-        self.shown, self.expansions = shown, expansions
+        self.shown, self.expansions = _with_one_kind_of_number(shown), expansions
         self.ranker = NoveltyRanker(space, SAMPLE)
         self.ranked: list[Candidate] | None = None
 
@@ -112,6 +123,12 @@ class Problem:
                 return []
             some = [*some, wrong]
         return []
+
+
+def _with_one_kind_of_number(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the pairs with fractions for whole numbers that stand in one place with fractions."""
+    unified = unify_pairs([Observation(given, wanted) for given, wanted in shown])
+    return [[pair.input, pair.output] for pair in unified]
 
 
 def _distinct(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any
 
-from .grammar import Operation
+from .grammar import RAISED, Operation
 
 UNDEFINED = object()  # the value where an operation has no result
 
@@ -48,3 +52,44 @@ class _Slot:
 
     def __format__(self, form: str) -> str:
         return f"({self.text})" if self.infix and form != "free" else self.text
+
+
+def compose(
+    name: str,
+    template: str,
+    arguments: tuple[Expression, ...],
+    price: int,
+    gives: str,
+    infix: bool = False,
+) -> Expression:
+    """Return an expression whose source is a template with fitted constants, with its values.
+
+    Args:
+        name: the name of the operation.
+        template: its Python source, as in the grammar.
+        arguments: its arguments.
+        price: the price of the whole expression, in half bits.
+        gives: the kind of its values.
+        infix: whether the source is an operator expression.
+    """
+    function = _compiled(template, len(arguments))
+    values = []
+    for row in zip(*(one.values for one in arguments), strict=True):
+        try:
+            values.append(UNDEFINED if UNDEFINED in row else function(*row))
+        except RAISED:
+            values.append(UNDEFINED)
+    operation = Operation(name, (), gives, 0, function, template, infix)
+    return Expression(price, tuple(values), operation, arguments)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(template: str, count: int) -> Callable[..., Any]:
+    """Return what a template computes; it is a text of this package with fitted numbers."""
+    names = [f"a{place}" for place in range(count)]
+    source = template.format(*(_Slot(one, False) for one in names))
+    function: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {source}", dict(_NAMES))
+    return function
+
+
+_NAMES = {"math": math, "datetime": datetime, "timedelta": timedelta, "timezone": timezone}

@@ -1,4 +1,7 @@
-"""Numbers as outputs: linear functions of one number, with constants that are fitted exactly."""
+"""Numbers as outputs: linear functions of one number, with constants that are fitted exactly.
+
+`curves.py` has the fits of several terms, the curves and the rounded ones.
+"""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import choose_by_condition
 from .constants import kind_of
+from .curves import fit_terms
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
 from .grammar import BOOL, FLOAT, INT, INTS, STR, STRS
@@ -147,7 +148,9 @@ class Search:
                     break
                 yield one
         if self.kind in (INT, FLOAT):
-            yield from fit_numbers(goals, [*bank.of_kind(INT), *bank.of_kind(FLOAT)], limit)
+            numbers = [*bank.of_kind(INT), *bank.of_kind(FLOAT)]
+            yield from fit_numbers(goals, numbers, limit)
+            yield from fit_terms(goals, numbers, limit, spare)
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
             yield from choose_by_condition(goals, bank.of_kind(BOOL), self._branches(bank), limit)
         self.budget.charge(spare.spent)
