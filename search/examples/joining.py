@@ -10,6 +10,7 @@ from itertools import count
 from ..budget import Budget
 from .expressions import UNDEFINED, Expression
 from .grammar import STR, Operation
+from .numerals import join_as_format
 
 JOIN = Operation("join", (STR, STR), STR, 1.5, lambda a, b: a + b, "{0:free} + {1:free}", True)
 JOIN_PRICE = 3  # half bits
@@ -124,6 +125,9 @@ def _constants_at(
 def _as_expression(parts: tuple[Expression, ...], price: int) -> Expression:
     if len(parts) == 1:
         return parts[0]
+    formatted = join_as_format(parts, price)
+    if formatted is not None:
+        return formatted
     found = parts[0]
     for part in parts[1:]:
         values = tuple(

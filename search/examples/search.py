@@ -17,6 +17,7 @@ from .expressions import Expression
 from .grammar import BOOL, FLOAT, INT, INTS, STR, STRS
 from .joining import join_parts, price_of_constant
 from .numbers import fit_numbers
+from .numerals import write_numbers
 from .variation import vary
 
 IGNORED = 5  # half bits
@@ -142,18 +143,22 @@ class Search:
         limit = min((one.price for one in self.found.values()), default=10**6) + 2 * MARGIN
         goals = self.outputs
         spare = Budget(max(500.0, JOIN_SHARE * self.budget.limit))
+        spare_of_fits = Budget(spare.limit)
+        numbers = [*bank.of_kind(INT), *bank.of_kind(FLOAT)]
+        numbers.sort(key=lambda one: one.price)
         if self.kind == STR:
-            for number, one in enumerate(join_parts(goals, bank.of_kind(STR), limit, spare)):
+            texts = list(bank.of_kind(STR))
+            written = list(write_numbers(goals, texts, numbers, limit, spare_of_fits))
+            for number, one in enumerate(join_parts(goals, [*texts, *written], limit, spare)):
                 if number == MAX_FOUND:
                     break
                 yield one
         if self.kind in (INT, FLOAT):
-            numbers = [*bank.of_kind(INT), *bank.of_kind(FLOAT)]
             yield from fit_numbers(goals, numbers, limit)
-            yield from fit_terms(goals, numbers, limit, spare)
+            yield from fit_terms(goals, numbers, limit, spare_of_fits)
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
             yield from choose_by_condition(goals, bank.of_kind(BOOL), self._branches(bank), limit)
-        self.budget.charge(spare.spent)
+        self.budget.charge(spare.spent + spare_of_fits.spent)
 
     def _branches(self, bank: Bank) -> list[Expression]:
         assert self.kind is not None
