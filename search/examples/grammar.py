@@ -8,18 +8,22 @@ Besides the kinds of values there are kinds of constants, which only `constants.
 - pattern: a regular expression for a run of characters
 - number: a number of the task
 - format: a form of dates that all inputs or all outputs have
+- base: a base in which all inputs or all outputs are numbers; radix: its name in a format specification
+- epoch: where the inputs are likely to be seconds since 1970
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
 STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
 STRS, INTS, FLOATS = "strs", "ints", "floats"
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
+BASE, RADIX, EPOCH = "base", "radix", "epoch"
 LONGEST = 4_000  # characters of a text, elements of a list
 LARGEST = 10**15  # of a number
 
@@ -83,6 +87,26 @@ def _repeated(text: str, count: int) -> str:
     if len(text) * count > LONGEST:
         raise Undefined
     return text * count
+
+
+def _in_utc(date: datetime, form: str) -> str:
+    if date.tzinfo is None:  # Python would take it for the time zone of this machine
+        raise Undefined
+    return date.astimezone(timezone.utc).strftime(form)
+
+
+def _month_end(date: datetime) -> datetime:
+    return (date.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+
+
+def _age(begin: datetime, end: datetime) -> int:
+    return end.year - begin.year - ((end.month, end.day) < (begin.month, begin.day))
+
+
+def _based(text: str, base: int) -> int:
+    if not re.fullmatch("[0-9A-Za-z]+", text):
+        raise Undefined
+    return int(text, base)
 
 
 def _divided(a: float, b: float) -> float:
@@ -189,7 +213,35 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("day", (DATE,), INT, 2, lambda d: d.day, "{0}.day"),
     Operation("hour", (DATE,), INT, 2, lambda d: d.hour, "{0}.hour"),
     Operation("minute", (DATE,), INT, 2, lambda d: d.minute, "{0}.minute"),
+    Operation("second", (DATE,), INT, 3, lambda d: d.second, "{0}.second"),
+    Operation("weekday", (DATE,), INT, 3, lambda d: d.weekday(), "{0}.weekday()"),
+    Operation("iso_weekday", (DATE,), INT, 3.5, lambda d: d.isoweekday(), "{0}.isoweekday()"),
+    Operation("week", (DATE,), INT, 3.5, lambda d: d.isocalendar()[1], "{0}.isocalendar()[1]"),
+    Operation("day_of_year", (DATE,), INT, 3, lambda d: d.timetuple().tm_yday, "{0}.timetuple().tm_yday"),
+    Operation("quarter", (DATE,), INT, 4, lambda d: (d.month - 1) // 3 + 1, "({0}.month - 1) // 3 + 1", True),
+    Operation("month_start", (DATE,), DATE, 4, lambda d: d.replace(day=1), "{0}.replace(day=1)"),
+    Operation("year_start", (DATE,), DATE, 5, lambda d: d.replace(month=1, day=1), "{0}.replace(month=1, day=1)"),
+    Operation("month_end", (DATE,), DATE, 5, _month_end, "(({0}.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1))"),
+    Operation("days_between", (DATE, DATE), INT, 4, lambda a, b: (a - b).days, "({0} - {1}).days"),
+    Operation("minutes_between", (DATE, DATE), INT, 5, lambda a, b: (a - b) // timedelta(minutes=1), "({0} - {1}) // timedelta(minutes=1)", True),
+    Operation("hours_between", (DATE, DATE), FLOAT, 5, lambda a, b: (a - b) / timedelta(hours=1), "({0} - {1}) / timedelta(hours=1)", True),
+    Operation("whole_hours_between", (DATE, DATE), INT, 6, lambda a, b: (a - b) // timedelta(hours=1), "({0} - {1}) // timedelta(hours=1)", True),
+    Operation("seconds_between", (DATE, DATE), INT, 6, lambda a, b: (a - b) // timedelta(seconds=1), "({0} - {1}) // timedelta(seconds=1)", True),
+    Operation("years_between", (DATE, DATE), INT, 6, _age, "{1}.year - {0}.year - (({1}.month, {1}.day) < ({0}.month, {0}.day))", True),
+    Operation("earlier", (DATE, DATE), BOOL, 4, lambda a, b: a < b, "{0} < {1}", True),
+    Operation("seconds_since_1970", (DATE, EPOCH), INT, 4, lambda d, _: (d - datetime(1970, 1, 1)) // timedelta(seconds=1), "({0} - datetime(1970, 1, 1)) // timedelta(seconds=1)", True),
+    Operation("after_1970", (INT, EPOCH), DATE, 4, lambda n, _: datetime(1970, 1, 1) + timedelta(seconds=n), "(datetime(1970, 1, 1) + timedelta(seconds={0:free}))"),
+    Operation("formatted_in_utc", (DATE, FORMAT), STR, 4, _in_utc, "{0}.astimezone(timezone.utc).strftime({1:free})"),
+    Operation("without_zero", (DATE, FORMAT), STR, 4, lambda d, f: d.strftime(f).lstrip("0"), "{0}.strftime({1:free}).lstrip(\"0\")"),
+    Operation("iso_text", (DATE,), STR, 4, datetime.isoformat, "{0}.isoformat()"),
+    # --- numbers in other forms
     Operation("rounded", (FLOAT,), INT, 3, round, "round({0:free})"),
+    Operation("truncated", (FLOAT,), INT, 3.5, int, "int({0:free})"),
+    Operation("floor", (FLOAT,), INT, 4, math.floor, "math.floor({0:free})"),
+    Operation("ceiling", (FLOAT,), INT, 4, math.ceil, "math.ceil({0:free})"),
+    Operation("in_radix", (INT, RADIX), STR, 2, format, "format({0:free}, {1:free})"),
+    Operation("from_base", (STR, BASE), INT, 2, _based, "int({0:free}, {1:free})"),
+    Operation("digit_list", (STR,), INTS, 3, lambda s: [_exact(c) for c in s], "[int(one) for one in {0}]"),
     # --- truth values
     Operation("contains", (STR, SEP), BOOL, 2.5, lambda s, a: a in s, "{1} in {0}", True),
     Operation("contains_text", (STR, STR), BOOL, 4, lambda s, a: a in s, "{1} in {0}", True),

@@ -12,9 +12,10 @@ from .bank import Bank
 from .conditionals import choose_by_condition
 from .constants import kind_of
 from .curves import fit_terms
+from .dates import fit_dates
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
-from .grammar import BOOL, FLOAT, INT, INTS, STR, STRS
+from .grammar import BOOL, DATE, FLOAT, INT, INTS, STR, STRS
 from .joining import join_parts, price_of_constant
 from .numbers import fit_numbers
 from .numerals import write_numbers
@@ -148,6 +149,9 @@ class Search:
         numbers.sort(key=lambda one: one.price)
         if self.kind == STR:
             texts = list(bank.of_kind(STR))
+            yield from fit_dates(
+                goals, list(bank.of_kind(DATE)), list(bank.of_kind(INT)), limit
+            )
             written = list(write_numbers(goals, texts, numbers, limit, spare_of_fits))
             for number, one in enumerate(join_parts(goals, [*texts, *written], limit, spare)):
                 if number == MAX_FOUND:
