@@ -211,7 +211,7 @@ def _numbers(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[fl
     prices: dict[float, float] = {n: 1.5 + n / 8 for n in range(11)}
     prices |= {100: 3.0, 12: 3.5, 60: 3.5, 1000: 3.5}
     if any(type(value) is int and value >= 3_600 for value in _atoms(inputs)):
-        prices |= {24: 4.0, 3_600: 4.0, 86_400: 4.5}
+        prices |= {60: 3.0, 24: 4.0, 3_600: 4.0, 86_400: 4.5}
     for value in (*_atoms(inputs), *_atoms(outputs)):
         if type(value) in (int, float) and value not in prices and abs(value) < 10**6:
             prices[value] = 6.0

@@ -20,11 +20,12 @@ from .grammar import FLOAT, INT, LARGEST
 
 MAX_FEATURES = 16  # that are no multiples of each other, of which terms are made
 IN_CURVES, IN_PRODUCTS = 6, 6  # of the cheapest of them
-IN_TRIPLES = 5
+IN_TRIPLES = 8
 LARGEST_DENOMINATOR = 1_000
 MAX_PLACES = 4  # decimals of outputs that are rounded
 FIT, TERM, DIGIT, ROUNDING, PI = 7, 5, 3, 7, 9  # half bits
 LONGEST_CONSTANT = 5  # digits of a constant beside others
+DATED = 3  # half bits
 SURPLUS = 4.0  # bits
 FORM_BITS = 4.0  # bits: to choose a form of fit
 TOLERANCE = 1e-9  # of a value, where outputs are fractions
@@ -131,12 +132,14 @@ def fit_terms(
     """
     if len(goals) < 3 or any(abs(goal) > LARGEST or goal != goal for goal in goals):
         return
-    aim = Goals(goals, unit_of(goals))
+    unit = unit_of(goals)
+    aim = Goals(goals, unit if type(goals[0]) is int else min(unit, Fraction(1, 10)))
     base = base_terms(features, len(goals))
     derived = derived_terms(base)
     yield from _exact_fits(aim, base, derived, limit, budget)
     places = max(map(places_of, goals))
     if places <= MAX_PLACES:
+        aim = Goals(goals, unit)
         yield from _rounded_fits(aim, places, base, derived, limit, budget)
 
 
@@ -146,19 +149,29 @@ def fit_terms(
 def base_terms(features: Sequence[Expression], count: int) -> list[Term]:
     """Return the cheapest features of which none is a multiple of another plus a number."""
     found: list[Term] = []
-    known: set[tuple[Fraction | None, ...]] = set()
+    known: dict[tuple[Fraction | None, ...], int] = {}
     for one in sorted(features, key=lambda one: one.price):
         column = one.values[:count]
         if any(type(v) not in (int, float) or not -LARGEST < v < LARGEST for v in column):
             continue
         shape = _shape(column)
-        if shape is None or shape in known:
+        if shape is None:
             continue
-        known.add(shape)
+        if shape in known:
+            before = found[known[shape]]
+            if before.column == column and one.price <= before.of.price + DATED < _dated(before.of):
+                found[known[shape]] = before._replace(of=one)
+            continue
+        known[shape] = len(found)
         found.append(Term(one, column, math.log2(1 + len(found))))
         if len(found) == MAX_FEATURES:
             break
     return found
+
+
+def _dated(one: Expression) -> float:
+    """Return a large number for a part of a date: the same part of its text is plainer."""
+    return math.inf if "strptime" in one.source() else 0
 
 
 def _shape(column: Sequence[float]) -> tuple[Fraction | None, ...] | None:
@@ -219,6 +232,7 @@ def _exact_fits(
 ) -> Iterator[Expression]:
     for terms in _groups(base, derived):
         price = sum(one.of.price for one in terms) + FIT + TERM * (len(terms) - 1)
+        price += (DATED + 1) * sum(_dated(one.of) > 0 for one in terms) * (len(terms) > 1)
         if price > limit + FIT:
             continue
         if not budget.charge(1):

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import permutations
 
 from ...tasks.io.dates import DATE_FORMS, is_date
-from .expressions import Expression, compose
-from .grammar import STR
+from .constants import halves
+from .expressions import UNDEFINED, Expression, compose
+from .grammar import DATE, FLOAT, INT, OPERATIONS, STR
 
 MAX_DATES = 20  # expressions from which the output may be counted
+MAX_ENDS = 6  # expressions between which something lies
 SHIFT, DIGIT, VARIABLE = 7, 3, 4  # half bits
 FORM = 8  # half bits: to write a date in a form
 UNITS = (("weeks", 604_800), ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1))
-READINGS = (("%d/%m/", "%m/%d/"), ("%d-%m-", "%m-%d-"), ("%d.%m.", "%m.%d."))
 DAY = 86_400
 
 
@@ -87,6 +89,19 @@ def _constant_shift(seconds: int) -> tuple[str, tuple[Expression, ...], int]:
     )
     count = size // of
     return f"({{0}} {sign} timedelta({name}={count}))", (), SHIFT + DIGIT * len(str(count))
+
+
+def intervals_between(dates: Sequence[Expression], count: int) -> list[Expression]:
+    """Return what lies between two of the cheapest dates on `count` inputs: days, hours, years."""
+    rows = [row for row in OPERATIONS if row.takes == (DATE, DATE) and row.gives in (INT, FLOAT)]
+    found = []
+    for pair in permutations(dates[:MAX_ENDS], 2):
+        for row in rows:
+            price = halves(row.price) + sum(one.price for one in pair)
+            made = compose(row.name, row.template, pair, price, row.gives, row.infix)
+            if UNDEFINED not in made.values[:count]:
+                found.append(made)
+    return found
 
 
 # --- two readings

@@ -13,6 +13,7 @@ from ...records import Observation
 from ...tasks.custom.pair_values import unify_pairs
 from ..engines import SearchEngine
 from ..novelty import Answer, Codes, ContradictoryPairs, Defined, NoveltyRanker, Predictions
+from .dates import describe_reading, other_reading, other_spelling
 from .expressions import Expression
 from .grammar import RAISED
 from .search import Search
@@ -28,13 +29,31 @@ class Candidate:
     """A program with its text and its price."""
 
     def __init__(self, found: Expression) -> None:
-        body = found.source()
+        self._compile(found.source(), found.price / 2)
+
+    def _compile(self, body: str, cost: float) -> None:
         self.text = f"{_imports(body)}def f(x):\n    return {body}"
         self.sentence = f"Returns {body}."
-        self.cost = found.price / 2
+        self.body, self.cost = body, cost
         names: dict[str, Any] = {}
         exec(compile(self.text, "<candidate>", "exec"), names)  # only texts of this engine
         self.function = names["f"]
+
+    def read_otherwise(self, shown: Sequence[Sequence[Any]]) -> Candidate | None:
+        """Return the program that takes the day for the month, if the pairs do not decide; say so in both."""
+        for body in (other_reading(self.body), other_spelling(self.body)):
+            if body is None or body == self.body:
+                continue
+            other = Candidate.__new__(Candidate)
+            other._compile(body, self.cost)
+            if other.is_consistent(shown):
+                for one, another in ((self, other), (other, self)):
+                    one.sentence += (
+                        f" It reads dates as {describe_reading(one.body)};"
+                        f" no shown pair excludes {describe_reading(another.body)}."
+                    )
+                return other
+        return None
 
     def is_consistent(self, shown: Sequence[Sequence[Any]]) -> bool:
         """Return whether the program has the output of each pair."""
@@ -117,12 +136,26 @@ class Problem:
             candidates = [Candidate(one) for one in Search(some, self.expansions).run()]
             right = [one for one in candidates if one.is_consistent(pairs)]
             if right or not candidates:
-                return right
+                return _with_other_readings(right, pairs)
             wrong = next((one for one in pairs if not candidates[0].is_consistent([one])), None)
             if wrong is None or wrong in some:
                 return []
             some = [*some, wrong]
         return []
+
+
+def _with_other_readings(
+    ranked: Sequence[Candidate], shown: Sequence[Sequence[Any]]
+) -> list[Candidate]:
+    """Return the programs, each followed by the one that reads its dates otherwise, if that is right, too."""
+    found: dict[str, Candidate] = {}
+    for one in ranked:
+        if one.text not in found:
+            found[one.text] = one
+            other = one.read_otherwise(shown)
+            if other is not None:
+                found.setdefault(other.text, other)
+    return list(found.values())
 
 
 def _with_one_kind_of_number(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:

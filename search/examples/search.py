@@ -11,14 +11,15 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import choose_by_condition
 from .constants import kind_of
-from .curves import fit_terms
-from .dates import fit_dates
+from .curves import agrees, fit_terms
+from .dates import fit_dates, intervals_between
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
 from .grammar import BOOL, DATE, FLOAT, INT, INTS, STR, STRS
 from .joining import join_parts, price_of_constant
 from .numbers import fit_numbers
 from .numerals import write_numbers
+from .thresholds import fit_levels
 from .variation import vary
 
 IGNORED = 5  # half bits
@@ -145,8 +146,8 @@ class Search:
         goals = self.outputs
         spare = Budget(max(500.0, JOIN_SHARE * self.budget.limit))
         spare_of_fits = Budget(spare.limit)
-        numbers = [*bank.of_kind(INT), *bank.of_kind(FLOAT)]
-        numbers.sort(key=lambda one: one.price)
+        intervals = intervals_between(list(bank.of_kind(DATE)), len(goals))
+        numbers = sorted([*bank.of_kind(INT), *bank.of_kind(FLOAT), *intervals], key=_price)
         if self.kind == STR:
             texts = list(bank.of_kind(STR))
             yield from fit_dates(
@@ -158,8 +159,12 @@ class Search:
                     break
                 yield one
         if self.kind in (INT, FLOAT):
+            yield from (one for one in intervals if agrees(one.values, goals))
             yield from fit_numbers(goals, numbers, limit)
             yield from fit_terms(goals, numbers, limit, spare_of_fits)
+        if self.kind in (STR, INT, FLOAT):
+            prices = {repr(one): price_of_constant(one) for one in goals}
+            yield from fit_levels(goals, prices, numbers, limit)
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
             yield from choose_by_condition(goals, bank.of_kind(BOOL), self._branches(bank), limit)
         self.budget.charge(spare.spent + spare_of_fits.spent)
@@ -171,7 +176,11 @@ class Search:
             Expression(price_of_constant(value), (value,) * len(bank.inputs), text=repr(value))
             for value in {repr(one): one for one in self.outputs}.values()
         ]
-        return sorted([*bank.of_kind(self.kind), *partial, *constants], key=lambda one: one.price)
+        return sorted([*bank.of_kind(self.kind), *partial, *constants], key=_price)
+
+
+def _price(one: Expression) -> int:
+    return one.price
 
 
 def _arguments(inputs: Sequence[Any], variable: str) -> list[str]:
