@@ -22,6 +22,7 @@ MAX_FEATURES = 16  # that are no multiples of each other, of which terms are mad
 IN_CURVES, IN_PRODUCTS = 6, 6  # of the cheapest of them
 IN_TRIPLES = 8
 LARGEST_DENOMINATOR = 1_000
+PLAIN_DENOMINATOR = 12
 MAX_PLACES = 4  # decimals of outputs that are rounded
 FIT, TERM, DIGIT, ROUNDING, PI = 7, 5, 3, 7, 9  # half bits
 LONGEST_CONSTANT = 5  # digits of a constant beside others
@@ -96,12 +97,13 @@ class Goals:
         """Return whether the numbers say more than a fit does.
 
         Args:
-            pairs: how many different ones it fits.
+            pairs: how many different ones it fits; each of the others says a bit.
             digits: those of each of its constants.
             choice: bits that its terms say.
         """
         constants = sum(min(2 + 3.3 * count, self.bits) for count in digits)
-        return pairs * self.bits - constants - choice - FORM_BITS >= SURPLUS
+        evidence = pairs * self.bits + len(self.values) - pairs
+        return evidence - constants - choice - FORM_BITS >= SURPLUS
 
 
 def unit_of(values: Sequence[float]) -> Fraction:
@@ -277,7 +279,7 @@ def _fit_exactly(
     if with_base:
         columns.append((1,) * len(aim.values))
     different = len({row for row in zip(*columns, aim.values, strict=True) if any(row)})
-    if different < len(columns) or not _is_near(columns, aim.values):
+    if different < max(2, len(columns)) or not _is_near(columns, aim.values):
         return None
     factors = _solve([[Fraction(v) for v in column] for column in columns], aim.exact)
     if factors is None:
@@ -360,7 +362,9 @@ def digits_of(value: Fraction) -> int:
     top, bottom = abs(value.numerator), value.denominator
     ratio = (len(str(top)) if top > 1 else 0) + len(str(bottom)) if bottom > 1 else len(str(top))
     decimal = _decimal(abs(value))
-    return min(ratio, len(decimal.replace(".", "").lstrip("0"))) if decimal else ratio
+    if decimal is None:
+        return ratio + (bottom > PLAIN_DENOMINATOR)
+    return min(ratio, len(decimal.removeprefix("0").replace(".", "")))
 
 
 def _decimal(value: Fraction) -> str | None:
@@ -543,7 +547,7 @@ def fit_roughly(
                 if not aim.supports(different, constants, term.bits + 1):
                     continue
                 price = term.of.price + (FIT if constants else 0) + DIGIT * sum(constants)
-                price += (2 if base or shift else 0) + (PI if "pi" in text else 0)
+                price += (4 if base or shift else 0) + (PI if "pi" in text else 0)
                 if price > limit:
                     continue
                 if not constants:
@@ -627,7 +631,7 @@ def _short_slopes(
         share = simplest_between(least / pi, greatest / pi)
         text = "math.pi * {0}" if share == 1 else f"{_written(share)} * math.pi * {{0}}"
         found["pi"] = (float(share) * math.pi, text, digits_of(share))
-    yield from sorted(found.values(), key=lambda one: one[2])
+    yield from sorted(found.values(), key=lambda one: (one[2], "/" in one[1]))
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:

@@ -141,6 +141,8 @@ def _written(
     goals: list[float] = [int(value) if whole else float(value) for value in wanted]
     for one in _candidates(goals, form, numbers, limit, budget):
         price = one.price + (WRITTEN if form.specification else EXACT)
+        if form.places is None and len({len(text.split(".")[-1]) for text in column}) == 1:
+            price += 2  # so many decimals are no chance
         made = compose("numeral", form.template(one.source()), (one,), price, STR)
         if made.values[: len(column)] == column:
             yield made

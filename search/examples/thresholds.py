@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -12,7 +13,8 @@ from .expressions import UNDEFINED, Expression, compose
 
 MAX_FEATURES = 30
 MAX_LEVELS = 5
-SERVED = 2  # pairs of each level
+LEAST_PAIRS = 6
+SURPLUS = 3.5  # bits that the order of the outputs must say beside the choice of the number
 LEVEL, DIGIT = 9, 3  # half bits of a condition, and of a digit of its bound
 KIND = {str: "str", int: "int", float: "float", bool: "bool"}
 
@@ -30,15 +32,20 @@ def fit_levels(
     """
     sources = [repr(goal) for goal in goals]
     levels = len(set(sources))
-    if not 3 <= levels <= MAX_LEVELS or len(goals) < SERVED * levels:
+    if not 3 <= levels <= MAX_LEVELS or len(goals) < LEAST_PAIRS:
         return
-    for one in features[:MAX_FEATURES]:
+    counts = Counter(sources).values()
+    orders = math.factorial(len(goals)) / math.prod(map(math.factorial, counts))
+    surprise = math.log2(orders / math.factorial(levels))
+    for number, one in enumerate(features[:MAX_FEATURES]):
+        if surprise - math.log2(1 + number) < SURPLUS:
+            return
         column = one.values[: len(goals)]
         if any(type(value) not in (int, float) for value in column):
             continue
         rows = sorted(zip(column, sources, strict=True))
         runs = [(source, [u for u, _ in run]) for source, run in groupby(rows, lambda row: row[1])]
-        if len(runs) != levels or any(len(set(run)) < SERVED for _, run in runs):
+        if len(runs) != levels:
             continue
         if any(a[1][-1] == b[1][0] for a, b in zip(runs, runs[1:], strict=False)):
             continue
