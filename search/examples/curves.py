@@ -220,9 +220,7 @@ def _derived(row: tuple[str, str, int, bool], arguments: tuple[Term, ...]) -> It
 
 def _with_small_values(one: Expression) -> Expression:
     """Return an exponent, undefined where a power of it would be huge."""
-    values = [
-        v if v is UNDEFINED or 0 <= v <= 2 * _MAX_EXPONENT else UNDEFINED for v in one.values
-    ]
+    values = [v if v is UNDEFINED or 0 <= v <= 2 * _MAX_EXPONENT else UNDEFINED for v in one.values]
     return replace(one, values=tuple(values))
 
 
@@ -301,7 +299,9 @@ def _fit_exactly(
     made = linear_source(terms, factors, base, aim.whole)
     if made is None:
         return None
-    fit = compose("fit", made, tuple(one.of for one in terms), price, INT if aim.whole else FLOAT, True)
+    fit = compose(
+        "fit", made, tuple(one.of for one in terms), price, INT if aim.whole else FLOAT, True
+    )
     return fit if agrees(fit.values, aim.values) else None
 
 
@@ -530,7 +530,9 @@ def fit_roughly(
             continue
         if not budget.charge(1):
             return
-        column = [Fraction(str(value)) if abs(value) < 1e15 else Fraction(value) for value in term.column]
+        column = [
+            Fraction(str(value)) if abs(value) < 1e15 else Fraction(value) for value in term.column
+        ]
         different = len(set(zip(column, aim.values, strict=True)))
         if different < 3:
             continue

@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from itertools import permutations
 
 from ...tasks.io.dates import DATE_FORMS, is_date
-from .constants import halves
 from .expressions import UNDEFINED, Expression, compose
-from .grammar import DATE, FLOAT, INT, OPERATIONS, STR
+from .grammar import FLOAT, INT, STR
 
 MAX_DATES = 20  # expressions from which the output may be counted
 MAX_ENDS = 6  # expressions between which something lies
@@ -22,6 +21,15 @@ SHIFT, DIGIT, VARIABLE = 7, 3, 4  # half bits
 FORM = 8  # half bits: to write a date in a form
 UNITS = (("weeks", 604_800), ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1))
 DAY = 86_400
+# What lies between two dates: name, template, kind, half bits.
+INTERVALS = (
+    ("days_between", "({0} - {1}).days", INT, 8),
+    ("minutes_between", "({0} - {1}) // timedelta(minutes=1)", INT, 10),
+    ("hours_between", "({0} - {1}) / timedelta(hours=1)", FLOAT, 10),
+    ("whole_hours_between", "({0} - {1}) // timedelta(hours=1)", INT, 12),
+    ("seconds_between", "({0} - {1}) // timedelta(seconds=1)", INT, 12),
+    ("years_between", "{0}.year - {1}.year - (({0}.month, {0}.day) < ({1}.month, {1}.day))", INT, 12),
+)  # fmt: skip
 
 
 def fit_dates(
@@ -57,7 +65,10 @@ def _shifts(
     """Yield templates of dates, with further arguments and prices."""
     dates = one.values[: len(wanted)]
     try:
-        steps = [round((after - date) / timedelta(seconds=1)) for after, date in zip(wanted, dates, strict=True)]
+        steps = [
+            round((after - date) / timedelta(seconds=1))
+            for after, date in zip(wanted, dates, strict=True)
+        ]
     except TypeError:  # one has a time zone
         return
     if "%H" in form and "%d" not in form or "%I" in form and "%d" not in form:
@@ -93,12 +104,11 @@ def _constant_shift(seconds: int) -> tuple[str, tuple[Expression, ...], int]:
 
 def intervals_between(dates: Sequence[Expression], count: int) -> list[Expression]:
     """Return what lies between two of the cheapest dates on `count` inputs: days, hours, years."""
-    rows = [row for row in OPERATIONS if row.takes == (DATE, DATE) and row.gives in (INT, FLOAT)]
     found = []
     for pair in permutations(dates[:MAX_ENDS], 2):
-        for row in rows:
-            price = halves(row.price) + sum(one.price for one in pair)
-            made = compose(row.name, row.template, pair, price, row.gives, row.infix)
+        for name, template, gives, price in INTERVALS:
+            total = price + sum(one.price for one in pair)
+            made = compose(name, template, pair, total, gives, name != "days_between")
             if UNDEFINED not in made.values[:count]:
                 found.append(made)
     return found
@@ -136,4 +146,3 @@ def describe_reading(source: str) -> str:
     assert found is not None
     names = ("day", "month") if found[1] == "d" else ("month", "day")
     return found[2].join(names)
-

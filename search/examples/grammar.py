@@ -99,10 +99,6 @@ def _month_end(date: datetime) -> datetime:
     return (date.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
 
 
-def _age(begin: datetime, end: datetime) -> int:
-    return end.year - begin.year - ((end.month, end.day) < (begin.month, begin.day))
-
-
 def _based(text: str, base: int) -> int:
     if not re.fullmatch("[0-9A-Za-z]+", text):
         raise Undefined
@@ -222,13 +218,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("month_start", (DATE,), DATE, 4, lambda d: d.replace(day=1), "{0}.replace(day=1)"),
     Operation("year_start", (DATE,), DATE, 5, lambda d: d.replace(month=1, day=1), "{0}.replace(month=1, day=1)"),
     Operation("month_end", (DATE,), DATE, 5, _month_end, "(({0}.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1))"),
-    Operation("days_between", (DATE, DATE), INT, 4, lambda a, b: (a - b).days, "({0} - {1}).days"),
-    Operation("minutes_between", (DATE, DATE), INT, 5, lambda a, b: (a - b) // timedelta(minutes=1), "({0} - {1}) // timedelta(minutes=1)", True),
-    Operation("hours_between", (DATE, DATE), FLOAT, 5, lambda a, b: (a - b) / timedelta(hours=1), "({0} - {1}) / timedelta(hours=1)", True),
-    Operation("whole_hours_between", (DATE, DATE), INT, 6, lambda a, b: (a - b) // timedelta(hours=1), "({0} - {1}) // timedelta(hours=1)", True),
-    Operation("seconds_between", (DATE, DATE), INT, 6, lambda a, b: (a - b) // timedelta(seconds=1), "({0} - {1}) // timedelta(seconds=1)", True),
-    Operation("years_between", (DATE, DATE), INT, 6, _age, "{1}.year - {0}.year - (({1}.month, {1}.day) < ({0}.month, {0}.day))", True),
-    Operation("earlier", (DATE, DATE), BOOL, 4, lambda a, b: a < b, "{0} < {1}", True),
     Operation("seconds_since_1970", (DATE, EPOCH), INT, 4, lambda d, _: (d - datetime(1970, 1, 1)) // timedelta(seconds=1), "({0} - datetime(1970, 1, 1)) // timedelta(seconds=1)", True),
     Operation("after_1970", (INT, EPOCH), DATE, 4, lambda n, _: datetime(1970, 1, 1) + timedelta(seconds=n), "(datetime(1970, 1, 1) + timedelta(seconds={0:free}))"),
     Operation("formatted_in_utc", (DATE, FORMAT), STR, 4, _in_utc, "{0}.astimezone(timezone.utc).strftime({1:free})"),

@@ -44,6 +44,8 @@ def fit_numbers(
         slope /= Fraction(str(v)) - Fraction(str(u))
         base = Fraction(str(y)) - slope * Fraction(str(u))
         slope, base = slope.limit_denominator(1000), base.limit_denominator(1000)
+        if 10**6 % base.denominator:
+            continue  # no decimal that a person would write
         digits = _digits(slope) + _digits(base)
         if len(distinct) < 3 and digits > 3:
             continue

@@ -85,7 +85,13 @@ def forms_of(texts: Sequence[str]) -> Iterator[Form]:
             Form(rf"-?(0|[1-9]\d*)\.\d{{{places}}}%", places + 2, f".{places}%", percent=True)
         )
         if grouped:
-            rows.append(Form(rf"-?[1-9]\d{{0,2}}(,\d{{3}})*\.\d{{{places}}}|0\.\d{{{places}}}", places, f",.{places}f"))
+            rows.append(
+                Form(
+                    rf"-?[1-9]\d{{0,2}}(,\d{{3}})*\.\d{{{places}}}|0\.\d{{{places}}}",
+                    places,
+                    f",.{places}f",
+                )
+            )
     if grouped:
         rows.append(Form(r"-?[1-9]\d{0,2}(,\d{3})*|0", 0, ","))
     rows.append(Form(r"-?(0|[1-9]\d*)%", 2, ".0%", percent=True))
@@ -123,6 +129,8 @@ def write_numbers(
                 continue
             tried.add(column)
             for form in forms_of(column):
+                if form.specification.startswith("0") and column == tuple(goals):
+                    continue  # str.zfill is a row of the grammar
                 found = _written(column, form, numbers, limit, budget)
                 yield from islice(found, MAX_EXPRESSIONS)
 
@@ -200,7 +208,9 @@ def join_as_format(parts: Sequence[Expression], price: int) -> Expression | None
             template += text.replace("{", "{{{{").replace("}", "}}}}")
             continue
         specification = _specification(one)
-        if specification or (one.operation is not None and one.operation.template == "str({0:free})"):
+        if specification or (
+            one.operation is not None and one.operation.template == "str({0:free})"
+        ):
             one = one.arguments[0]
         if {"\\", '"'} & set(one.source()):
             return None

@@ -11,7 +11,7 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import choose_by_condition
 from .constants import kind_of
-from .curves import agrees, fit_terms
+from .curves import Goals, agrees, fit_terms, unit_of
 from .dates import fit_dates, intervals_between
 from .decompositions import compose_list, compose_null, compose_record
 from .expressions import Expression
@@ -150,9 +150,7 @@ class Search:
         numbers = sorted([*bank.of_kind(INT), *bank.of_kind(FLOAT), *intervals], key=_price)
         if self.kind == STR:
             texts = list(bank.of_kind(STR))
-            yield from fit_dates(
-                goals, list(bank.of_kind(DATE)), list(bank.of_kind(INT)), limit
-            )
+            yield from fit_dates(goals, list(bank.of_kind(DATE)), list(bank.of_kind(INT)), limit)
             written = list(write_numbers(goals, texts, numbers, limit, spare_of_fits))
             for number, one in enumerate(join_parts(goals, [*texts, *written], limit, spare)):
                 if number == MAX_FOUND:
@@ -165,6 +163,8 @@ class Search:
         if self.kind in (STR, INT, FLOAT):
             prices = {repr(one): price_of_constant(one) for one in goals}
             yield from fit_levels(goals, prices, numbers, limit)
+        if self.kind in (INT, FLOAT):  # numbers must say more than their conditions do
+            limit = min(limit, int(2 * len(goals) * Goals(goals, unit_of(goals)).bits))
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) > 2:
             yield from choose_by_condition(goals, bank.of_kind(BOOL), self._branches(bank), limit)
         self.budget.charge(spare.spent + spare_of_fits.spent)
