@@ -91,7 +91,7 @@ class Goals:
         self.whole = all(type(value) is int for value in values)
         self.unit = unit
         spread = (max(self.exact) - min(self.exact)) / unit
-        self.bits = math.log2(1 + float(spread))  # of one of them
+        self.bits = math.log2(1 + float(min(spread, LARGEST**2)))  # of one of them
 
     def supports(self, pairs: int, digits: Sequence[int], choice: float) -> bool:
         """Return whether the numbers say more than a fit does.
@@ -501,7 +501,7 @@ def _rounded_fits(
 def _as_quotient(made: Expression, inner: Expression) -> Expression:
     """Return int(x * 9 / 5) as x * 9 // 5 where x is an integer."""
     operation = inner.operation
-    if operation is None or operation.name != "fit" or not operation.template.count(" / ") == 1:
+    if operation is None or operation.name != "fit" or operation.template.count(" / ") != 1:
         return made
     if any(type(v) is not int for one in inner.arguments for v in one.values if v is not UNDEFINED):
         return made

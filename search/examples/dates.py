@@ -71,7 +71,7 @@ def _shifts(
         ]
     except TypeError:  # one has a time zone
         return
-    if "%H" in form and "%d" not in form or "%I" in form and "%d" not in form:
+    if "%d" not in form and ("%H" in form or "%I" in form):
         steps = [(step + DAY // 2) % DAY - DAY // 2 for step in steps]
     if len(set(steps)) == 1 and steps[0]:
         yield _constant_shift(steps[0])

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
@@ -92,7 +92,7 @@ def _repeated(text: str, count: int) -> str:
 def _in_utc(date: datetime, form: str) -> str:
     if date.tzinfo is None:  # Python would take it for the time zone of this machine
         raise Undefined
-    return date.astimezone(timezone.utc).strftime(form)
+    return date.astimezone(UTC).strftime(form)
 
 
 def _month_end(date: datetime) -> datetime:
@@ -209,7 +209,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("day", (DATE,), INT, 2, lambda d: d.day, "{0}.day"),
     Operation("hour", (DATE,), INT, 2, lambda d: d.hour, "{0}.hour"),
     Operation("minute", (DATE,), INT, 2, lambda d: d.minute, "{0}.minute"),
-    Operation("second", (DATE,), INT, 3, lambda d: d.second, "{0}.second"),
     Operation("weekday", (DATE,), INT, 3, lambda d: d.weekday(), "{0}.weekday()"),
     Operation("iso_weekday", (DATE,), INT, 3.5, lambda d: d.isoweekday(), "{0}.isoweekday()"),
     Operation("week", (DATE,), INT, 3.5, lambda d: d.isocalendar()[1], "{0}.isocalendar()[1]"),

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from .expressions import UNDEFINED, Expression, compose
@@ -47,9 +47,9 @@ def fit_levels(
         runs = [(source, [u for u, _ in run]) for source, run in groupby(rows, lambda row: row[1])]
         if len(runs) != levels:
             continue
-        if any(a[1][-1] == b[1][0] for a, b in zip(runs, runs[1:], strict=False)):
+        if any(a[1][-1] == b[1][0] for a, b in pairwise(runs)):
             continue
-        bounds = [plain_bound(a[1][-1], b[1][0]) for a, b in zip(runs, runs[1:], strict=False)]
+        bounds = [plain_bound(a[1][-1], b[1][0]) for a, b in pairwise(runs)]
         price = one.price + sum(prices[source] for source, _ in runs)
         price += sum(LEVEL + DIGIT * len(bound.strip("-0.")) for bound in bounds)
         if price > limit:

@@ -11,7 +11,7 @@ import re
 import time
 import warnings
 import zlib
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
