@@ -257,6 +257,8 @@ def _groups(base: Sequence[Term], derived: Sequence[Term]) -> Iterator[tuple[Ter
         if square:
             yield (square, one)
         if square and cube:
+            yield (cube, one)
+            yield (cube, square)
             yield (cube, square, one)
     yield from combinations(base, 2)
     for pair in combinations(base[:IN_PRODUCTS], 2):
@@ -536,7 +538,7 @@ def fit_roughly(
         different = len(set(zip(column, aim.values, strict=True)))
         if different < 3:
             continue
-        for base, shift in _bases(column, aim, float(aim.unit)):
+        for base, shift in _bases(term.column, aim, float(aim.unit), way):
             bounds = _slopes(column, low, high, base, shift)
             if bounds is None:
                 continue
@@ -561,11 +563,15 @@ def fit_roughly(
 
 
 def _bases(
-    column: Sequence[Fraction], aim: Goals, unit: float
+    xs: Sequence[float], aim: Goals, unit: float, way: Rounding
 ) -> Iterator[tuple[Fraction, Fraction]]:
     """Yield what may be added to a multiple of the term, or to the term, near the line of least squares."""
-    yield Fraction(0), Fraction(0)
-    xs, ys = [float(v) for v in column], [float(v) for v in aim.values]
+    ys = aim.values
+    low, high = way.low * unit, way.high * unit
+    ends = [sorted(((y - low) / x, (y + high) / x)) for x, y in zip(xs, ys, strict=True) if x]
+    least, most = max(one[0] for one in ends), min(one[1] for one in ends)
+    if least <= most + 1e-9 * abs(most):
+        yield Fraction(0), Fraction(0)
     middle, level = sum(xs) / len(xs), sum(ys) / len(ys)
     spread = sum((x - middle) ** 2 for x in xs)
     if not spread:
