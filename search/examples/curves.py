@@ -378,12 +378,19 @@ def _decimal(value: Fraction) -> str | None:
 
 
 def linear_source(
-    terms: Sequence[Term], factors: Sequence[Fraction], base: Fraction, whole: bool
+    terms: Sequence[Term], factors: Sequence[Fraction], base: Fraction, integral: bool
 ) -> str | None:
-    """Return the template of a sum of terms, or None if integers have no plain one."""
+    """Return the template of a sum of terms, or None if it has no plain one.
+
+    Args:
+        terms: the terms.
+        factors: the factor of each.
+        base: what is added.
+        integral: whether the values are integers.
+    """
     common = math.lcm(*(one.denominator for one in (*factors, base)))
     all_whole = all(one.is_whole for one in terms)
-    if whole:
+    if integral:
         if not all_whole:
             return None
         if common > 1:

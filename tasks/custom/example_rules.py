@@ -410,7 +410,7 @@ def _time(rng: random.Random) -> tuple[str, Draw]:
     if zone in rule:
         offset = _pick(("+02:00", "-05:00", "+05:30"), rng)
         return rule, lambda r: f"{_day(r).isoformat()}T{_clock(r)}:{_between(0, 59, r):02d}{offset}"
-    if "%I:%M %p" in rule[:50]:
+    if rule.startswith('datetime.strptime(x, "%I'):
         return rule, lambda r: datetime.strptime(_clock(r), "%H:%M").strftime("%I:%M %p")
     return rule, _clock
 
