@@ -10,8 +10,10 @@ from typing import Any
 from ...tasks.io.dates import DATE_FORMS, is_date
 from .expressions import UNDEFINED, Expression, Variable
 from .grammar import (
+    BASE,
     BOOL,
     END,
+    EPOCH,
     FLOAT,
     FLOATS,
     FORMAT,
@@ -20,6 +22,7 @@ from .grammar import (
     INTS,
     NUMBER,
     PATTERN,
+    RADIX,
     ROWS,
     SEP,
     STR,
@@ -199,6 +202,39 @@ def constants_of(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tupl
         yield SEP, repr(text), price
     yield from ((NUMBER, repr(value), price) for value, price in _numbers(inputs, outputs))
     yield from ((FORMAT, repr(form), price) for form, price in _formats(inputs, outputs))
+    if _has_epoch(inputs, outputs):
+        yield EPOCH, "'UTC'", 0.5
+    for radix, (base, digits) in _RADICES.items():
+        if outputs and all(type(one) is str and re.fullmatch(digits, one) for one in outputs):
+            yield RADIX, repr(radix), 1.5
+        if any(
+            all(re.fullmatch(digits, text) for text in column) for column in _columns(given)
+        ) and any(type(one) in (int, str) for one in outputs):
+            yield BASE, repr(base), 2.5
+
+
+_RADICES = {
+    "b": (2, "[01]+"), "x": (16, "[0-9a-f]+"), "X": (16, "[0-9A-F]+"), "o": (8, "[0-7]+"), "#b": (0, "0b[01]+"),
+    "#x": (0, "0x[0-9a-f]+"), "08b": (2, "[01]{8,}"), "02x": (16, "[0-9a-f]{2,}"), "02X": (16, "[0-9A-F]{2,}"),
+}  # fmt: skip
+
+
+def _columns(rows: list[list[str]]) -> list[tuple[str, ...]]:
+    """Return the texts of each place that all rows have."""
+    return list(zip(*rows, strict=False)) if len({len(row) for row in rows}) == 1 else []
+
+
+def _has_epoch(inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    """Return whether numbers of the task are likely to be seconds since 1970, and others dates."""
+    for numbers, dates in ((inputs, outputs), (outputs, inputs)):
+        of_date = list(_texts(list(dates)))
+        if (
+            of_date
+            and any(type(n) is int and 10**8 < n < 10**11 for n in _atoms(numbers))
+            and all(re.search(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}", text) for text in of_date)
+        ):
+            return True
+    return False
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -252,6 +288,8 @@ def _separators(
         offer(text, price)
     for text in _marks_of_truth(inputs, answers):
         offer(text, 3.5)
+    if all(type(output) is float for output in answers):
+        offer(".", 3.0)  # which may be written as a comma
     if all(type(output) in (int, bool) for output in answers):
         for letter in dict.fromkeys(
             c for row in inputs for text in row for c in text if c.isalpha()
@@ -309,6 +347,8 @@ def _numbers(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[fl
     """Yield small and usual numbers, and those of the task, which may be bounds."""
     prices: dict[float, float] = {n: 1.5 + n / 8 for n in range(11)}
     prices |= {100: 3.0, 12: 3.5, 60: 3.5, 1000: 3.5}
+    if any(type(value) is int and value >= 3_600 for value in _atoms(inputs)):
+        prices |= {60: 3.0, 24: 4.0, 3_600: 4.0, 86_400: 4.5}
     for value in (*_atoms(inputs), *_atoms(outputs)):
         if type(value) in (int, float) and value not in prices and abs(value) < 10**6:
             prices[value] = 6.0
@@ -325,7 +365,7 @@ def _atoms(value: Any) -> Iterator[Any]:
         yield value
 
 
-_PIECES = ("%A", "%a", "%B", "%b", "%j", "%B %Y", "%b %Y", "%y")
+_PIECES = ("%A", "%a", "%B", "%b", "%j", "%B %Y", "%b %Y", "%y", "%p")
 
 
 def _formats(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[str, float]]:
@@ -333,7 +373,7 @@ def _formats(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tuple[st
     columns = [column for column in zip(*(list(_texts(one)) for one in inputs), strict=False)]
     fitting = [form for form in DATE_FORMS if any(_fits(column, form) for column in columns)]
     yield from ((form, 2.0) for form in fitting)
-    if fitting:
+    if fitting or _has_epoch(inputs, outputs):
         yield from (
             (form, 2.0) for form in DATE_FORMS if _fits(outputs, form) and form not in fitting
         )

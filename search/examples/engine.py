@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -11,15 +12,19 @@ from zlib import crc32
 
 import numpy as np
 
+from ...records import Observation
+from ...tasks.custom.pair_values import unify_pairs
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
+from .dates import describe_reading, other_reading, other_spelling
 from .expressions import Expression
 from .grammar import RAISED
 from .search import Search
 
-IMPORTS = {
-    "math.": "import math", "re.": "import re", "Counter(": "from collections import Counter",
-    "datetime.": "from datetime import datetime", "accumulate(": "from itertools import accumulate",
+MODULES = ("math", "re")
+IMPORTED = {
+    "Counter": "collections", "accumulate": "itertools",
+    **dict.fromkeys(("datetime", "timedelta", "timezone"), "datetime"),
 }  # fmt: skip
 PAIRS = 16  # on which the search evaluates expressions
 ROUNDS = 4
@@ -30,18 +35,35 @@ LONGEST_MENTIONED = 120  # characters of its source
 
 
 class Candidate:
-    """A program with its text and its price."""
+    """A program with its text and its price.
 
-    def __init__(self, found: Expression) -> None:
-        self.body = body = found.source()
-        used = [line for word, line in IMPORTS.items() if word in body]
-        imports = "".join(f"{line}\n" for line in used) + ("\n\n" if used else "")
-        self.text = f"{imports}def f(x):\n    return {body}"
+    Args:
+        body: the Python source of an expression in x.
+        cost: its price in bits.
+    """
+
+    def __init__(self, body: str, cost: float) -> None:
+        self.text = f"{_imports(body)}def f(x):\n    return {body}"
         self.sentence = f"Returns {body}."
-        self.cost = found.price / 2
+        self.body, self.cost = body, cost
         names: dict[str, Any] = {}
         exec(compile(self.text, "<candidate>", "exec"), names)  # only texts of this engine
         self.function = names["f"]
+
+    def read_otherwise(self, shown: Sequence[Sequence[Any]]) -> Candidate | None:
+        """Return the program that takes the day for the month, if the pairs do not decide; say so in both."""
+        for body in (other_reading(self.body), other_spelling(self.body)):
+            if body is None or body == self.body:
+                continue
+            other = Candidate(body, self.cost)
+            if other.is_consistent(shown):
+                for one, another in ((self, other), (other, self)):
+                    one.sentence += (
+                        f" It reads dates as {describe_reading(one.body)};"
+                        f" no shown pair excludes {describe_reading(another.body)}."
+                    )
+                return other
+        return None
 
     def is_consistent(self, shown: Sequence[Sequence[Any]]) -> bool:
         """Return whether the program has the output of each pair."""
@@ -68,6 +90,20 @@ class Candidate:
                 continue
             defined[k] = True
         return codes, defined
+
+
+def _as_candidate(found: Expression) -> Candidate:
+    return Candidate(found.source(), found.price / 2)
+
+
+def _imports(body: str) -> str:
+    """Return the lines that import what an expression uses."""
+    lines = [f"import {name}\n" for name in MODULES if f"{name}." in body]
+    for module in dict.fromkeys(IMPORTED.values()):
+        names = [one for one in IMPORTED if IMPORTED[one] == module]
+        if used := [one for one in names if re.search(rf"\b{one}[.(]", body)]:
+            lines.append(f"from {module} import {', '.join(used)}\n")
+    return "".join(lines) + ("\n\n" if lines else "")
 
 
 def _same(value: Any, wanted: Any) -> bool:
@@ -103,7 +139,7 @@ class Problem:
     def __init__(
         self, shown: list[list[Any]], space: list[Any], expansions: float, public: object = None
     ) -> None:
-        self.shown, self.expansions = shown, expansions
+        self.shown, self.expansions = _with_one_kind_of_number(shown), expansions
         self.ranker = NoveltyRanker(space, SAMPLE)
         self.ranked: list[Candidate] | None = None
         self.spent = 0.0
@@ -129,13 +165,13 @@ class Problem:
         some = pairs[:: max(1, len(pairs) // PAIRS)][:PAIRS]
         for _ in range(ROUNDS):
             search = Search(some, self.expansions - self.spent)
-            candidates = [Candidate(one) for one in search.run()]
+            candidates = [_as_candidate(one) for one in search.run()]
             self.spent += search.budget.spent
             right = [one for one in candidates if one.is_consistent(pairs)]
             if right:
-                return right
+                return _with_other_readings(right, pairs)
             closest = search.find_closest()
-            for one in candidates[:1] or ([Candidate(closest)] if closest else []):
+            for one in candidates[:1] or ([_as_candidate(closest)] if closest else []):
                 self._note_closest(one, pairs)
             if not candidates:
                 return []
@@ -160,6 +196,26 @@ class Problem:
     def progress(self) -> Progress:
         """Return how far the search got."""
         return Progress(round(self.spent), self.right, self.closest)
+
+
+def _with_other_readings(
+    ranked: Sequence[Candidate], shown: Sequence[Sequence[Any]]
+) -> list[Candidate]:
+    """Return the programs, each followed by the one that reads its dates otherwise, if that is right, too."""
+    found: dict[str, Candidate] = {}
+    for one in ranked:
+        if one.text not in found:
+            found[one.text] = one
+            other = one.read_otherwise(shown)
+            if other is not None:
+                found.setdefault(other.text, other)
+    return list(found.values())
+
+
+def _with_one_kind_of_number(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the pairs with fractions for whole numbers that stand in one place with fractions."""
+    unified = unify_pairs([Observation(given, wanted) for given, wanted in shown])
+    return [[pair.input, pair.output] for pair in unified]
 
 
 def _distinct(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:

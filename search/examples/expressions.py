@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any
 
-from .grammar import Operation
+from .grammar import RAISED, Operation
 
 # The source of the input, or of each of its elements if it is a list with a name for each.
 Variable = str | tuple[str, ...]
@@ -89,3 +92,44 @@ def compose(
 def escape_braces(text: str) -> str:
     """Return a source as a part of a template."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def apply_template(
+    name: str,
+    template: str,
+    arguments: tuple[Expression, ...],
+    price: int,
+    gives: str,
+    infix: bool = False,
+) -> Expression:
+    """Return an expression whose source is a template with fitted constants, with its values.
+
+    Args:
+        name: the name of the operation.
+        template: its Python source, as in the grammar.
+        arguments: its arguments.
+        price: the price of the whole expression, in half bits.
+        gives: the kind of its values.
+        infix: whether the source is an operator expression.
+    """
+    function = _compiled(template, len(arguments))
+    values = []
+    for row in zip(*(one.values for one in arguments), strict=True):
+        try:
+            values.append(UNDEFINED if UNDEFINED in row else function(*row))
+        except RAISED:
+            values.append(UNDEFINED)
+    operation = Operation(name, (), gives, 0, function, template, infix)
+    return Expression(price, tuple(values), operation, arguments)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(template: str, count: int) -> Callable[..., Any]:
+    """Return what a template computes; it is a text of this package with fitted numbers."""
+    names = [f"a{place}" for place in range(count)]
+    source = template.format(*(_Slot(one, False) for one in names))
+    function: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {source}", dict(_NAMES))
+    return function
+
+
+_NAMES = {"math": math, "datetime": datetime, "timedelta": timedelta, "timezone": timezone}

@@ -8,6 +8,11 @@ Besides the kinds of values there are kinds of constants, which only `constants.
 - pattern: a regular expression for a run of characters, compiled
 - number: a number of the task
 - format: a form of dates that all inputs or all outputs have
+- base: a base in which all inputs or all outputs are numbers; radix: its name in a format specification
+- epoch: present where numbers are likely to be seconds since 1970; no source shows it
+
+`curves.py` and `dates.py` have tables of their own for terms of fits and for what lies between two dates, because an
+enumeration of them would be too large.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -27,6 +32,7 @@ STRS, INTS, FLOATS, ROWS = "strs", "ints", "floats", "rows"  # rows: lists of an
 ELEMENTS = {STRS: STR, INTS: INT, FLOATS: FLOAT}
 LIST, ELEMENT = "list", "element"  # in rows that stand for one operation on each kind of lists
 SEP, INDEX, END, PATTERN, NUMBER, FORMAT = "sep", "index", "end", "pattern", "number", "format"
+BASE, RADIX, EPOCH = "base", "radix", "epoch"
 LONGEST = 4_000  # characters of a text, elements of a list
 LONGEST_COUNTED = 500  # elements that are each counted
 LARGEST = 10**15  # of a number
@@ -121,6 +127,22 @@ def _repeated(text: str, count: int) -> str:
     if len(text) * count > LONGEST:
         raise Undefined
     return text * count
+
+
+def _in_utc(date: datetime, form: str) -> str:
+    if date.tzinfo is None:  # Python would take it for the time zone of this machine
+        raise Undefined
+    return date.astimezone(UTC).strftime(form)
+
+
+def _month_end(date: datetime) -> datetime:
+    return (date.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+
+
+def _based(text: str, base: int) -> int:
+    if not re.fullmatch("[0-9A-Za-z]+", text):
+        raise Undefined
+    return int(text, base)
 
 
 def _repeated_mark(mark: str, count: int) -> str:
@@ -291,7 +313,27 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("day", (DATE,), INT, 2, lambda d: d.day, "{0}.day"),
     Operation("hour", (DATE,), INT, 2, lambda d: d.hour, "{0}.hour"),
     Operation("minute", (DATE,), INT, 2, lambda d: d.minute, "{0}.minute"),
+    Operation("weekday", (DATE,), INT, 3, lambda d: d.weekday(), "{0}.weekday()"),
+    Operation("iso_weekday", (DATE,), INT, 3.5, lambda d: d.isoweekday(), "{0}.isoweekday()"),
+    Operation("week", (DATE,), INT, 3.5, lambda d: d.isocalendar()[1], "{0}.isocalendar()[1]"),
+    Operation("day_of_year", (DATE,), INT, 3, lambda d: d.timetuple().tm_yday, "{0}.timetuple().tm_yday"),
+    Operation("quarter", (DATE,), INT, 4, lambda d: (d.month - 1) // 3 + 1, "({0}.month - 1) // 3 + 1", True),
+    Operation("month_start", (DATE,), DATE, 4, lambda d: d.replace(day=1), "{0}.replace(day=1)"),
+    Operation("year_start", (DATE,), DATE, 5, lambda d: d.replace(month=1, day=1), "{0}.replace(month=1, day=1)"),
+    Operation("month_end", (DATE,), DATE, 5, _month_end, "(({0}.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1))"),
+    Operation("seconds_since_1970", (DATE, EPOCH), INT, 4, lambda d, _: (d - datetime(1970, 1, 1)) // timedelta(seconds=1), "({0} - datetime(1970, 1, 1)) // timedelta(seconds=1)", True),
+    Operation("after_1970", (INT, EPOCH), DATE, 4, lambda n, _: datetime(1970, 1, 1) + timedelta(seconds=n), "(datetime(1970, 1, 1) + timedelta(seconds={0:free}))"),
+    Operation("formatted_in_utc", (DATE, FORMAT), STR, 4, _in_utc, "{0}.astimezone(timezone.utc).strftime({1:free})"),
+    Operation("without_zero", (DATE, FORMAT), STR, 4, lambda d, f: d.strftime(f).lstrip("0"), "{0}.strftime({1:free}).lstrip(\"0\")"),
+    Operation("iso_text", (DATE,), STR, 4, datetime.isoformat, "{0}.isoformat()"),
+    # --- numbers in other forms
     Operation("rounded", (FLOAT,), INT, 3, round, "round({0:free})"),
+    Operation("truncated", (FLOAT,), INT, 3.5, int, "int({0:free})"),
+    Operation("floor", (FLOAT,), INT, 4, math.floor, "math.floor({0:free})"),
+    Operation("ceiling", (FLOAT,), INT, 4, math.ceil, "math.ceil({0:free})"),
+    Operation("in_radix", (INT, RADIX), STR, 2, format, "format({0:free}, {1:free})"),
+    Operation("from_base", (STR, BASE), INT, 2, _based, "int({0:free}, {1:free})"),
+    Operation("digit_list", (STR,), INTS, 3, lambda s: [_exact(c) for c in s], "[int(one) for one in {0}]"),
     # --- truth values
     Operation("contains", (STR, SEP), BOOL, 2.5, operator.contains, "{1} in {0}", True, guard=OCCURS),
     Operation("contains_text", (STR, STR), BOOL, 4, operator.contains, "{1} in {0}", True, guard=OCCURS),

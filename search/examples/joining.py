@@ -11,6 +11,7 @@ from ..budget import Budget
 from .constants import CONSTANT, price_of_character, shared_length
 from .expressions import UNDEFINED, Expression
 from .grammar import STR, Operation
+from .numerals import join_as_format
 
 JOIN_PRICE = 3  # half bits
 PARTS_PER_EXPANSION = 8
@@ -103,6 +104,9 @@ def _constants_at(
 def _as_expression(parts: tuple[Expression, ...], price: int) -> Expression:
     if len(parts) == 1:
         return parts[0]
+    formatted = join_as_format(parts, price)
+    if formatted is not None:
+        return formatted
     values = tuple(
         UNDEFINED if UNDEFINED in row else "".join(row)
         for row in zip(*(part.values for part in parts), strict=False)

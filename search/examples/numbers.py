@@ -1,4 +1,7 @@
-"""Numbers as outputs: linear functions of one number, with constants that are fitted exactly."""
+"""Numbers as outputs: linear functions of one number, with constants that are fitted exactly.
+
+`curves.py` has the fits of several terms, the curves and the rounded ones.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,8 @@ def fit_numbers(
         slope /= Fraction(str(v)) - Fraction(str(u))
         base = Fraction(str(y)) - slope * Fraction(str(u))
         slope, base = slope.limit_denominator(1000), base.limit_denominator(1000)
+        if 10**6 % base.denominator:
+            continue  # no decimal that a person would write
         digits = _digits(slope) + _digits(base)
         if len(distinct) < 3 and digits > 3:
             continue

@@ -12,6 +12,8 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import halves, kind_of, price_of_constant
+from .curves import Goals, agrees, fit_terms, unit_of
+from .dates import fit_dates, intervals_between
 from .decompositions import (
     compose_list,
     compose_list_thoroughly,
@@ -24,12 +26,14 @@ from .decompositions import (
 from .elements import Goal
 from .expressions import Expression, Variable
 from .folding import fold_elements, join_list
-from .grammar import BOOL, FLOAT, INT, INTS, OPERATIONS, STR, STRS, Operation
+from .grammar import BOOL, DATE, FLOAT, INT, INTS, OPERATIONS, STR, STRS, Operation
 from .grouping import compose_by_key, compose_merged
 from .joining import join_parts
 from .numbers import fit_numbers
+from .numerals import write_numbers
 from .reordering import choose_element, sort_elements
 from .sources import find_sources
+from .thresholds import fit_levels
 from .variation import vary
 
 IGNORED = 5  # half bits
@@ -232,20 +236,33 @@ class Search:
         limit = min((one.price for one in self.found.values()), default=10**6) + 2 * self.margin
         goals = self.outputs
         spare = Budget(max(500.0, JOIN_SHARE * self.budget.limit))
+        spare_of_fits = Budget(spare.limit)
+        intervals = intervals_between(list(bank.of_kind(DATE)), len(goals))
+        numbers = sorted([*bank.of_kind(INT), *bank.of_kind(FLOAT), *intervals], key=_price)
         if self.kind == STR:
-            for number, one in enumerate(join_parts(goals, bank.of_kind(STR), limit, spare)):
+            texts = list(bank.of_kind(STR))
+            yield from fit_dates(goals, list(bank.of_kind(DATE)), list(bank.of_kind(INT)), limit)
+            written = list(write_numbers(goals, texts, numbers, limit, spare_of_fits))
+            for number, one in enumerate(join_parts(goals, [*texts, *written], limit, spare)):
                 if number == MAX_FOUND:
                     break
                 yield one
             yield from self._joined_with_case(bank, limit, spare)
         if self.kind in (INT, FLOAT):
-            yield from fit_numbers(goals, [*bank.of_kind(INT), *bank.of_kind(FLOAT)], limit)
+            yield from (one for one in intervals if agrees(one.values, goals))
+            yield from fit_numbers(goals, numbers, limit)
+            yield from fit_terms(goals, numbers, limit, spare_of_fits)
+        if self.kind in (STR, INT, FLOAT):
+            prices = {repr(one.values[0]): one.price for one in self._constant_branches(1)}
+            yield from fit_levels(goals, prices, numbers, limit)
+        if self.kind in (INT, FLOAT):  # numbers must say more than their conditions do
+            limit = min(limit, int(2 * len(goals) * Goals(goals, unit_of(goals)).bits))
         if self.kind in (STR, INT, FLOAT, INTS, STRS) and len(goals) >= MIN_PAIRS:
             joins = self.kind == STR
             yield from choose_by_condition(
                 goals, bank.of_kind(BOOL), self._branches(bank), limit, spare if joins else None
             )
-        self.budget.charge(spare.spent)
+        self.budget.charge(spare.spent + spare_of_fits.spent)
 
     def _joined_with_case(self, bank: Bank, limit: int, budget: Budget) -> Iterator[Expression]:
         """Yield joins in other letters: their parts are joined in small letters."""
@@ -264,16 +281,22 @@ class Search:
     def _branches(self, bank: Bank) -> list[Expression]:
         assert self.kind is not None
         partial = [one for kind, one in bank.partial if kind == self.kind]
+        constants = self._constant_branches(len(bank.inputs))
+        return sorted([*bank.of_kind(self.kind), *partial, *constants], key=_price)
+
+    def _constant_branches(self, inputs: int) -> list[Expression]:
+        """Return the outputs as constants. One that several pairs share is a label, whose text is no evidence."""
         counts = Counter(map(repr, self.outputs))
-        prices = {
-            text: min(price_of_constant(value), LABEL if counts[text] > 1 else 10**6)
-            for text, value in zip(map(repr, self.outputs), self.outputs, strict=True)
-        }
-        constants = [
-            Expression(prices[repr(value)], (value,) * len(bank.inputs), text=repr(value))
-            for value in {repr(one): one for one in self.outputs}.values()
-        ]
-        return sorted([*bank.of_kind(self.kind), *partial, *constants], key=lambda one: one.price)
+        found = []
+        for text, value in {repr(one): one for one in self.outputs}.items():
+            price = price_of_constant(value)
+            price = min(price, LABEL) if counts[text] > 1 else price
+            found.append(Expression(price, (value,) * inputs, text=text))
+        return found
+
+
+def _price(one: Expression) -> int:
+    return one.price
 
 
 def _leaves(operation: Operation, texts: Sequence[str]) -> bool:

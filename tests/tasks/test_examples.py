@@ -11,14 +11,14 @@ import re
 import time
 import warnings
 import zlib
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import load_problems
-from peirce.tasks.custom.example_rules import KINDS
+from peirce.tasks.custom.example_rules import KINDS, RULE_NAMES
 from peirce.tasks.custom.examples import TASK
 from peirce.tasks.io.files import read_csv
 
@@ -208,7 +208,7 @@ def test_everyday_rules_of_all_kinds_are_generated() -> None:
     ]
     assert {one.digest for one in problems}.isdisjoint(one.digest for one in TASK.generate(30, 6))
     for problem in problems:
-        names: dict[str, Any] = {"datetime": datetime}
+        names: dict[str, Any] = dict(RULE_NAMES)
         exec(problem.secret["rule"], names)
         pairs = problem.shown + problem.hidden
         assert [names["f"](pair.input) for pair in pairs] == [pair.output for pair in pairs]
