@@ -30,6 +30,7 @@ TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = (
 BESIDE = 2  # for other parts of the input to be used with each element
 SAME_NAMES = 8  # to go through the fields of records that all have the same
 MAX_BESIDE = 3
+MAX_REPEATED = 60  # elements of a list that each element has beside it
 
 
 class Source(NamedTuple):
@@ -160,6 +161,7 @@ def _with_other_parts(
     for one in sources:
         outer = [part for part in parts if not part.text.startswith(one.text)][:MAX_BESIDE]
         scalars = {type(each) for row in one.values for each in row} <= {str, int, float}
+        scalars = scalars and max(map(len, one.values)) <= MAX_REPEATED
         if len(one.names) > 1 or (not outer and not scalars):
             continue
         others = outer or [Part(one.text, one.values, 0)]
@@ -220,6 +222,8 @@ def _ways(part: Part, within: str, into_lists: bool) -> Iterator[Source]:
         yield Source(
             chunks, f"[{element} for {clause}]", clause, (element,), price + CHUNKED + size
         )
+    if max(map(len, lists)) > MAX_REPEATED:
+        return
     prefixes = tuple([row[: n + 1] for n in range(len(row))] for row in lists)
     element = f"{text}[:{k} + 1]"
     clause = f"{k} in range(len({text}))"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 import tracemalloc
 from collections import Counter
 from datetime import datetime
@@ -173,6 +174,14 @@ def test_a_search_for_an_element_that_is_not_there_has_no_result() -> None:
     exec("def f(x):\n    return next(row['name'] for row in x if row['ok'])", names)
     found = search([(given, names["f"](given)) for given in inputs])
     assert not found[0].predict([[], [{"name": "a", "ok": False}]])[1].any()
+
+
+def test_long_lists_are_sorted_soon() -> None:
+    inputs = [[{"n": k * j % 997, "name": f"w{k}"} for k in range(1_500)] for j in (7, 31, 57)]
+    begun = time.process_time()
+    first = search([(given, sorted(given, key=lambda row: row["n"])) for given in inputs])[0]
+    assert first.text.endswith("return sorted(x, key=lambda row: row['n'])")
+    assert time.process_time() - begun < 20
 
 
 def test_a_bound_is_the_roundest_that_the_pairs_allow() -> None:
