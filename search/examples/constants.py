@@ -33,6 +33,7 @@ from .grammar import (
 ARGUMENTS = 2.0  # bits: to take a list of equal length in all inputs, likely arguments, as one
 CONSTANT, MARK, DIGIT, LETTER = 4, 4, 7, 9  # half bits: of a constant, and of its characters
 MAX_PLACES = 200  # of a list of equal length in all inputs that are parts of it
+MAX_LOOKED_UP = 6  # parts, of which one may name a field of another
 MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
@@ -141,7 +142,7 @@ def look_up(columns: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str,
     Args:
         columns: the sources and the values of parts of the inputs.
     """
-    for a, records in columns:
+    for a, records in columns if len(columns) <= MAX_LOOKED_UP else ():
         if not all(type(one) is dict for one in records):
             continue
         for b, names in columns:

@@ -23,6 +23,8 @@ Solve = Callable[[Sequence[Any], Sequence[Any], float, Variable], list[Expressio
 MAX_ELEMENTS = 60  # different ones, on which expressions are enumerated
 ELEMENT_SHARE = 0.05  # of the budget, to enumerate expressions over the elements of one list
 LEAST = 1_500.0  # expansions for the same
+MAX_AT_FULL_WORK = 200  # different elements
+LEAST_KEPT = 60  # keys, tests and values that are tried on the longest lists
 MAX_TESTS = 1_500
 MAX_KEYS = 1_500
 MAX_VALUES = 300
@@ -53,6 +55,8 @@ class Elements:
                     self.elements.append(one)
             self.rows.append([places[repr(one)] for one in given])
         self.shown = len(self.elements)
+        # Long lists take more work for each expression, so that there are fewer of them.
+        self.scale = min(1.0, MAX_AT_FULL_WORK / max(1, self.shown))
         self.bank: Bank | None = None
         self._direct: list[Expression] = []
         self._tests: list[Expression] | None = None
@@ -84,19 +88,23 @@ class Elements:
 
     def _enumerate(self) -> Bank:
         inputs = [*self.elements, *vary(self.elements)]
-        spare = Budget(min(self.budget.left, max(LEAST, ELEMENT_SHARE * self.budget.limit)))
+        share = max(LEAST, ELEMENT_SHARE * self.budget.limit)
+        spare = Budget(self.scale * min(self.budget.left, share))
         bank = Bank(inputs, [False] * self.shown, spare, self.source.variable)
         self._direct = list(bank.direct(BOOL))  # comparisons with dear constants
-        self.budget.charge(spare.spent)
+        self.budget.charge(spare.spent / self.scale)
         bank.budget = spare = Budget(spare.limit)
         while bank.grow():
             pass
-        self.budget.charge(spare.spent)
+        self.budget.charge(spare.spent / self.scale)
         return bank
+
+    def _fewer(self, count: int) -> int:
+        return max(LEAST_KEPT, round(self.scale * count))
 
     def keys(self) -> list[Expression]:
         """Return expressions by which elements may be ordered."""
-        return self.of_kinds(INT, FLOAT, STR, DATE)[:MAX_KEYS]
+        return self.of_kinds(INT, FLOAT, STR, DATE)[: self._fewer(MAX_KEYS)]
 
     def tests(self) -> list[Expression]:
         """Return truth values of elements, cheapest first; not those that are equal for all of them."""
@@ -111,7 +119,9 @@ class Elements:
                     one = replace(one, price=one.price - LIKELIER)
                 if len(set(key)) > 1 and (key not in found or one.price < found[key].price):
                     found[key] = one
-            self._tests = sorted(found.values(), key=lambda one: one.price)[:MAX_TESTS]
+            self._tests = sorted(found.values(), key=lambda one: one.price)[
+                : self._fewer(MAX_TESTS)
+            ]
         return self._tests
 
     def _bounds(self) -> Iterator[Expression]:
@@ -140,7 +150,7 @@ class Elements:
                 yield Expression(part.price, part.values, text=part.text)
         kind = kind_of(outputs)
         if kind is not None:
-            for one in self.of_kinds(kind)[:MAX_VALUES]:
+            for one in self.of_kinds(kind)[: self._fewer(MAX_VALUES)]:
                 if one.source() not in known:
                     yield one
 

@@ -27,15 +27,16 @@ def compose_by_key(goal: Goal) -> Iterator[Expression]:
         rows = list(zip(elements.rows, goal.outputs, strict=False))
         if not any(out for _, out in rows):
             return
-        found = 0
-        distinct = all(len(row) == len(out) for row, out in rows)
-        ways = (_mapped,) if distinct else (_grouped, _mapped, _mapped_with_test)
-        for way in (_kept_fields, *ways):
-            for one in way(goal, elements, rows):
-                yield one
-                found += 1
-            if found and way is not _kept_fields:
-                return
+        kept = list(_kept_fields(goal, elements, rows))
+        named = list(_mapped(goal, elements, rows))
+        if any(len(row) > len(out) for row, out in rows):
+            named += _grouped(goal, elements, rows)
+            if not named:
+                named += _mapped_with_test(goal, elements, rows)
+        yield from kept
+        yield from named
+        if named:
+            return
 
 
 def _keys(

@@ -12,7 +12,6 @@ from .expressions import UNDEFINED, Variable
 
 MAX_ARGUMENTS = 6  # a longer list is data
 MAX_SOURCES = 40
-LONGEST_LIST = 1_000  # elements; of longer ones no expressions are evaluated for each element
 CHUNKS = (2, 3, 4)
 WHOLE, PLACE = 2, 1  # half bits: of the input, and of a place or field in it
 LOOKED_UP = 4  # half bits: of what a record has under a name that another part gives
@@ -31,6 +30,7 @@ TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = (
 BESIDE = 2  # for other parts of the input to be used with each element
 SAME_NAMES = 8  # to go through the fields of records that all have the same
 MAX_BESIDE = 3
+MAX_REPEATED = 60  # elements of a list that each element has beside it
 
 
 class Source(NamedTuple):
@@ -127,8 +127,7 @@ def find_sources(inputs: Sequence[Any], variable: Variable, outputs: Sequence[An
     for part in find_parts(inputs, variable):
         types = {type(value) for value in part.values}
         if types == {list}:
-            longest = max(map(len, part.values))
-            if longest <= LONGEST_LIST and _is_data(part.values, into_lists):
+            if _is_data(part.values, into_lists):
                 lists.append(part)
                 found += _ways(part, within, into_lists)
         elif types == {dict}:
@@ -162,6 +161,7 @@ def _with_other_parts(
     for one in sources:
         outer = [part for part in parts if not part.text.startswith(one.text)][:MAX_BESIDE]
         scalars = {type(each) for row in one.values for each in row} <= {str, int, float}
+        scalars = scalars and max(map(len, one.values)) <= MAX_REPEATED
         if len(one.names) > 1 or (not outer and not scalars):
             continue
         others = outer or [Part(one.text, one.values, 0)]
@@ -222,6 +222,8 @@ def _ways(part: Part, within: str, into_lists: bool) -> Iterator[Source]:
         yield Source(
             chunks, f"[{element} for {clause}]", clause, (element,), price + CHUNKED + size
         )
+    if max(map(len, lists)) > MAX_REPEATED:
+        return
     prefixes = tuple([row[: n + 1] for n in range(len(row))] for row in lists)
     element = f"{text}[:{k} + 1]"
     clause = f"{k} in range(len({text}))"
