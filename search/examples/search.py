@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +28,21 @@ MAX_DEPTH = 3
 MAX_FOUND = 60
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 4  # half bits beyond the best price up to which others are looked for
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Pause Python's collector of cycles, which would go through all expressions again and again.
+
+    Expressions have no cycles, so that nothing stays in memory for it.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class Search:
@@ -51,6 +68,7 @@ class Search:
         constants = list(self._constant()) if len(self.outputs) >= CERTAIN else []
         self.constant = constants[0] if constants else None
 
+    @without_collector()
     def run(self) -> list[Expression]:
         """Return the programs that were found, cheapest first."""
         for one in self._constant():
