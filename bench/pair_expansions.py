@@ -31,6 +31,7 @@ from peirce.search.budget import Budget
 from peirce.search.examples.bank import MAX_PRICE, Bank
 from peirce.search.examples.expressions import UNDEFINED, Expression
 from peirce.search.examples.grammar import RAISED
+from peirce.search.examples.search import without_collector
 from peirce.search.examples.variation import vary
 from strings import read_problems
 from table import Row, add_json_option, format_table, write_rows
@@ -80,8 +81,9 @@ def enumerate_plainly(
     budget = Budget(math.inf)
     bank = kind([a for a, _ in pairs], [b for _, b in pairs], budget)
     begin = time.process_time()
-    while budget.spent < expansions and bank.grow():
-        pass
+    with without_collector():
+        while budget.spent < expansions and bank.grow():
+            pass
     return budget.spent, time.process_time() - begin, bank.price
 
 
@@ -91,8 +93,9 @@ def enumerate_behaviours(pairs: Sequence[tuple[Any, Any]], price: int) -> tuple[
     inputs = [a for a, _ in pairs]
     bank = Bank([*inputs, *vary(inputs)], [b for _, b in pairs], budget)
     begin = time.process_time()
-    while bank.price < min(price, MAX_PRICE) and bank.grow():
-        pass
+    with without_collector():
+        while bank.price < min(price, MAX_PRICE) and bank.grow():
+            pass
     return budget.spent, time.process_time() - begin
 
 

@@ -19,6 +19,7 @@ from .grammar import STR, Operation
 from .numbers import fit_numbers
 
 MAX_NUMERALS = 4  # in an output
+PLAIN_COPY = 16  # half bits of an expression for a text beside which no number is looked for
 MAX_EXPRESSIONS = 2  # for the numbers of one place
 EXACT, WRITTEN = 5, 6  # half bits: to write a number as it is, and in a form
 _SPLITS = (
@@ -111,14 +112,14 @@ def write_numbers(
 
     Args:
         goals: the shown outputs.
-        texts: expressions whose values are texts; what one of them has is not looked for.
+        texts: expressions whose values are texts; what a cheap one has is not looked for.
         numbers: integers and floats, cheapest first.
         limit: the largest price, in half bits.
         budget: what the fits may spend.
     """
     if len(goals) < 2:
         return
-    copied = {one.values[: len(goals)] for one in texts}
+    copied = {one.values[: len(goals)] for one in texts if one.price <= PLAIN_COPY}
     tried = set()
     for split in _SPLITS:
         rows = [re.findall(split, goal) for goal in goals]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -65,6 +67,21 @@ PART_MARGIN = 4  # the same where the search is a part of another
 CASES = [one for one in OPERATIONS if one.name in ("upper", "lower", "capitalize", "title")]
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Pause Python's collector of cycles, which would go through all expressions again and again.
+
+    Expressions have no cycles, so that nothing stays in memory for it.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 class Search:
     """A search on one problem.
 
@@ -95,6 +112,7 @@ class Search:
         self.constant = constants[0] if constants else None
         self.bank: Bank | None = None
 
+    @without_collector()
     def run(self) -> list[Expression]:
         """Return the programs that were found, cheapest first."""
         for one in self._constant():

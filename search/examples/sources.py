@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .constants import look_up
 from .expressions import UNDEFINED, Variable
+from .grammar import LONGEST
 
 MAX_ARGUMENTS = 6  # a longer list is data
 MAX_SOURCES = 40
@@ -116,7 +117,7 @@ def are_arguments(inputs: Sequence[Any]) -> bool:
 
 
 def find_sources(inputs: Sequence[Any], variable: Variable, outputs: Sequence[Any]) -> list[Source]:
-    """Return the lists in the inputs, cheapest first.
+    """Return the lists in the inputs, cheapest first; none with more than `LONGEST` elements.
 
     Texts are split into lists only for outputs that are lists or records.
     """
@@ -127,7 +128,8 @@ def find_sources(inputs: Sequence[Any], variable: Variable, outputs: Sequence[An
     for part in find_parts(inputs, variable):
         types = {type(value) for value in part.values}
         if types == {list}:
-            if _is_data(part.values, into_lists):
+            longest = max(map(len, part.values))
+            if longest <= LONGEST and _is_data(part.values, into_lists):
                 lists.append(part)
                 found += _ways(part, within, into_lists)
         elif types == {dict}:
