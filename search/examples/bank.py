@@ -192,19 +192,19 @@ class Bank:
     def _evaluate_each(
         self, operation: Operation, arguments: tuple[Expression, ...]
     ) -> tuple[Any, ...] | None:
-        """Return the values where there are any, or None if they are of no use."""
+        """Return the values, or None if they are of no use: undefined on a shown input.
+
+        What is right on another one may yet be a branch of a conditional.
+        """
         values: list[Any] = []
+        may_branch = operation.gives == self.branches
         for row in zip(*map(VALUES, arguments), strict=True):
             try:
                 value = UNDEFINED if UNDEFINED in row else operation.function(*row)
             except RAISED:
                 value = UNDEFINED
             values.append(value)
-            if (
-                value is UNDEFINED
-                and len(values) <= self.shown
-                and operation.gives != self.branches
-            ):
+            if value is UNDEFINED and len(values) <= self.shown and not may_branch:
                 return None
             if len(values) == self.shown and UNDEFINED in values and not self._is_partial(values):
                 return None

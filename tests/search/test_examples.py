@@ -26,7 +26,7 @@ from peirce.search.engines import SearchService, find_engine
 from peirce.search.examples import bank, engine
 from peirce.search.examples.constants import parts_of
 from peirce.search.examples.expressions import Expression
-from peirce.search.examples.grammar import OPERATIONS, RAISED, STR, Operation
+from peirce.search.examples.grammar import OPERATIONS, PIECES, RAISED, STR, Operation
 from peirce.search.examples.search import Search
 
 from .example_pairs import Pair, search
@@ -155,6 +155,38 @@ def test_the_source_of_each_operation_computes_what_its_function_does() -> None:
             here[one.operation.name] += 1
         checked += here
     assert {row.name for row in OPERATIONS} <= set(checked)
+
+
+@pytest.mark.parametrize("sample", range(0, len(SAMPLES), 3))
+def test_what_is_skipped_without_evaluation_is_known(
+    sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same values have the same prices if all arguments are evaluated.
+
+    Pieces of undivided texts are left out: the only piece is the text.
+    """
+
+    def enumerate_prices() -> tuple[dict[tuple[str, str], int], float]:
+        inputs, price, *others = SAMPLES[sample]
+        budget = Budget(200_000)
+        outputs = others[0] if others else ["x"] * len(inputs)
+        some = bank.Bank(inputs, outputs, budget)
+        while some.price < 2 * (price - 2) and some.grow():
+            pass
+        assert budget.left
+        return {
+            (kind, repr(one.values)): one.price
+            for kind in some.levels.keys() - {PIECES}
+            for one in some.of_kind(kind)
+            if bank.UNDEFINED not in one.values
+        }, budget.spent
+
+    found, spent = enumerate_prices()
+    rows = tuple(row._replace(guard=None, commutative=False) for row in OPERATIONS)
+    monkeypatch.setattr(bank, "OPERATIONS", rows)
+    wanted, all_spent = enumerate_prices()
+    assert found == wanted
+    assert spent < all_spent
 
 
 def test_a_new_operation_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
