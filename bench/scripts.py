@@ -46,6 +46,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
     "plain_enumeration.py": (),
     "strings.py": ("--seconds", "1"),
+    "learn_prices.py": ("--seeds", "1", "--held-out", "1", "--expansions", "2000"),
     "pair_expansions.py": ("--problems", "10", "--expansions", "30000"),
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
     "abd_tradeoff.py": ("--sample", "6", "--expansions", "5000", "--workers", "2"),

@@ -17,12 +17,12 @@ from .grammar import (
     INTS,
     LARGEST,
     LONGEST,
-    OPERATIONS,
     RAISED,
     STR,
     STRS,
     Operation,
 )
+from .prices import OPERATIONS, adjust_price, class_of_constant
 
 MAX_PRICE = 44  # half bits
 KEPT_PER_EXPANSION = 1_000  # characters of texts or elements of lists, which take memory
@@ -57,7 +57,8 @@ class Bank:
             self._waiting.setdefault(part.price, []).append((kind, part))
         for kind, text, price in constants_of(inputs[: self.shown], outputs):
             values = (ast.literal_eval(text),) * len(inputs)
-            one = Expression(halves(price), values, text=text)
+            adjusted = adjust_price(class_of_constant(kind, text), halves(price))
+            one = Expression(adjusted, values, text=text)
             self._waiting.setdefault(one.price, []).append((kind, one))
 
     def of_kind(self, kind: str) -> Iterator[Expression]:

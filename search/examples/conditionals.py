@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from . import prices
 from .expressions import Expression
 from .grammar import BOOL, STR, Operation
+from .prices import adjust_price
 
 CHOICE = Operation(
     "choice", (BOOL, STR, STR), STR, 5, lambda c, a, b: a if c else b, "{1} if {0} else {2}", True
 )
-CHOICE_PRICE = 10  # half bits
+CHOICE_PRICE = adjust_price(prices.CHOICE, 10)  # half bits
 MAX_CONDITIONS = 400
 SERVED = 2  # pairs of each branch; one for a single pair would memorise it
 

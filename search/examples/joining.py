@@ -8,21 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from ..budget import Budget
+from . import prices
 from .expressions import UNDEFINED, Expression
 from .grammar import STR, Operation
+from .prices import adjust_price, class_of_character
 
 JOIN = Operation("join", (STR, STR), STR, 1.5, lambda a, b: a + b, "{0:free} + {1:free}", True)
-JOIN_PRICE = 3  # half bits
+JOIN_PRICE = adjust_price(prices.JOIN, 3)  # half bits
 PARTS_PER_EXPANSION = 8
 MAX_VISITS = 6  # of a place in the outputs
 LONGEST_START = 100  # characters of a constant that ends within a text that all outputs share
 CHARACTERS_PER_EXPANSION = 64  # of constants, which take memory
-CONSTANT, MARK, DIGIT, LETTER = (
-    4,
-    4,
-    7,
-    9,
-)  # half bits: of a constant, and of each of its characters
+CONSTANT = adjust_price(prices.CONSTANT, 4)  # half bits, besides its characters
+CHARACTERS = {
+    name: adjust_price(name, price)
+    for name, price in {prices.MARK: 4, prices.DIGIT: 7, prices.LETTER: 9}.items()
+}
 
 
 def price_of_constant(value: object) -> int:
@@ -33,7 +34,7 @@ def price_of_constant(value: object) -> int:
 
 
 def _price_of(character: str) -> int:
-    return LETTER if character.isalpha() else DIGIT if character.isdigit() else MARK
+    return CHARACTERS[class_of_character(character)]
 
 
 def join_parts(

@@ -25,7 +25,7 @@ CERTAIN = 3  # pairs with equal outputs from which on the constant is the likeli
 MAX_DEPTH = 3
 MAX_FOUND = 60
 JOIN_SHARE = 0.15  # of the budget, for one round of joins
-MARGIN = 4  # half bits beyond the best price up to which others are looked for
+MARGIN = 4
 
 
 class Search:
@@ -36,12 +36,21 @@ class Search:
         expansions: the budget.
         variable: the name of the input.
         depth: how many searches this one is a part of.
+        margin: half bits beyond the best price up to which others are looked for.
+        further: other inputs on which programs are told apart.
     """
 
     def __init__(
-        self, shown: Sequence[Sequence[Any]], expansions: float, variable: str = "x", depth: int = 0
+        self,
+        shown: Sequence[Sequence[Any]],
+        expansions: float,
+        variable: str = "x",
+        depth: int = 0,
+        margin: int = MARGIN,
+        further: Sequence[Any] = (),
     ) -> None:
-        self.variable, self.depth = variable, depth
+        self.variable, self.depth, self.margin = variable, depth, margin
+        self.further = further
         self.inputs = [pair[0] for pair in shown]
         self.outputs = [pair[1] for pair in shown]
         self.kind = kind_of(self.outputs)
@@ -60,7 +69,8 @@ class Search:
                 self._add(one)
         if self.kind is None:
             return self._ranked()
-        bank = Bank([*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable)
+        told_apart = [*self.inputs, *vary(self.inputs), *self.further]
+        bank = Bank(told_apart, self.outputs, self.budget, self.variable)
         for one in bank.direct(self.kind):
             if one.values[: len(self.outputs)] == tuple(self.outputs):
                 self._add(one)
@@ -108,7 +118,10 @@ class Search:
 
     def _is_settled(self, price: int) -> bool:
         """Whether no program can be found that costs less than the best one plus a margin."""
-        return bool(self.found) and min(one.price for one in self.found.values()) + MARGIN <= price
+        return (
+            bool(self.found)
+            and min(one.price for one in self.found.values()) + self.margin <= price
+        )
 
     def _add(self, one: Expression) -> None:
         """Keep a program. An argument that it ignores makes it dearer.
@@ -138,7 +151,7 @@ class Search:
                 yield one
 
     def _combined(self, bank: Bank) -> Iterator[Expression]:
-        limit = min((one.price for one in self.found.values()), default=10**6) + 2 * MARGIN
+        limit = min((one.price for one in self.found.values()), default=10**6) + 2 * self.margin
         goals = self.outputs
         spare = Budget(max(500.0, JOIN_SHARE * self.budget.limit))
         if self.kind == STR:
