@@ -16,6 +16,7 @@ from peirce.search.examples import bank, grammar, prices
 from peirce.search.examples.search import Search
 
 ROOT = Path(__file__).resolve().parents[2]
+FREE = np.full(4, -3.0)  # no price is near its least
 NAMES = [("Ada Lovelace", "A. Lovelace"), ("Alan Turing", "A. Turing"), ("Grace Hopper", "G. Hopper")]  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def test_the_script_ranks_right_programs_above_wrong_ones() -> None:
 
     problems = [_problem(f"kind {n}", "chance", "rule") for n in range(6)]
     names = ["chance", "rule", "shared"]
-    changes = learn(Table(problems, names), 1.0)
+    changes = learn(Table(problems, names), 1.0, FREE[:3])
     assert changes[0] > 0 > changes[1]
     assert count_first(problems, {}).total() == 0
     assert count_first(problems, as_half_bits(names, changes)).total() == 6
@@ -112,7 +113,7 @@ def test_no_small_change_is_better_than_what_was_learnt() -> None:
     names = ["chance", "rule", "other", "shared"]
     problems = [_problem("a", "chance", "rule"), _problem("b", "rule", "other")]
     table = Table(problems, names)
-    changes = learn(table, 2.0)
+    changes = learn(table, 2.0, FREE)
 
     def gain(at):
         return table.log_probabilities(at).sum() - at @ at
@@ -124,15 +125,31 @@ def test_no_small_change_is_better_than_what_was_learnt() -> None:
             assert gain(other) < gain(changes)
 
 
+def test_what_a_single_kind_teaches_changes_no_price() -> None:
+    from learn_prices import learn_what_kinds_share
+
+    names = ["chance", "only here", "rule", "shared"]
+    problems = [_problem(f"kind {n}", "chance", "rule") for n in range(5)]
+    changes = learn_what_kinds_share([*problems, _problem("odd", "only here", "rule")], names, 1.0)
+    assert changes[0] > 0 > changes[2]
+    assert changes[1] == 0
+
+
+def test_no_operation_gets_less_than_the_least_price() -> None:
+    from learn_prices import lowest_changes
+
+    assert lowest_changes(["index 0", "words", "replace_text"]).tolist() == [0.0, -1.0, -3.0]
+
+
 def test_a_strong_penalty_keeps_the_prices_by_hand() -> None:
     from learn_prices import Table, as_half_bits, learn
 
     table = Table([_problem("a", "chance", "rule")], ["chance", "rule", "shared"])
-    assert as_half_bits(["chance", "rule", "shared"], learn(table, 1_000.0)) == {}
+    assert as_half_bits(["chance", "rule", "shared"], learn(table, 1_000.0, FREE[:3])) == {}
 
 
 def test_generated_problems_teach_the_same_prices_each_time() -> None:
-    from learn_prices import PAIRS, Table, collect, learn
+    from learn_prices import PAIRS, Table, collect, learn, lowest_changes
 
     kinds = ("counts", "names", "tests of texts")
     first, second = (collect(kinds, range(1), 1_500) for _ in range(2))
@@ -140,6 +157,8 @@ def test_generated_problems_teach_the_same_prices_each_time() -> None:
     assert any(one.right.any() and not one.right.all() for one in first)
     names = sorted({name for one in first for counted in one.counts for name in counted})
     table = Table(first, names)
-    changes = learn(table, 3.0)
-    assert changes.tolist() == learn(Table(second, names), 3.0).tolist()
+    lowest = lowest_changes(names)
+    changes = learn(table, 3.0, lowest)
+    assert (changes >= lowest).all()
+    assert changes.tolist() == learn(Table(second, names), 3.0, lowest).tolist()
     assert table.log_probabilities(changes).mean() > table.log_probabilities(0 * changes).mean()
