@@ -47,6 +47,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "plain_enumeration.py": (),
     "strings.py": ("--seconds", "1"),
     "search_memory.py": ("--presets", "standard"),
+    "learn_prices.py": ("--seeds", "1", "--held-out", "1", "--expansions", "2000"),
     "pair_expansions.py": ("--problems", "10", "--expansions", "30000"),
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
     "abd_tradeoff.py": ("--sample", "6", "--expansions", "5000", "--workers", "2"),

@@ -22,7 +22,6 @@ from .grammar import (
     INTS,
     LARGEST,
     LONGEST,
-    OPERATIONS,
     PATTERN,
     PIECES,
     RAISED,
@@ -33,6 +32,7 @@ from .grammar import (
     Operation,
     Undefined,
 )
+from .prices import OPERATIONS, adjust_price, class_of_constant
 
 MAX_PRICE = 44  # half bits
 KEPT_PER_EXPANSION = 1_000  # characters of texts, which take memory
@@ -84,7 +84,8 @@ class Bank:
         for kind, text, price in constants_of(inputs[: self.shown], outputs):
             value = ast.literal_eval(text)
             values = (re.compile(value) if kind == PATTERN else value,) * len(inputs)
-            one = Expression(halves(price), values, text=text)
+            adjusted = adjust_price(class_of_constant(kind, text), halves(price))
+            one = Expression(adjusted, values, text=text)
             self._waiting.setdefault(one.price, []).append((kind, one))
 
     def of_kind(self, kind: str) -> Iterator[Expression]:

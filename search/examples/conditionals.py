@@ -11,11 +11,11 @@ from ..budget import Budget
 from .expressions import UNDEFINED, Expression
 from .grammar import BOOL, STR, Operation
 from .joining import join_parts
+from .prices import CHOICE_PRICE
 
 CHOICE = Operation(
     "choice", (BOOL, STR, STR), STR, 5, lambda c, a, b: a if c else b, "{1} if {0} else {2}", True
 )
-CHOICE_PRICE = 10  # half bits
 MAX_CONDITIONS = 400
 LONGEST_BRANCH = 48  # half bits of a branch that is joined; a longer one memorises its outputs
 SERVED = 2  # pairs of each branch; one for a single pair would memorise it

@@ -29,9 +29,9 @@ from .grammar import (
     STRS,
     Operation,
 )
+from .prices import price_of_constant
 
 ARGUMENTS = 2.0  # bits: to take a list of equal length in all inputs, likely arguments, as one
-CONSTANT, MARK, DIGIT, LETTER = 4, 4, 7, 9  # half bits: of a constant, and of its characters
 MAX_PLACES = 200  # of a list of equal length in all inputs that are parts of it
 MAX_LOOKED_UP = 6  # parts, of which one may name a field of another
 MAX_NUMBERS = 60
@@ -51,18 +51,6 @@ _PATTERNS = (
 )  # fmt: skip
 _INDICES = ((0, 0.5), (-1, 0.5), (1, 1.5), (-2, 2.0), (2, 2.5), (3, 3.5), (-3, 3.5), (4, 4.0))
 _ENDS = ((1, 1.0), (-1, 1.0), (2, 1.5), (-2, 1.5), (3, 2.0), (-3, 2.0), (4, 2.5), (-4, 2.5))
-
-
-def price_of_constant(value: object) -> int:
-    """Return the price of a constant, in half bits."""
-    if value is None or type(value) is bool:
-        return CONSTANT
-    return CONSTANT + sum(map(price_of_character, str(value)))
-
-
-def price_of_character(character: str) -> int:
-    """Return the price of a character of a constant, in half bits."""
-    return LETTER if character.isalpha() else DIGIT if character.isdigit() else MARK
 
 
 def kind_of(values: Sequence[Any]) -> str | None:

@@ -13,7 +13,8 @@ from ..budget import Budget
 from .bank import Bank, frozen
 from .constants import halves, kind_of
 from .expressions import Expression, Variable
-from .grammar import BOOL, DATE, FLOAT, INT, OPERATIONS, STR
+from .grammar import BOOL, DATE, FLOAT, INT, STR
+from .prices import OPERATIONS
 from .sources import Source, find_parts
 from .variation import vary
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .constants import price_of_constant
 from .elements import Elements, Goal
 from .expressions import Expression, compose, escape_braces
 from .grammar import FLOAT, INT
+from .prices import price_of_constant
 
 FOLDED, TESTED, JOINED, PRODUCT = 5, 5, 4, 8  # half bits
 MAX_FACTORS = 8

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from ..budget import Budget
-from .constants import CONSTANT, price_of_character, shared_length
+from .constants import shared_length
 from .expressions import UNDEFINED, Expression
 from .grammar import STR, Operation
 from .numerals import join_as_format
+from .prices import CONSTANT_PRICE, JOIN_PRICE, price_of_character
 
-JOIN_PRICE = 3  # half bits
 PARTS_PER_EXPANSION = 8
 MAX_VISITS = 6  # of a place in the outputs
 MAX_PARTS = 30
@@ -93,7 +93,7 @@ def _constants_at(
     if joined and joined[-1].operation is None and joined[-1].text.startswith(("'", '"')):
         return  # two constants are one
     whole = goals[0][places[0] : places[0] + shared]
-    price = CONSTANT
+    price = CONSTANT_PRICE
     for length, character in enumerate(whole, 1):
         price += price_of_character(character)
         if length <= LONGEST_START or length == shared:

@@ -13,7 +13,7 @@ from typing import Any
 from ..budget import Budget
 from .bank import Bank
 from .conditionals import MIN_PAIRS, choose_by_condition
-from .constants import halves, kind_of, price_of_constant
+from .constants import halves, kind_of
 from .curves import Goals, agrees, fit_terms, unit_of
 from .dates import fit_dates, intervals_between
 from .decompositions import (
@@ -28,11 +28,12 @@ from .decompositions import (
 from .elements import Goal
 from .expressions import Expression, Variable
 from .folding import fold_elements, join_list
-from .grammar import BOOL, DATE, FLOAT, INT, INTS, OPERATIONS, STR, STRS, Operation
+from .grammar import BOOL, DATE, FLOAT, INT, INTS, STR, STRS, Operation
 from .grouping import compose_by_key, compose_merged
 from .joining import join_parts
 from .numbers import fit_numbers
 from .numerals import write_numbers
+from .prices import OPERATIONS, price_of_constant
 from .reordering import choose_element, sort_elements
 from .sources import find_sources
 from .thresholds import fit_levels
@@ -90,6 +91,8 @@ class Search:
         expansions: the budget.
         variable: the name of the input.
         depth: how many searches this one is a part of.
+        margin: half bits beyond the best price up to which others are looked for.
+        further: other inputs on which programs are told apart.
     """
 
     def __init__(
@@ -98,9 +101,10 @@ class Search:
         expansions: float,
         variable: Variable = "x",
         depth: int = 0,
+        margin: int = MARGIN,
+        further: Sequence[Any] = (),
     ) -> None:
-        self.variable, self.depth = variable, depth
-        self.margin = PART_MARGIN if depth else MARGIN
+        self.variable, self.depth, self.margin = variable, depth, margin
         self.inputs = [pair[0] for pair in shown]
         self.outputs = [pair[1] for pair in shown]
         self.kind = kind_of(self.outputs)
@@ -110,6 +114,7 @@ class Search:
         self.arguments = _arguments(self.inputs, variable)
         constants = list(self._constant()) if len(self.outputs) >= CERTAIN else []
         self.constant = constants[0] if constants else None
+        self.told_apart = [*self.inputs, *vary(self.inputs), *further]
         self.bank: Bank | None = None
 
     @without_collector()
@@ -120,9 +125,7 @@ class Search:
         if self.kind is None:
             self._add_composed()
             return self._ranked()
-        self.bank = bank = Bank(
-            [*self.inputs, *vary(self.inputs)], self.outputs, self.budget, self.variable
-        )
+        self.bank = bank = Bank(self.told_apart, self.outputs, self.budget, self.variable)
         for one in bank.direct(self.kind):
             if one.values[: len(self.outputs)] == tuple(self.outputs):
                 self._add(one)
@@ -201,7 +204,7 @@ class Search:
             return []
         pairs = list(zip(inputs, outputs, strict=True))
         limit = min(max(LEAST, share * self.budget.limit), 0.6 * self.budget.left)
-        part = Search(pairs, limit, variable, self.depth + 1)
+        part = Search(pairs, limit, variable, self.depth + 1, PART_MARGIN)
         found = part.run()
         self.budget.charge(part.budget.spent)
         return found

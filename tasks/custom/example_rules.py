@@ -92,8 +92,14 @@ RULE_NAMES = {  # that the source of a rule may use
 Draw = Callable[[random.Random], Any]
 
 
-def plant(kind: str, rng: random.Random) -> Planted:
-    """Draw a rule of a kind, and inputs of which not all have the same output."""
+def plant(kind: str, rng: random.Random, further: int = 0) -> Planted:
+    """Draw a rule of a kind, and inputs of which not all have the same output.
+
+    Args:
+        kind: a key of `KINDS`.
+        rng: the source of randomness.
+        further: how many inputs are drawn besides those of a problem; some may be equal.
+    """
     while True:
         rule, draw = KINDS[kind](rng)
         inputs: dict[str, Json] = {}
@@ -107,7 +113,7 @@ def plant(kind: str, rng: random.Random) -> Planted:
         enough = len(some) == SHOWN + HIDDEN and {"None"} & set(outputs) <= set(outputs[:SHOWN])
         # Both parts show what the rule does.
         if enough and len(set(outputs[:SHOWN])) > 1 and len(set(outputs[SHOWN:])) > 1:
-            return Planted(rule, some)
+            return Planted(rule, [*some, *(draw(rng) for _ in range(further))])
 
 
 def apply_rule(rule: str, value: Json) -> Json:
