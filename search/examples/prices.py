@@ -18,7 +18,7 @@ from .grammar import OPERATIONS as BY_HAND
 LEARNT: dict[str, float] = {}
 JOIN, CHOICE, CONSTANT = "join", "choice", "constant"
 LETTER, DIGIT, MARK = "letter", "digit", "mark"  # characters of constants
-LEAST = 1  # half bits: the price of anything
+LEAST = 1  # half bits: the price of anything whose price is learnt
 _CONSTANTS = (SEP, INDEX, END, PATTERN, NUMBER, FORMAT)
 _OPERATIONS = {JOIN, CHOICE, *(one.name for one in BY_HAND)}
 _NEAR = 5  # an end from which on all ends are one class
@@ -26,7 +26,7 @@ _NEAR = 5  # an end from which on all ends are one class
 
 def adjust_price(name: str, by_hand: int) -> int:
     """Return the price of an operation or a class of constants, in half bits."""
-    return max(LEAST, by_hand + round(2 * LEARNT.get(name, 0.0)))
+    return max(min(LEAST, by_hand), by_hand + round(2 * LEARNT.get(name, 0.0)))
 
 
 def class_of_constant(kind: str, text: str) -> str:
@@ -62,7 +62,9 @@ def count_prices(program: Expression) -> Counter[str]:
         kind, one = waiting.pop()
         if one.operation is not None:
             if one.operation.name in _OPERATIONS:
-                counts[one.operation.name] += 1
+                counts[one.operation.name] += (
+                    len(one.arguments) - 1 if one.operation.name == JOIN else 1
+                )
             kinds = one.operation.takes or ("",) * len(one.arguments)
             waiting.extend(zip(kinds, one.arguments, strict=False))
         elif kind in _CONSTANTS:

@@ -1,4 +1,7 @@
-"""The search on pairs of any JSON values, for the tests of what it finds."""
+"""The search on pairs of any JSON values, for the tests of what it finds.
+
+Internals: the engine is asked directly, because a session shows no prices and no candidates.
+"""
 
 from __future__ import annotations
 

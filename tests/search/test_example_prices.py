@@ -28,7 +28,9 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_operation_has_its_price_by_hand_and_what_was_learnt() -> None:
     for row, priced in zip(grammar.OPERATIONS, bank.OPERATIONS, strict=True):
         assert priced.name == row.name
-        assert priced.price == max(0.5, row.price + prices.LEARNT.get(row.name, 0.0))
+        assert priced.price == max(
+            min(0.5, row.price), row.price + prices.LEARNT.get(row.name, 0.0)
+        )
 
 
 def test_each_learnt_price_is_in_half_bits_and_belongs_to_something_in_the_grammar() -> None:
@@ -50,7 +52,8 @@ def test_the_operations_and_constants_of_a_program_are_counted() -> None:
             "index 0": 1,
             "constant": 1,
             "mark": 2,
-            "word": 1,
+            "pieces_by_space": 1,
+            "piece": 1,
             "index -1": 1,
         }
     )

@@ -1,4 +1,7 @@
-"""The embedded search on pairs of numbers, dates and times: the first answers, and what is not believed."""
+"""The embedded search on pairs of numbers, dates and times: the first answers, and what is not believed.
+
+Internals: the engine is asked directly for one sentence and one order of answers.
+"""
 
 from __future__ import annotations
 
