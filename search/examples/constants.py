@@ -250,8 +250,8 @@ def _separators(
     everywhere = "\n".join(text for row in inputs for text in row).lower()
 
     def offer(text: str, price: float) -> None:
-        if text.lower() not in everywhere:
-            price = max(price, price_of_constant(text) / 2)
+        if text.lower() not in everywhere and any(map(str.isalnum, text)):
+            price = max(price, price_of_constant(text) / 2)  # as costly as in a join
         if len(text) <= LONGEST_WORD and prices.get(text, price + 1) > price:
             prices[text] = price
 
