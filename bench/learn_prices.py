@@ -1,5 +1,5 @@
 """Learn prices of the search on pairs from generated problems:
-`OMP_NUM_THREADS=1 python bench/learn_prices.py [--seeds 8] [--held-out 4] [--json FILE]`.
+`OMP_NUM_THREADS=1 python bench/learn_prices.py [--seeds 12] [--held-out 6] [--json FILE]`.
 
 The search on pairs (search/examples) prefers programs with a short description: the sum of the prices of
 their operations and constants, which were first set by hand. This script learns by how many bits a price
@@ -58,7 +58,7 @@ FURTHER = 50  # inputs on which programs are judged, besides those of the proble
 TOLD_APART = 10  # of them, on which the search tells programs apart
 MARGIN = 10  # half bits
 MOST = 200  # programs of a problem
-PENALTIES = (1.0, 2.0, 4.0)
+PENALTIES = (0.5, 1.0, 2.0, 4.0)
 FOLDS = 11
 STEPS, SMALLEST_STEP = 20, 0.01  # bits
 LARGEST_CHANGE = 3.0  # bits
@@ -269,8 +269,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=8, help="problems of each kind to learn from")
-    parser.add_argument("--held-out", type=int, default=4, help="further problems of each kind")
+    parser.add_argument("--seeds", type=int, default=12, help="problems of each kind to learn from")
+    parser.add_argument("--held-out", type=int, default=6, help="further problems of each kind")
     parser.add_argument("--expansions", type=float, default=10_000)
     add_json_option(parser)
     options = parser.parse_args()
