@@ -11,7 +11,7 @@ Besides the kinds of values there are kinds of constants, which only `constants.
 - base: a base in which all inputs or all outputs are numbers; radix: its name in a format specification
 - epoch: present where numbers are likely to be seconds since 1970; no source shows it
 
-`curves.py` and `dates.py` have tables of their own for terms of fits and for what lies between two dates, because an
+`terms.py` and `dates.py` have tables of their own for terms of fits and for what lies between two dates, because an
 enumeration of them would be too large.
 """
 

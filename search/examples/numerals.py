@@ -13,10 +13,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..budget import Budget
-from .curves import Goals, Rounding, base_terms, derived_terms, fit_roughly, fit_terms
+from .curves import fit_terms
 from .expressions import UNDEFINED, Expression, apply_template
 from .grammar import STR, Operation
+from .number_goals import Goals
 from .numbers import fit_numbers
+from .rounded_fits import Rounding, fit_roughly
+from .terms import base_terms, derived_terms
 
 MAX_NUMERALS = 4  # in an output
 PLAIN_COPY = 16  # half bits of an expression for a text beside which no number is looked for

@@ -14,7 +14,7 @@ from ..budget import Budget
 from .bank import Bank
 from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import halves, kind_of
-from .curves import Goals, agrees, fit_terms, unit_of
+from .curves import fit_terms
 from .dates import fit_dates, intervals_between
 from .decompositions import (
     compose_list,
@@ -31,6 +31,7 @@ from .folding import fold_elements, join_list
 from .grammar import BOOL, DATE, FLOAT, INT, INTS, STR, STRS, Operation
 from .grouping import compose_by_key, compose_merged
 from .joining import join_parts
+from .number_goals import Goals, agrees, unit_of
 from .numbers import fit_numbers
 from .numerals import write_numbers
 from .prices import OPERATIONS, price_of_constant
