@@ -37,6 +37,7 @@ MAX_LOOKED_UP = 6  # parts, of which one may name a field of another
 MAX_NUMBERS = 60
 MAX_WORDS = 12  # texts of the task that are separators
 LONGEST_WORD = 20
+SHORT = 4  # characters of a text without letters and digits
 DEFAULTS: dict[str | None, Any] = {STR: "", INT: 0, FLOAT: 0.0}
 IS_NONE = Operation("is_none", (), BOOL, 1, lambda one: one is None, "{0} is None", True)
 IS_NOT_NONE = Operation(
@@ -197,7 +198,9 @@ def constants_of(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tupl
         if outputs and all(type(one) is str and re.fullmatch(digits, one) for one in outputs):
             yield RADIX, repr(radix), 1.5
         if any(
-            all(re.fullmatch(digits, text) for text in column) for column in _columns(given)
+            all(re.fullmatch(digits, text) for text in column)
+            and any(map(str.isdigit, "".join(column)))
+            for column in _columns(given)
         ) and any(type(one) in (int, str) for one in outputs):
             yield BASE, repr(base), 2.5
 
@@ -250,7 +253,7 @@ def _separators(
     everywhere = "\n".join(text for row in inputs for text in row).lower()
 
     def offer(text: str, price: float) -> None:
-        if text.lower() not in everywhere and any(map(str.isalnum, text)):
+        if text.lower() not in everywhere and (len(text) > SHORT or any(map(str.isalnum, text))):
             price = max(price, price_of_constant(text) / 2)  # as costly as in a join
         if len(text) <= LONGEST_WORD and prices.get(text, price + 1) > price:
             prices[text] = price
@@ -276,7 +279,7 @@ def _separators(
     for text, price in _changes(inputs, outputs):
         offer(text, price)
     for text in _marks_of_truth(inputs, answers):
-        offer(text, 3.5)
+        offer(text.strip() or text, 3.5)
     if all(type(output) is float for output in answers):
         offer(".", 3.0)  # which may be written as a comma
     if all(type(output) in (int, bool) for output in answers):

@@ -10,6 +10,7 @@ from typing import Any
 
 from .elements import Elements, Goal, counted
 from .expressions import Expression, compose, escape_braces
+from .prices import price_of_constant
 from .sources import Source, find_parts
 
 FIELD, LIST, CHOICE, PLACE, MERGED, GET = 4, 6, 8, 3, 5, 5  # half bits
@@ -187,6 +188,39 @@ def compose_null(goal: Goal) -> Iterator[Expression]:
             yield compose(
                 "null_if", "None if {0} else {1}", [condition, one], CHOICE, outputs, infix=True
             )
+
+
+def compose_by_truth(goal: Goal) -> Iterator[Expression]:
+    """Yield the program for inputs that are truth values: one output for each."""
+    outputs = dict(zip(map(repr, goal.inputs), goal.outputs, strict=True))
+    if set(outputs) != {"True", "False"}:
+        return
+    yes, no = outputs["True"], outputs["False"]
+    template = f"{escape_braces(repr(yes))} if {{0}} else {escape_braces(repr(no))}"
+    whole = Expression(2, tuple(goal.inputs), text=str(goal.variable))
+    price = CHOICE + price_of_constant(yes) + price_of_constant(no)
+    yield compose("by_truth", template, [whole], price, goal.outputs, infix=True)
+
+
+def compose_present(goal: Goal) -> Iterator[Expression]:
+    """Yield programs for inputs of which a part is null in some, where all outputs are equal."""
+    for part in find_parts(goal.inputs, goal.variable):
+        absent = [value is None for value in part.values]
+        if not any(absent) or all(absent):
+            continue
+        rows = list(zip(goal.inputs, goal.outputs, absent, strict=True))
+        instead = {repr(out): out for _, out, without in rows if without}
+        if len(instead) > 1:
+            continue
+        (constant,) = instead
+        rest = [(given, out) for given, out, without in rows if not without]
+        found = goal.solve(
+            [given for given, _ in rest], [out for _, out in rest], 0.4, goal.variable
+        )
+        for one in found[:2]:
+            template = f"{escape_braces(constant)} if {escape_braces(part.text)} is None else {{0}}"
+            price = CHOICE + part.price + price_of_constant(instead[constant])
+            yield compose("present", template, [one], price, goal.outputs, infix=True)
 
 
 def compose_missing(goal: Goal) -> Iterator[Expression]:

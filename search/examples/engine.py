@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections import Counter
@@ -93,16 +94,24 @@ class Candidate:
 
 
 def _as_candidate(found: Expression) -> Candidate:
-    return Candidate(found.source(), found.price / 2)
+    return Candidate(_TWO_SLICES.sub(_as_one_slice, found.source()), found.price / 2)
+
+
+_TWO_SLICES = re.compile(r"\[(\d+):\]\[:(\d+)\]")
+
+
+def _as_one_slice(found: re.Match[str]) -> str:
+    first, length = map(int, found.groups())
+    return f"[{first}:{first + length}]"
 
 
 def _imports(body: str) -> str:
     """Return the lines that import what an expression uses."""
-    lines = [f"import {name}\n" for name in MODULES if f"{name}." in body]
+    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    lines = [f"import {name}\n" for name in MODULES if name in used]
     for module in dict.fromkeys(IMPORTED.values()):
-        names = [one for one in IMPORTED if IMPORTED[one] == module]
-        if used := [one for one in names if re.search(rf"\b{one}[.(]", body)]:
-            lines.append(f"from {module} import {', '.join(used)}\n")
+        if names := [one for one in IMPORTED if IMPORTED[one] == module and one in used]:
+            lines.append(f"from {module} import {', '.join(names)}\n")
     return "".join(lines) + ("\n\n" if lines else "")
 
 
@@ -224,7 +233,7 @@ def _distinct(shown: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the outputs are of a kind that this engine composes."""
+    """Return whether there is a pair; this engine takes all that the others refuse."""
     return bool(shown)
 
 

@@ -26,7 +26,6 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 STR, INT, FLOAT, BOOL, DATE = "str", "int", "float", "bool", "date"
-STRS, INTS, FLOATS = "strs", "ints", "floats"
 PIECES = "pieces"  # the parts of a text, of which one is taken
 STRS, INTS, FLOATS, ROWS = "strs", "ints", "floats", "rows"  # rows: lists of any other elements
 ELEMENTS = {STRS: STR, INTS: INT, FLOATS: FLOAT}
@@ -165,6 +164,12 @@ def _after_runs(text: str, pattern: re.Pattern[str], mark: str) -> str:
     return pattern.sub(lambda m: m.group() + _no_word(mark), text)
 
 
+def _with_runs_replaced(text: str, pattern: re.Pattern[str], new: str) -> str:
+    if "\\" in new:  # which `re.sub` reads as a group
+        raise Undefined
+    return pattern.sub(new, text)
+
+
 def _with_one_replaced(text: str, old: str, new: str) -> str:
     if not old:
         raise Undefined
@@ -234,7 +239,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("without_text", (STR, STR), STR, 6, lambda s, a: s.replace(a, ""), "{0}.replace({1:free}, \"\")", guard=DIVIDES),
     Operation("replace", (STR, SEP, SEP), STR, 4, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})", guard=OCCURS),
     Operation("replace_one", (STR, SEP, SEP), STR, 6, _with_one_replaced, "{0}.replace({1:free}, {2:free}, 1)", guard=OCCURS),
-    Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, lambda s, p, b: p.sub(b, s), "re.sub({1:free}, {2:free}, {0:free})", guard=MATCHES),
+    Operation("replace_runs", (STR, PATTERN, SEP), STR, 5, _with_runs_replaced, "re.sub({1:free}, {2:free}, {0:free})", guard=MATCHES),
     Operation("before_runs", (STR, PATTERN, SEP), STR, 5.5, _before_runs, "re.sub({1:free}, lambda m: {2} + m.group(), {0:free})", guard=MATCHES),
     Operation("after_runs", (STR, PATTERN, SEP), STR, 5.5, _after_runs, "re.sub({1:free}, lambda m: m.group() + {2}, {0:free})", guard=MATCHES),
     Operation("replace_text", (STR, STR, STR), STR, 8, lambda s, a, b: s.replace(a, b), "{0}.replace({1:free}, {2:free})", guard=OCCURS),
@@ -281,6 +286,14 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("times_number", (INT, NUMBER), INT, 3, operator.mul, "{0} * {1}", True),
     Operation("quotient", (INT, NUMBER), INT, 3.5, operator.floordiv, "{0} // {1}", True),
     Operation("remainder", (INT, NUMBER), INT, 2.5, operator.mod, "{0} % {1}", True),
+    Operation("at_least", (INT, NUMBER), INT, 3.5, max, "max({0:free}, {1:free})"),
+    Operation("at_most", (INT, NUMBER), INT, 3.5, min, "min({0:free}, {1:free})"),
+    Operation("at_least_real", (FLOAT, NUMBER), FLOAT, 3.5, lambda a, b: float(max(a, b)), "max({0:free}, {1:free})"),
+    Operation("at_most_real", (FLOAT, NUMBER), FLOAT, 3.5, lambda a, b: float(min(a, b)), "min({0:free}, {1:free})"),
+    Operation("negative", (INT,), INT, 2.5, operator.neg, "-{0}", True),
+    Operation("negative_real", (FLOAT,), FLOAT, 2.5, operator.neg, "-{0}", True),
+    Operation("absolute_real", (FLOAT,), FLOAT, 3, abs, "abs({0:free})"),
+    Operation("truth_as_number", (BOOL,), INT, 7, int, "int({0:free})"),
     Operation("absolute", (INT,), INT, 3, abs, "abs({0:free})"),
     Operation("smaller", (INT, INT), INT, 4, min, "min({0:free}, {1:free})", commutative=True),
     Operation("larger", (INT, INT), INT, 4, max, "max({0:free}, {1:free})", commutative=True),
@@ -353,6 +366,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("under", (INT, NUMBER), BOOL, 4.5, operator.lt, "{0} < {1}", True),
     Operation("under_real", (FLOAT, NUMBER), BOOL, 4.5, operator.lt, "{0} < {1}", True),
     Operation("less", (INT, INT), BOOL, 4, operator.lt, "{0} < {1}", True),
+    Operation("less_real", (FLOAT, FLOAT), BOOL, 4, operator.lt, "{0} < {1}", True),
+    Operation("same_real", (FLOAT, FLOAT), BOOL, 4, operator.eq, "{0} == {1}", True, commutative=True),
+    Operation("earlier", (DATE, DATE), BOOL, 4, operator.lt, "{0} < {1}", True),
+    Operation("before_in_order", (STR, STR), BOOL, 4.5, operator.lt, "{0} < {1}", True),
     Operation("same_number", (INT, INT), BOOL, 4, operator.eq, "{0} == {1}", True, commutative=True),
     Operation("over_real", (FLOAT, NUMBER), BOOL, 4.5, operator.gt, "{0} > {1}", True),
     Operation("not", (BOOL,), BOOL, 2, operator.not_, "not {0}", True),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from .expressions import Expression
-from .grammar import INT, LARGEST, NUMBER, Operation
+from .expressions import Expression, apply_template
+from .grammar import FLOAT, INT, LARGEST
 
 MAX_FEATURES = 300
 TOLERANCE = 1e-9  # of a value, where outputs are fractions
@@ -98,9 +98,4 @@ def _line(
     ):
         source = f"float({source})"
 
-    def line(u: float) -> float:
-        found = u * slope.numerator
-        return found
-
-    operation = Operation("line", (INT,), NUMBER, 0, line, source, True)
-    return Expression(price, one.values, operation, (one,))
+    return apply_template("line", source, (one,), price, INT if whole else FLOAT, True)

@@ -17,12 +17,14 @@ from .constants import halves, kind_of
 from .curves import fit_terms
 from .dates import fit_dates, intervals_between
 from .decompositions import (
+    compose_by_truth,
     compose_list,
     compose_list_thoroughly,
     compose_missing,
     compose_null,
     compose_part,
     compose_places,
+    compose_present,
     compose_record,
 )
 from .elements import Goal
@@ -52,13 +54,13 @@ EARLY, EARLY_SHARE = 10, 0.2  # half bits and share of the budget before outputs
 LEAST = 1_000.0  # expansions for a part
 DEAR = 50  # half bits of a program beside which a better one is looked for with more work
 WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
-    dict: (compose_part, compose_record, compose_merged, compose_by_key, compose_missing, choose_element),
-    list: (compose_part, sort_elements, compose_list, compose_missing, choose_element, compose_places),
-    type(None): (compose_missing, compose_null, choose_element),
-    str: (compose_missing, join_list, choose_element),
-    int: (compose_missing, fold_elements, choose_element),
-    float: (compose_missing, fold_elements, choose_element),
-    bool: (compose_missing, fold_elements, choose_element),
+    dict: (compose_by_truth, compose_present, compose_part, compose_record, compose_merged, compose_by_key, compose_missing, choose_element),
+    list: (compose_by_truth, compose_present, compose_part, sort_elements, compose_list, compose_missing, choose_element, compose_places),
+    type(None): (compose_by_truth, compose_present, compose_missing, compose_null, choose_element),
+    str: (compose_by_truth, compose_present, compose_missing, join_list, choose_element),
+    int: (compose_by_truth, compose_present, compose_missing, fold_elements, choose_element),
+    float: (compose_by_truth, compose_present, compose_missing, fold_elements, choose_element),
+    bool: (compose_by_truth, compose_present, compose_missing, fold_elements, choose_element),
 }  # fmt: skip
 LAST_WAYS: dict[type | None, tuple[Callable[[Goal], Iterator[Expression]], ...]] = {
     list: (compose_list_thoroughly,),
@@ -257,8 +259,8 @@ class Search:
     def _combined(self, bank: Bank) -> Iterator[Expression]:
         limit = min((one.price for one in self.found.values()), default=10**6) + 2 * self.margin
         goals = self.outputs
-        spare = Budget(max(500.0, JOIN_SHARE * self.budget.limit))
-        spare_of_fits = Budget(spare.limit)
+        share = min(max(500.0, JOIN_SHARE * self.budget.limit), max(self.budget.left, 500.0) / 2)
+        spare, spare_of_fits = Budget(share), Budget(share)
         intervals = intervals_between(list(bank.of_kind(DATE)), len(goals))
         numbers = sorted([*bank.of_kind(INT), *bank.of_kind(FLOAT), *intervals], key=_price)
         if self.kind == STR:

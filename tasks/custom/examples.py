@@ -53,7 +53,7 @@ from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
 from .example_rules import KINDS, SHOWN, apply_rule, plant
-from .pair_values import EMPTY_CELL, are_padded, parse_cell, unify_pairs
+from .pair_values import EMPTY_CELL, are_padded, order_fields, parse_cell, unify_pairs
 from .similar_inputs import draw_like
 from .words import EQUALITY, IMPORTS
 
@@ -140,7 +140,8 @@ class Examples:
 def _generated(seed: int, index: int) -> Problem:
     kind = list(KINDS)[index % len(KINDS)]
     rule, inputs = plant(kind, random.Random(f"examples problem {seed} {index}"))
-    pairs = tuple(Observation(value, apply_rule(rule, value)) for value in inputs)
+    ordered = [order_fields(value) for value in inputs]
+    pairs = tuple(Observation(value, order_fields(apply_rule(rule, value))) for value in ordered)
     name = f"gen{seed}-{index}"
     return Problem(
         id=name,

@@ -62,10 +62,20 @@ def format_cell(value: Json) -> str:
 
 
 def unify_pairs(pairs: Sequence[Observation]) -> list[Observation]:
-    """Return the pairs of a problem with one kind of number in each place of inputs and outputs."""
-    inputs = _unify_numbers([pair.input for pair in pairs])
-    outputs = _unify_numbers([pair.output for pair in pairs])
+    """Return the pairs of a problem with one kind of number in each place of inputs and outputs.
+
+    The fields of records are ordered by name, as sessions store them.
+    """
+    inputs = _unify_numbers([order_fields(pair.input) for pair in pairs])
+    outputs = _unify_numbers([order_fields(pair.output) for pair in pairs])
     return [Observation(*both) for both in zip(inputs, outputs, strict=True)]
+
+
+def order_fields(value: Json) -> Json:
+    """Return a value with the fields of its records ordered by name."""
+    if isinstance(value, dict):
+        return {name: order_fields(value[name]) for name in sorted(value)}
+    return [order_fields(part) for part in value] if isinstance(value, list) else value
 
 
 def _unify_numbers(values: Sequence[Json]) -> list[Json]:

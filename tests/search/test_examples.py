@@ -111,6 +111,17 @@ SAMPLES: list[tuple[list[Any], int] | tuple[list[Any], int, list[Any]]] = [
     ([1710460800, 944006400], 12, ["2024-03-15", "1999-12-01"]),
     ([5, 8, 19], 8, ["101", "1000", "10011"]),
     (["101", "1000", "10011"], 8, [5, 8, 19]),
+    ([[1.5, 1.5], [2.0, 0.5], [3.0, 4.5], [0.25, 0.25]], 12),
+    (
+        [
+            ["15/03/2024", "16/03/2024"],
+            ["31/12/1999", "05/01/1998"],
+            ["01/01/2001", "01/02/2001"],
+            ["29/02/2024", "28/03/2023"],
+        ],
+        17,
+        ["a", "b", "c", "a"],
+    ),
 ]
 
 
@@ -240,7 +251,7 @@ def test_a_search_without_an_answer_says_how_many_expansions_it_spent() -> None:
     said = progress(pairs)
     assert said["exhausted"] is True and 3_000 <= said["expansions"] < 6_000
     assert (said["right"], said["best"]) == (0, "")
-    assert progress([(None, 0), ("a", 1)])["expansions"] == 0  # no operation on both
+    assert progress([({}, 1), ({"a": 1}, "b")])["expansions"] == 0  # outputs of two kinds
 
 
 def test_a_search_without_an_answer_says_what_is_right_on_most_pairs() -> None:

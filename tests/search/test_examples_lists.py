@@ -74,7 +74,7 @@ LISTS: list[tuple[str, list[Any]]] = [
     ("x[-1]['a']", [[{"a": 1}, {"a": 2}], [{"a": 3}, {"a": 4}, {"a": 5}]]),
     ("[{'id': row['n'], 'name': row['first'] + ' ' + row['last']} for row in x]", [[{"n": 1, "first": "A", "last": "B"}, {"n": 2, "first": "C", "last": "D"}], [{"n": 3, "first": "E", "last": "F"}]]),
     ("[min(x), max(x)]", [[1, 2, 3], [4, 5], [6, 7, 8, 9]]),
-    ("{'min': min(x), 'max': max(x)}", [[1, 2, 3], [4, 5], [9, 6, 7, 8]]),
+    ("{'max': max(x), 'min': min(x)}", [[1, 2, 3], [4, 5], [9, 6, 7, 8]]),
     ("[one for one in x if one is not None]", [["a", None], ["b", "c", None], [None, "d"]]),
     ("[each for one in x for each in one.split()]", [["a b", "c"], ["d e f"], ["g", "h i"]]),
     ("[one for row in x for one in row['tags']]", [[{"tags": ["a", "b"], "n": 1}, {"tags": ["c"], "n": 1}], [{"tags": [], "n": 1}, {"tags": ["d", "e"], "n": 2}]]),
