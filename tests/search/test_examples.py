@@ -114,13 +114,19 @@ SAMPLES: list[tuple[list[Any], int] | tuple[list[Any], int, list[Any]]] = [
     ([[1.5, 1.5], [2.0, 0.5], [3.0, 4.5], [0.25, 0.25]], 12),
     (
         [
-            ["15/03/2024", "16/03/2024"],
-            ["31/12/1999", "05/01/1998"],
-            ["01/01/2001", "01/02/2001"],
-            ["29/02/2024", "28/03/2023"],
+            ["20/05/1995", "26/12/2017"],
+            ["01/08/1981", "21/01/1970"],
+            ["04/06/2010", "28/04/1998"],
+            ["18/02/2023", "08/01/1977"],
+            ["14/05/1973", "28/07/1970"],
+            ["25/02/1967", "20/10/2006"],
+            ["05/03/1950", "28/01/1976"],
+            ["25/04/1971", "28/03/1987"],
+            ["11/04/2019", "22/11/1976"],
+            ["06/12/1975", "13/05/1952"],
         ],
         17,
-        ["a", "b", "c", "a"],
+        ["a", "b", "c", "a", "b"] * 2,
     ),
 ]
 
@@ -144,7 +150,7 @@ def test_the_source_of_each_operation_computes_what_its_function_does() -> None:
     checked: Counter[str] = Counter()
     for inputs, price, *others in SAMPLES:
         outputs = others[0] if others else ["x"] * len(inputs)
-        some = bank.Bank(inputs, outputs, Budget(60_000))
+        some = bank.Bank(inputs, outputs, Budget(300_000))
         while some.price < 2 * price and some.grow():
             pass
         names: dict[str, Any] = {
