@@ -195,13 +195,10 @@ def constants_of(inputs: Sequence[Any], outputs: Sequence[Any]) -> Iterator[tupl
     if _has_epoch(inputs, outputs):
         yield EPOCH, "'UTC'", 0.5
     for radix, (base, digits) in _RADICES.items():
-        if outputs and all(type(one) is str and re.fullmatch(digits, one) for one in outputs):
+        if _are_numbers(outputs, digits):
             yield RADIX, repr(radix), 1.5
-        if any(
-            all(re.fullmatch(digits, text) for text in column)
-            and any(map(str.isdigit, "".join(column)))
-            for column in _columns(given)
-        ) and any(type(one) in (int, str) for one in outputs):
+        numeric = any(_are_numbers(column, digits) for column in _columns(given))
+        if numeric and any(type(one) in (int, str) for one in outputs):
             yield BASE, repr(base), 2.5
 
 
@@ -209,6 +206,12 @@ _RADICES = {
     "b": (2, "[01]+"), "x": (16, "[0-9a-f]+"), "X": (16, "[0-9A-F]+"), "o": (8, "[0-7]+"), "#b": (0, "0b[01]+"),
     "#x": (0, "0x[0-9a-f]+"), "08b": (2, "[01]{8,}"), "02x": (16, "[0-9a-f]{2,}"), "02X": (16, "[0-9A-F]{2,}"),
 }  # fmt: skip
+
+
+def _are_numbers(values: Sequence[Any], digits: str) -> bool:
+    """Return whether these texts are numbers of these digits; letters alone are words or marks."""
+    texts = [one for one in values if type(one) is str and re.fullmatch(digits, one)]
+    return 0 < len(texts) == len(values) and bool(re.search(r"\d", "".join(texts)))
 
 
 def _columns(rows: list[list[str]]) -> list[tuple[str, ...]]:
