@@ -1,4 +1,4 @@
-"""Programs with one condition: one expression where it holds, another where it does not."""
+"""Programs with a condition, or two of them: one expression where it holds, another where it does not."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def parts_of(
         price: its price in bits.
     """
     if type(variable) is tuple:
-        columns = [(name, [one[n] for one in inputs]) for n, name in enumerate(variable)]
+        columns = columns_of(inputs, variable)
         for name, column in columns:
             yield from parts_of(column, name, price)
         yield from _looked_up(columns, price)
@@ -95,10 +95,7 @@ def parts_of(
         whole = price + (ARGUMENTS if several else 0)
         yield kind, Expression(halves(whole), tuple(inputs), text=text)
     if arguments:
-        columns = [
-            (f"{text}[{n}]", [one[n] for one in inputs])
-            for n in range(min(len(inputs[0]), MAX_PLACES))
-        ]
+        columns = columns_of(inputs, variable)
         for name, column in columns:
             yield from parts_of(column, name, price + 0.5)
         yield from _looked_up(columns, price)
@@ -117,6 +114,13 @@ def parts_of(
         for operation in (IS_NONE, IS_NOT_NONE):
             truth = tuple(map(operation.function, inputs))
             yield BOOL, Expression(part.price + halves(operation.price), truth, operation, (part,))
+
+
+def columns_of(inputs: Sequence[list[Any]], variable: Variable) -> list[tuple[str, list[Any]]]:
+    """Return source and values of the first places of inputs that are lists of equal length."""
+    count = min(len(inputs[0]), MAX_PLACES)
+    names = variable if type(variable) is tuple else [f"{variable}[{n}]" for n in range(count)]
+    return [(name, [one[n] for one in inputs]) for n, name in enumerate(names)]
 
 
 def _are_mixed(lists: Sequence[list[Any]]) -> bool:

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .elements import Elements, Goal, counted
-from .expressions import Expression, compose, escape_braces
+from .expressions import Expression, compose, escape_braces, fields_template
 from .prices import price_of_constant
 from .sources import Source, find_parts
 
-FIELD, LIST, CHOICE, PLACE, MERGED, GET = 4, 6, 8, 3, 5, 5  # half bits
+FIELD, LIST, CHOICE, PLACE, GET = 4, 6, 8, 3, 5  # half bits
 MAX_ELEMENTS = 60  # elements from which a function of elements is learnt
 MAX_PLACES = 6
-SHARES = (
-    0.06,
-    0.3,
-)  # of the budget, for the elements of one list: at first, and if nothing is found
+PLACES_SHARE = (
+    0.3  # of the budget, for the elements of outputs that each have a program of their own
+)
+SHARES = 0.06, 0.3  # of the budget, for the elements of a list: at first, and if nothing is found
 LEAST_PART = 2  # half bits
 
 
@@ -28,17 +28,10 @@ def compose_record(goal: Goal) -> Iterator[Expression]:
     names = list(goal.outputs[0])
     if not names or any(list(one) != names and set(one) != set(names) for one in goal.outputs):
         return
-    fields = []
-    for name in names:
-        wanted = [one[name] for one in goal.outputs]
-        found = goal.solve(goal.inputs, wanted, 1 / len(names), goal.variable)
-        if not found:
-            return
-        fields.append(found[0])
-    inside = ", ".join(
-        f"{escape_braces(repr(name))}: {{{place}:free}}" for place, name in enumerate(names)
-    )
-    yield compose("record", "{{" + inside + "}}", fields, FIELD * len(names), goal.outputs)
+    fields = goal.solve_each([[one[name] for one in goal.outputs] for name in names], 1)
+    if fields:
+        template = f"{{{{{fields_template(names)}}}}}"
+        yield compose("record", template, fields, FIELD * len(names), goal.outputs)
 
 
 def compose_part(goal: Goal) -> Iterator[Expression]:
@@ -57,15 +50,10 @@ def compose_places(goal: Goal) -> Iterator[Expression]:
     size = next(iter(sizes))
     if len(sizes) > 1 or not 0 < size <= MAX_PLACES or len(goal.outputs) < 2:
         return
-    columns = list(zip(*goal.outputs, strict=True))
-    found = []
-    for column in columns:
-        best = goal.solve(goal.inputs, column, 0.3 / size, goal.variable)
-        if not best:
-            return
-        found.append(best[0])
-    inside = ", ".join(f"{{{place}:free}}" for place in range(size))
-    yield compose("places", f"[{inside}]", found, LIST + PLACE * size, goal.outputs)
+    found = goal.solve_each(list(zip(*goal.outputs, strict=True)), PLACES_SHARE)
+    if found:
+        inside = ", ".join(f"{{{place}:free}}" for place in range(size))
+        yield compose("places", f"[{inside}]", found, LIST + PLACE * size, goal.outputs)
 
 
 def compose_list(goal: Goal) -> Iterator[Expression]:

@@ -177,6 +177,21 @@ class Goal:
     budget: Budget
     _elements: dict[str, Elements] = field(default_factory=dict)
 
+    def solve_each(self, columns: Sequence[Sequence[Any]], share: float) -> list[Expression]:
+        """Return the cheapest program for each of several outputs, or none if one of them has none.
+
+        Args:
+            columns: the wanted values of each.
+            share: of the budget, for all of them.
+        """
+        found = []
+        for column in columns:
+            best = self.solve(self.inputs, column, share / len(columns), self.variable)
+            if not best:
+                return []
+            found.append(best[0])
+        return found
+
     def elements(self, source: Source) -> Elements:
         """Return the elements of a list."""
         key = f"{source.clause} {source.names}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
@@ -56,14 +56,18 @@ class _Slot:
 
     def __format__(self, form: str) -> str:
         if form in ("each", "loop"):
-            whole = _AS_LIST if form == "each" else _MADE_LIST
-            return whole.sub(r"\1", self.text)
+            return _without_list(self.text, form == "loop")
         return f"({self.text})" if self.infix and form != "free" else self.text
 
 
-_NESTED = r"(?:[^()\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])*"
-_AS_LIST = re.compile(rf"^list\(({_NESTED})\)$")
-_MADE_LIST = re.compile(rf"^\[({_NESTED} for {_NESTED})\]$")
+def _without_list(source: str, loop: bool) -> str:
+    """Return a source whose elements are gone through, without `list(...)`, or the brackets of a loop."""
+    match ast.parse(source, mode="eval").body:
+        case ast.Call(func=ast.Name("list"), args=[_], keywords=[]) if not loop:
+            return source[len("list(") : -1]
+        case ast.ListComp() if loop:
+            return source[1:-1]
+    return source
 
 
 def compose(
@@ -92,6 +96,13 @@ def compose(
 def escape_braces(text: str) -> str:
     """Return a source as a part of a template."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def fields_template(names: Iterable[str]) -> str:
+    """Return the template of the fields of a record, with a slot for the value of each."""
+    return ", ".join(
+        f"{escape_braces(repr(name))}: {{{place}:free}}" for place, name in enumerate(names)
+    )
 
 
 def apply_template(

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from .elements import Elements, Goal
@@ -162,4 +161,4 @@ def join_list(goal: Goal) -> Iterator[Expression]:
         for one in goal.solve(goal.inputs, lists, JOIN_SHARE, goal.variable)[:2]:
             price = JOINED + price_of_constant(mark) - 4
             template = escape_braces(repr(mark)) + ".join({0:loop})"
-            yield replace(compose("joined", template, [one], price, goal.outputs))
+            yield compose("joined", template, [one], price, goal.outputs)

@@ -118,10 +118,6 @@ def _found(place: int) -> int:
     return place
 
 
-def _moment(text: str, form: str) -> datetime:
-    return datetime.strptime(text, form)
-
-
 def _repeated(text: str, count: int) -> str:
     if len(text) * count > LONGEST:
         raise Undefined
@@ -260,14 +256,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("each_lower", (STRS,), STRS, 3.5, lambda w: [one.lower() for one in w], "[one.lower() for one in {0}]"),
     Operation("each_capitalize", (STRS,), STRS, 3.5, lambda w: [one.capitalize() for one in w], "[one.capitalize() for one in {0}]"),
     Operation("each_strip", (STRS,), STRS, 3.5, lambda w: [one.strip() for one in w], "[one.strip() for one in {0}]"),
-    Operation("reversed_list", (STRS,), STRS, 3, lambda w: w[::-1], "{0}[::-1]"),
-    Operation("sorted_list", (STRS,), STRS, 4, sorted, "sorted({0:each})"),
-    Operation("list_from", (STRS, END), STRS, 3, lambda w, n: w[n:], "{0}[{1:free}:]"),
-    Operation("list_to", (STRS, END), STRS, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
     Operation("nonempty", (STRS,), STRS, 3, lambda w: [one for one in w if one], "[one for one in {0} if one]"),
     Operation("joined", (STRS, SEP), STR, 2, lambda w, d: d.join(w), "{1}.join({0:each})"),
     Operation("run_together", (STRS,), STR, 2, "".join, "\"\".join({0:each})"),
-    Operation("element", (STRS, INDEX), STR, 3, operator.getitem, "{0}[{1:free}]"),
     # --- numbers
     Operation("length", (STR,), INT, 2, len, "len({0:free})"),
     Operation("count", (STR, SEP), INT, 2.5, str.count, "{0}.count({1:free})", guard=OCCURS),
@@ -319,7 +310,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("lowest", (FLOATS,), FLOAT, 2.5, min, "min({0:each})"),
     Operation("with_commas", (INT,), STR, 4, lambda a: format(a, ","), "format({0:free}, \",\")"),
     # --- dates and times
-    Operation("moment", (STR, FORMAT), DATE, 2, _moment, "datetime.strptime({0:free}, {1:free})"),
+    Operation("moment", (STR, FORMAT), DATE, 2, datetime.strptime, "datetime.strptime({0:free}, {1:free})"),
     Operation("formatted", (DATE, FORMAT), STR, 2, datetime.strftime, "{0}.strftime({1:free})"),
     Operation("year", (DATE,), INT, 2, lambda d: d.year, "{0}.year"),
     Operation("month", (DATE,), INT, 2, lambda d: d.month, "{0}.month"),
@@ -375,15 +366,15 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("not", (BOOL,), BOOL, 2, operator.not_, "not {0}", True),
     Operation("both", (BOOL, BOOL), BOOL, 4, lambda a, b: a and b, "{0} and {1}", True, commutative=True),
     Operation("either", (BOOL, BOOL), BOOL, 4, lambda a, b: a or b, "{0} or {1}", True, commutative=True),
-    # --- lists of numbers, of records, of lists; those of texts have some of these rows above
-    *_of_each_kind((INTS, FLOATS, ROWS), (
+    # --- lists of any elements
+    *_of_each_kind((STRS, INTS, FLOATS, ROWS), (
         Operation("reversed_list", (LIST,), LIST, 3, lambda w: w[::-1], "{0}[::-1]"),
         Operation("list_from", (LIST, END), LIST, 3, lambda w, n: w[n:], "{0}[{1:free}:]"),
         Operation("list_to", (LIST, END), LIST, 3, lambda w, n: w[:n], "{0}[:{1:free}]"),
     )),
-    *_of_each_kind((INTS, FLOATS), (
+    *_of_each_kind((STRS, INTS, FLOATS), (
         Operation("sorted_list", (LIST,), LIST, 4, sorted, "sorted({0:each})"),
-        Operation("element", (LIST, INDEX), ELEMENT, 3, lambda w, i: w[i], "{0}[{1:free}]"),
+        Operation("element", (LIST, INDEX), ELEMENT, 3, operator.getitem, "{0}[{1:free}]"),
     )),
     *_of_each_kind((FLOATS, ROWS), (Operation("how_many", (LIST,), INT, 2, len, "len({0:free})"),)),
     *_of_each_kind((STRS, INTS, FLOATS), (

@@ -8,14 +8,15 @@ from itertools import islice
 from typing import Any
 
 from .elements import Elements, Goal
-from .expressions import Expression, compose, escape_braces
+from .expressions import Expression, compose, escape_braces, fields_template
 from .grammar import STR
 from .sources import Part, find_parts
 
 MAPPED, COUNTED, GROUPED, KEPT, NAME, MERGED, FURTHER = 6, 6, 12, 6, 3, 5, 4  # half bits
 MAX_NAMES = 6  # that are kept or dropped
-MAX_KEYS = 200
+MAX_KEYS, MAX_KEYS_WITH_TEST = 200, 30
 VALUE_SHARE = 0.15  # of the budget, for the values of a record
+FIELDS_SHARE = 0.5  # of the budget, for the fields that a record gets
 
 
 def compose_by_key(goal: Goal) -> Iterator[Expression]:
@@ -73,7 +74,7 @@ def _mapped_with_test(
     """Yield programs with a name and a value for each element that passes a test."""
     source = elements.source
     clause = escape_braces(source.clause)
-    names = [one for one in elements.of_kinds(STR)[:30]]
+    names = elements.of_kinds(STR)[:MAX_KEYS_WITH_TEST]
     for test in elements.tests():
         if not goal.charge(0.5):
             return
@@ -231,16 +232,8 @@ def _with_fields(goal: Goal, part: Part) -> Iterator[Expression]:
         return
     if any(name not in out for out in goal.outputs for name in names):
         return
-    found = []
-    for name in names:
-        wanted = [out[name] for out in goal.outputs]
-        best = goal.solve(goal.inputs, wanted, 0.5 / len(names), goal.variable)
-        if not best:
-            return
-        found.append(best[0])
-    inside = ", ".join(
-        f"{escape_braces(repr(name))}: {{{place}:free}}" for place, name in enumerate(names)
-    )
-    template = f"{{{{**{escape_braces(part.text)}, {inside}}}}}"
-    price = MERGED + part.price + FURTHER * len(names)
-    yield compose("with_fields", template, found, price, goal.outputs)
+    found = goal.solve_each([[out[name] for out in goal.outputs] for name in names], FIELDS_SHARE)
+    if found:
+        template = f"{{{{**{escape_braces(part.text)}, {fields_template(names)}}}}}"
+        price = MERGED + part.price + FURTHER * len(names)
+        yield compose("with_fields", template, found, price, goal.outputs)

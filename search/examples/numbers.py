@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from .expressions import Expression, apply_template
 from .grammar import FLOAT, INT, LARGEST
+from .number_goals import TOLERANCE
 
 MAX_FEATURES = 300
-TOLERANCE = 1e-9  # of a value, where outputs are fractions
 LINE = 7  # half bits, besides the digits of its constants
 DIGIT = 3  # half bits of a digit of a constant
 
@@ -97,5 +97,4 @@ def _line(
         and all(type(v) is int for v in one.values)
     ):
         source = f"float({source})"
-
     return apply_template("line", source, (one,), price, INT if whole else FLOAT, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -74,16 +75,15 @@ def fit_rounded(
 def _as_quotient(made: Expression, inner: Expression) -> Expression:
     """Return int(x * 9 / 5) as x * 9 // 5 where x is an integer."""
     operation = inner.operation
-    if operation is None or operation.name != "fit" or operation.template.count(" / ") != 1:
+    if operation is None or operation.name != "fit":
+        return made
+    quotient = re.fullmatch(r"([^-+.]+) / (\d+)", operation.template)
+    if quotient is None:
         return made
     if any(type(v) is not int for one in inner.arguments for v in one.values if v is not UNDEFINED):
         return made
-    top, _, bottom = operation.template.partition(" / ")
-    if not bottom.isdigit() or "." in top:
-        return made
-    return apply_template(
-        "quotient", f"{top} // {bottom}", inner.arguments, made.price - 2, INT, True
-    )
+    source = f"{quotient[1]} // {quotient[2]}"
+    return apply_template("quotient", source, inner.arguments, made.price - 2, INT, True)
 
 
 def fit_roughly(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, pairwise
 from typing import Any, NamedTuple
 
-from .constants import look_up
+from .constants import columns_of, look_up
 from .expressions import UNDEFINED, Variable
 from .grammar import LONGEST
 
@@ -17,17 +17,8 @@ CHUNKS = (2, 3, 4)
 WHOLE, PLACE = 2, 1  # half bits: of the input, and of a place or field in it
 LOOKED_UP = 4  # half bits: of what a record has under a name that another part gives
 # Half bits of the ways to go through a list, besides the list.
-TURNED, FLAT, NUMBERED, PAIRED, ITEMS, SPLIT, COLUMNS, CHUNKED, PREFIXES = (
-    4,
-    4,
-    4,
-    3,
-    3,
-    6,
-    6,
-    9,
-    14,
-)
+TURNED, FLAT, NUMBERED, PAIRED, ITEMS = 4, 4, 4, 3, 3
+SPLIT, COLUMNS, CHUNKED, PREFIXES = 6, 6, 9, 14
 BESIDE = 2  # for other parts of the input to be used with each element
 SAME_NAMES = 8  # to go through the fields of records that all have the same
 MAX_BESIDE = 3
@@ -85,14 +76,14 @@ class Part(NamedTuple):
 def find_parts(inputs: Sequence[Any], variable: Variable, price: int = WHOLE) -> Iterator[Part]:
     """Yield the parts that all inputs have, of any type: the input, its fields and its arguments."""
     if type(variable) is tuple:
-        columns = [(name, [one[n] for one in inputs]) for n, name in enumerate(variable)]
+        columns = columns_of(inputs, variable)
         for name, column in columns:
             yield from find_parts(column, name, price)
         yield from _looked_up(columns, price)
         return
     yield Part(str(variable), tuple(inputs), price)
     if are_arguments(inputs):
-        columns = [(f"{variable}[{n}]", [one[n] for one in inputs]) for n in range(len(inputs[0]))]
+        columns = columns_of(inputs, variable)
         for name, column in columns:
             yield from find_parts(column, name, price + PLACE)
         yield from _looked_up(columns, price)
@@ -142,7 +133,7 @@ def find_sources(inputs: Sequence[Any], variable: Variable, outputs: Sequence[An
                 [list(both) for both in zip(u, v, strict=True)]
                 for u, v in zip(a.values, b.values, strict=True)
             ]
-            names = free_name("ap", within), free_name("bq", within)
+            names = free_name(("a", "p"), within), free_name(("b", "q"), within)
             clause = f"{', '.join(names)} in zip({a.text}, {b.text})"
             found.append(Source(tuple(rows), "", clause, names, a.price + b.price + PAIRED))
     found += _with_other_parts(inputs, variable, [one for one in found if one.plain])
@@ -214,10 +205,10 @@ def _ways(part: Part, within: str, into_lists: bool) -> Iterator[Source]:
     numbered = tuple([[n, one] for n, one in enumerate(row)] for row in lists)
     clause = f"{number}, {name} in enumerate({text})"
     yield Source(numbered, "", clause, (number, name), price + NUMBERED)
-    a, b = free_name("ap", within), free_name("bq", within)
+    a, b = free_name(("a", "p"), within), free_name(("b", "q"), within)
     pairs = tuple([[u, v] for u, v in pairwise(row)] for row in lists)
     yield Source(pairs, "", f"{a}, {b} in zip({text}, {text}[1:])", (a, b), price + PAIRED)
-    k = free_name("kj", within)
+    k = free_name(("k", "j"), within)
     for size in CHUNKS:
         chunks = tuple([row[n : n + size] for n in range(0, len(row), size)] for row in lists)
         clause, element = f"{k} in range(0, len({text}), {size})", f"{text}[{k}:{k} + {size}]"

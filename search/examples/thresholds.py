@@ -9,14 +9,14 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Any
 
-from .expressions import UNDEFINED, Expression, apply_template
+from .constants import kind_of
+from .expressions import UNDEFINED, Expression, apply_template, escape_braces
 
 MAX_FEATURES = 30
 MAX_LEVELS = 5
 LEAST_PAIRS = 6
 SURPLUS = 3.5  # bits that the order of the outputs must say beside the choice of the number
 LEVEL, DIGIT = 9, 3  # half bits of a condition, and of a digit of its bound
-KIND = {str: "str", int: "int", float: "float", bool: "bool"}
 
 
 def fit_levels(
@@ -31,8 +31,8 @@ def fit_levels(
         limit: the largest price, in half bits.
     """
     sources = [repr(goal) for goal in goals]
-    levels = len(set(sources))
-    if not 3 <= levels <= MAX_LEVELS or len(goals) < LEAST_PAIRS:
+    levels, kind = len(set(sources)), kind_of(goals)
+    if kind is None or not 3 <= levels <= MAX_LEVELS or len(goals) < LEAST_PAIRS:
         return
     counts = Counter(sources).values()
     orders = math.factorial(len(goals)) / math.prod(map(math.factorial, counts))
@@ -54,13 +54,11 @@ def fit_levels(
         price += sum(LEVEL + DIGIT * len(bound.strip("-0.")) for bound in bounds)
         if price > limit:
             continue
-        texts = [source.replace("{", "{{").replace("}", "}}") for source, _ in runs]
+        texts = [escape_braces(source) for source, _ in runs]
         template = "".join(
             f"{text} if {{0}} < {bound} else " for text, bound in zip(texts, bounds, strict=False)
         )
-        found = apply_template(
-            "levels", template + texts[-1], (one,), price, KIND[type(goals[0])], True
-        )
+        found = apply_template("levels", template + texts[-1], (one,), price, kind, True)
         if all(v is not UNDEFINED and v == g for v, g in zip(found.values, goals, strict=False)):
             yield found
 
