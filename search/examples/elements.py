@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from .bank import Bank, frozen
 from .constants import halves, kind_of
 from .expressions import Expression, Variable
 from .grammar import BOOL, DATE, FLOAT, INT, STR
+from .number_goals import roundest_between
 from .prices import OPERATIONS
 from .sources import Source, find_parts
 from .variation import vary
@@ -31,6 +31,7 @@ MAX_KEYS = 1_500
 MAX_VALUES = 300
 MAX_BOUNDED = 12  # numbers that are compared with bounds
 PRICE_OF_BOUNDED = 8  # half bits
+BOUND, DIGIT = 7, 2  # half bits of a bound, and of each of its digits
 LIKELIER = 4  # half bits: of a field that is equal to a text, beside one that contains it
 OVER, UNDER = (next(row for row in OPERATIONS if row.name == name) for name in ("over", "under"))
 
@@ -132,10 +133,12 @@ class Elements:
                 return
             values = sorted(set(one.values[: self.shown]))
             for low, high in pairwise(values):
-                bound, price = _roundest(low, high)
-                for operation in (OVER, UNDER):
-                    if operation is UNDER and bound == low:
-                        bound, price = high, price + 2
+                # A number is over the one and under the other exactly where it is over `low`.
+                for operation, bound in (
+                    (OVER, -roundest_between(-high, -low)),
+                    (UNDER, roundest_between(low, high)),
+                ):
+                    price = BOUND + DIGIT * len(repr(bound).strip("-0."))
                     truth = tuple(operation.function(value, bound) for value in one.values)
                     number = Expression(price, (bound,) * len(truth), text=repr(bound))
                     total = one.price + halves(operation.price) + price
@@ -202,16 +205,6 @@ class Goal:
     def charge(self, amount: float) -> bool:
         """Spend a part of the budget. Return whether any is left."""
         return self.budget.charge(amount)
-
-
-def _roundest(low: float, high: float) -> tuple[float, int]:
-    """Return a bound that `high` is over and `low` is not, with its price in half bits: the roundest."""
-    for price, step in ((9, 100), (9, 50), (9, 10), (10, 5)):
-        bound = math.ceil(low / step) * step
-        if low <= bound < high:
-            return bound, price
-    bound = (math.ceil(low) + math.ceil(high) - 1) // 2
-    return (bound, 12) if low <= bound < high else (low, 14)
 
 
 def counted(values: Sequence[Any]) -> Counter[str]:

@@ -58,6 +58,18 @@ def places_of(value: float) -> int:
     return places
 
 
+def roundest_between(low: float, high: float) -> float:
+    """Return the roundest number above `low` and not above `high`; of several, one in the middle."""
+    least, most = Fraction(str(low)), Fraction(str(high))
+    for places in range(-12, 17):
+        for step in (5 * Fraction(10) ** -places, Fraction(10) ** -places):
+            first, last = math.floor(least / step) + 1, math.floor(most / step)
+            if first <= last:
+                found = (first + last) // 2 * step
+                return int(found) if found.denominator == 1 else float(found)
+    return high
+
+
 def agrees(values: Sequence[Any], goals: Sequence[float]) -> bool:
     """Return whether the first values are the goals, up to what arithmetic does to floats."""
     for value, goal in zip(values, goals, strict=False):

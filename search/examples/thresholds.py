@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Any
 
 from .constants import kind_of
 from .expressions import UNDEFINED, Expression, apply_template, escape_braces
+from .number_goals import roundest_between
 
 MAX_FEATURES = 30
 MAX_LEVELS = 5
@@ -49,7 +49,7 @@ def fit_levels(
             continue
         if any(a[1][-1] == b[1][0] for a, b in pairwise(runs)):
             continue
-        bounds = [plain_bound(a[1][-1], b[1][0]) for a, b in pairwise(runs)]
+        bounds = [repr(roundest_between(a[1][-1], b[1][0])) for a, b in pairwise(runs)]
         price = one.price + sum(prices[source] for source, _ in runs)
         price += sum(LEVEL + DIGIT * len(bound.strip("-0.")) for bound in bounds)
         if price > limit:
@@ -61,15 +61,3 @@ def fit_levels(
         found = apply_template("levels", template + texts[-1], (one,), price, kind, True)
         if all(v is not UNDEFINED and v == g for v, g in zip(found.values, goals, strict=False)):
             yield found
-
-
-def plain_bound(low: float, high: float) -> str:
-    """Return the roundest number above `low` and not above `high`."""
-    least, most = Fraction(str(low)), Fraction(str(high))
-    for places in range(-12, 17):
-        step = Fraction(10) ** -places
-        for multiple in (5 * step, step):
-            found = math.floor(most / multiple) * multiple
-            if found > least:
-                return str(int(found)) if found.denominator == 1 else repr(float(found))
-    return repr(high)
