@@ -117,7 +117,7 @@ class Bank:
         """Enumerate the expressions of the next price. Return whether the budget allows more."""
         self.price += 1
         for kind, one in self._waiting.pop(self.price, ()):
-            key = frozen(kind, one.values)
+            key = as_hashable(kind, one.values)
             if key not in self.seen[kind]:
                 self.seen[kind].add(key)
                 self._keep(kind, one)
@@ -140,7 +140,7 @@ class Bank:
             except RAISED:
                 values = self._evaluate_each(operation, arguments)
             if values is not None:
-                key = frozen(kind, values) if listed else values
+                key = as_hashable(kind, values) if listed else values
                 if key not in seen and self._is_useful(kind, values, key):
                     self._keep(kind, Expression(self.price, values, operation, arguments))
             if not self.budget.charge(1):
@@ -268,7 +268,7 @@ def _holds(guard: Guard, arguments: tuple[Expression, ...]) -> bool:
         return True
 
 
-def frozen(kind: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def as_hashable(kind: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return values that can be members of a set, and are equal only where the values are."""
     if kind == ROWS:
         return tuple(map(repr, values))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..budget import Budget
-from .bank import Bank, frozen
+from .bank import Bank, as_hashable
 from .constants import halves, kind_of
 from .expressions import Expression, Variable
 from .grammar import BOOL, DATE, FLOAT, INT, STR
@@ -81,7 +81,7 @@ class Elements:
                 for one in (*self.bank.of_kind(kind), *(self._direct if kind == BOOL else ())):
                     key = (
                         kind,
-                        frozen(kind, one.values if kind == BOOL else one.values[: self.shown]),
+                        as_hashable(kind, one.values if kind == BOOL else one.values[: self.shown]),
                     )
                     if key not in found or one.price < found[key].price:
                         found[key] = one

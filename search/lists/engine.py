@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..engines import Progress, SearchEngine
-from ..many_pairs import choose_pairs
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, Predictions
 from .bank import Lists
+from .chosen_pairs import choose_pairs
 from .codegen import TooLong, generate_source, generate_term, uses_index
 from .features import find_feature
 from .grammar import LARGEST_INTEGER, LONGEST_VALUE, OPERATIONS, Node, is_modest, list_operations
@@ -291,8 +291,8 @@ def prepare_space(inputs: list[list[int]]) -> list[list[int]]:
 def supports(shown: list[list[Any]]) -> bool:
     """Return whether this engine supports the types of the inputs and outputs in `shown`.
 
-    Each input must be a list of at most `LONGEST_VALUE` integers. All outputs must be lists of integers, all must be
-    integers, or all must be truth values.
+    Each input must be a list of at most `LONGEST_VALUE` integers. All outputs must be lists of such
+    integers, all must be integers, or all must be truth values.
     """
     return bool(_kind(shown))
 

@@ -53,7 +53,7 @@ from ..io.messages import shorten, suggest_nearest
 from ..io.spaces import drop_repeated
 from ..programs.list_functions import draw_stratum
 from .example_rules import KINDS, SHOWN, apply_rule, plant
-from .pair_values import EMPTY_CELL, are_padded, order_fields, parse_cell, unify_pairs
+from .pair_values import EMPTY_CELL, are_padded, parse_cell, unify_pairs
 from .similar_inputs import draw_like
 from .words import EQUALITY, IMPORTS
 
@@ -108,7 +108,7 @@ class Examples:
         return observations_.choose_observations(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-        """Generate `count` problems with everyday rules (example_rules.py), each of the next kind.
+        """Generate `count` problems with everyday rules (example_rules/), each of the next kind.
 
         Raises:
             UsageError: `count` is below 1.
@@ -140,8 +140,7 @@ class Examples:
 def _generated(seed: int, index: int) -> Problem:
     kind = list(KINDS)[index % len(KINDS)]
     rule, inputs = plant(kind, random.Random(f"examples problem {seed} {index}"))
-    ordered = [order_fields(value) for value in inputs]
-    pairs = tuple(Observation(value, order_fields(apply_rule(rule, value))) for value in ordered)
+    pairs = tuple(Observation(value, apply_rule(rule, value)) for value in inputs)
     name = f"gen{seed}-{index}"
     return Problem(
         id=name,
