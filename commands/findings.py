@@ -34,6 +34,7 @@ from ..reports.findings import (
     RankedHypothesis,
     find_disagreement,
     held_out_observations,
+    proposed_likeliest_first,
     rank_hypotheses,
     rank_problems,
 )
@@ -200,11 +201,12 @@ async def check_findings(
     settings = store.settings(session)
     family = load_family(settings["family"])
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+    in_order = proposed_likeliest_first(settings)
     found = {}
     async with open_oracles(family, _oracle_settings(settings)) as opened:
         for row, steps in pair_with_steps(rows, records):
             judged = list_judged(steps)
-            ranked = rank_hypotheses(row.problem, judged)
+            ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
             case = make_case(row.problem, None, opened.oracle, space=store.input_set(row.space))
             places = choose_inputs(judged, ranked, case.space)
             found[row.problem.id] = CheckedFindings(

@@ -199,6 +199,8 @@ class SearchStyle:
         facts: Function (`View.public`, trade-off) that returns data which the search needs in
             addition to the shown observations, such as the theory, or None. The trade-off is a name
             that the user chose, such as "tight".
+        likeliest_first: Whether the search proposes likely hypotheses before unlikely ones, so that
+            findings keep its order (reports/findings.py).
     """
 
     answer: Callable[[str, str], str]
@@ -208,6 +210,7 @@ class SearchStyle:
     facts: Callable[[Mapping[str, Json], str], Mapping[str, Json] | None] = (
         lambda public, trade_off: None
     )
+    likeliest_first: bool = False
 
 
 @runtime_checkable

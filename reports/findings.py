@@ -9,7 +9,9 @@ these criteria:
    hypotheses may be wrong on some observations (`ToleratesErrors`), numbers within one standard error
    of the best number count as equal, because a small advantage may be chance (the one-standard-error
    rule: Breiman, Friedman, Olshen and Stone, 1984, section 3.4.3);
-3. simplicity: a short description length in bits (tools/description_length.py);
+3. simplicity: a short description length in bits (tools/description_length.py). The built-in search on
+   programs proposes likely programs first, by prices of its own that are better at this (LOG.md); its
+   hypotheses keep the order in which it proposed them (`proposed_likeliest_first`);
 4. likelihood on the sample space S (the inputs on which hypotheses are compared): how well the
    predictions agree with the predictions of the other hypotheses (`consensus`).
 
@@ -29,6 +31,7 @@ from numpy.typing import NDArray
 
 from ..records import (
     Agreement,
+    HasSearch,
     Hypothesis,
     InputSet,
     Json,
@@ -104,6 +107,20 @@ def held_out_observations(problem: Problem) -> Sequence[Observation]:
     return problem.hidden
 
 
+def proposed_likeliest_first(settings: Mapping[str, Json]) -> bool:
+    """Return whether the model of a session proposed likely hypotheses before unlikely ones.
+
+    Args:
+        settings: The settings of the session.
+    """
+    family = load_family(settings["family"])
+    told = settings.get("model_settings") or {}
+    model = (told.get("recorded") or told).get("model")
+    return (
+        model == "search" and isinstance(family, HasSearch) and family.search_style.likeliest_first
+    )
+
+
 def rank_problems(
     store: Store, session: str, rows: Sequence[ProblemRow], *, distinct: bool = True
 ) -> Iterator[tuple[ProblemRow, list[RankedHypothesis]]]:
@@ -116,8 +133,12 @@ def rank_problems(
         distinct: As in `rank_hypotheses`.
     """
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+    in_order = proposed_likeliest_first(store.settings(session))
     for row, steps in pair_with_steps(rows, records):
-        yield row, rank_hypotheses(row.problem, list_judged(steps), distinct=distinct)
+        yield (
+            row,
+            rank_hypotheses(row.problem, list_judged(steps), distinct=distinct, in_order=in_order),
+        )
 
 
 def rank_bank(store: Store, session: str, bank: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -143,7 +164,11 @@ def rank_bank(store: Store, session: str, bank: Sequence[dict[str, Any]]) -> lis
 
 
 def rank_hypotheses(
-    problem: Problem, judged: Iterable[JudgedHypothesis], *, distinct: bool = True
+    problem: Problem,
+    judged: Iterable[JudgedHypothesis],
+    *,
+    distinct: bool = True,
+    in_order: bool = False,
 ) -> list[RankedHypothesis]:
     """Return the hypotheses of a problem, best first.
 
@@ -154,6 +179,8 @@ def rank_hypotheses(
         judged: The judged hypotheses of the problem.
         distinct: Whether to keep only the best of several consistent hypotheses that make the same
             predictions on the whole sample space S.
+        in_order: Whether hypotheses with equal evidence keep the order of `judged`, instead of that by
+            simplicity.
     """
     first: dict[str, JudgedHypothesis] = {}
     for one in judged:
@@ -169,7 +196,7 @@ def rank_hypotheses(
     ranked: list[RankedHypothesis] = []
     while left:
         best = _with_most_evidence(left, tolerant)
-        ranked += sorted(best, key=lambda one: (one.bits, -one.consensus))
+        ranked += best if in_order else sorted(best, key=lambda one: (one.bits, -one.consensus))
         left = [one for one in left if not any(one is other for other in best)]
     return _without_equivalents(ranked) if distinct else ranked
 

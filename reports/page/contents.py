@@ -16,7 +16,7 @@ import numpy as np
 
 from ...records import Json, StepRecord, Verdict
 from ...tools.gear.scores import beta_bounds
-from ..findings import CheckedFindings
+from ..findings import CheckedFindings, proposed_likeliest_first
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
@@ -299,6 +299,7 @@ class Contents:
         calls = _by_problem(self._store.list_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+        in_order = proposed_likeliest_first(self._store.settings(session))
         for row, steps in pair_with_steps(rows, records):
             name = row.problem.id
             space = self._spaces.get_space(row.space)
@@ -311,6 +312,7 @@ class Contents:
                     calls.get(name, ()),
                     banks.get(name, ()),
                     self._checked.get(session, {}).get(name, NOT_CHECKED),
+                    in_order=in_order,
                 ),
             )
 

@@ -15,6 +15,7 @@ from ..findings import (
     CheckedFindings,
     RankedHypothesis,
     find_disagreement,
+    proposed_likeliest_first,
     rank_hypotheses,
 )
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
@@ -51,10 +52,11 @@ def describe_findings(
     """
     first = rows[:MAX_PROBLEMS]
     records = store.steps(session, [row.problem.id for row in first], spaces="consistent")
+    in_order = proposed_likeliest_first(store.settings(session))
     found = []
     for row, steps in pair_with_steps(first, records):
         judged = list_judged(steps)
-        ranked = rank_hypotheses(row.problem, judged)
+        ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
         known = checked.get(row.problem.id, NOT_CHECKED)
         numbers = {id(one): number for number, one in enumerate(judged, 1)}
         found.append({

@@ -211,6 +211,8 @@ def describe_problem(
     calls: Sequence[Mapping[str, Json]],
     bank: Sequence[Mapping[str, Json]],
     checked: CheckedFindings,
+    *,
+    in_order: bool = False,
 ) -> dict[str, Json]:
     """Return everything that the HTML page shows about one problem, as JSON.
 
@@ -228,12 +230,13 @@ def describe_problem(
         calls: The model calls of the steps.
         bank: The bank of hypotheses that the session kept for the problem, best first.
         checked: Results that were computed with a sandbox or a solver, by hypothesis.
+        in_order: As in `rank_hypotheses`.
     """
     problem = row.problem
     located = list(_judged(steps))
     judged = [one for _, _, one in located]
     kept = {str(one["hypothesis"]): one for one in bank}
-    ranked = rank_hypotheses(problem, judged)
+    ranked = rank_hypotheses(problem, judged, in_order=in_order)
     ranks, consistent = _ranks(ranked), _consistent(judged, ranked)
     return {
         "problem": {

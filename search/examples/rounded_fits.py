@@ -18,6 +18,9 @@ from .terms import Term
 FIT = 7  # half bits
 DIGIT = 3  # half bits
 ROUNDING, PI = 7, 9  # half bits
+# Bytes, seconds, minutes, inches and feet: likelier than other numbers with as many digits.
+WELL_KNOWN = tuple(Fraction(one) for one in ("1024", "1048576", "3600", "86400", "1440", "2.54", "0.3048"))
+WELL_KNOWN_DIGITS = 2
 
 
 class Rounding(NamedTuple):
@@ -207,6 +210,10 @@ def _short_slopes(
             break
     for one in options:
         found.setdefault(str(one), (one, _factor(one), digits_of(one)))
+    for known in WELL_KNOWN:
+        for one in (known, 1 / known):
+            if least <= one <= greatest:
+                found[str(one)] = (one, _factor(one), WELL_KNOWN_DIGITS)
     if least > 0:
         pi = Fraction(math.pi)
         share = simplest_between(least / pi, greatest / pi)
@@ -234,6 +241,8 @@ def _factor(value: Fraction) -> str:
         return "{0}"
     if value.denominator == 1:
         return f"{{0}} * {value.numerator}"
+    if value.numerator == 1 and re.fullmatch("100+", str(value.denominator)):
+        return f"{{0}} / {value.denominator}"
     decimal, ratio = decimal_of(abs(value)), len(str(value.numerator)) + len(str(value.denominator))
     if decimal and (value.denominator % 10 == 0 or len(decimal) - 1 < ratio):
         return f"{{0}} * {'-' if value < 0 else ''}{decimal}"

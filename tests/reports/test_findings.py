@@ -6,6 +6,7 @@ Internals: a ranking of a few hypotheses with chosen predictions needs no sessio
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from peirce.records import (
     Agreement,
     Hypothesis,
@@ -16,7 +17,12 @@ from peirce.records import (
     Problem,
     Verdict,
 )
-from peirce.reports.findings import consensus, find_disagreement, rank_hypotheses
+from peirce.reports.findings import (
+    consensus,
+    find_disagreement,
+    proposed_likeliest_first,
+    rank_hypotheses,
+)
 
 PROBLEM = Problem(
     "p", "examples", "programs", tuple(Observation([n], n) for n in range(4)), (), {}, {}, ""
@@ -44,6 +50,30 @@ def order(*some: JudgedHypothesis) -> list[str]:
 def test_of_consistent_hypotheses_the_simplest_comes_first_whenever_it_was_found() -> None:
     simple, modulo = judged("sum(x)", [1, 2, 3]), judged("sum(x) % 20", [1, 2, 4])
     assert order(simple, modulo) == order(modulo, simple) == ["sum(x)", "sum(x) % 20"]
+
+
+def test_a_proposer_of_likely_hypotheses_first_decides_the_order_of_equally_good_ones() -> None:
+    likely, short = judged("sum(x) % 20 + 0", [1, 2, 4]), judged("sum(x)", [1, 2, 3])
+    wrong = judged("x[0]", [1, 2, 3], "1101", Verdict.INCONSISTENT)
+    ranked = rank_hypotheses(PROBLEM, [wrong, likely, short], in_order=True)
+    assert [one.judged for one in ranked] == [likely, short, wrong]
+
+
+@pytest.mark.parametrize(
+    ("family", "model", "expected"),
+    [
+        ("programs", {"model": "search"}, True),
+        ("programs", {"scheme": "recorded", "recorded": {"model": "search"}}, True),
+        ("programs", {"model": "other", "recorded": {}}, False),
+        ("programs", None, False),
+        ("text", {"model": "search"}, False),
+    ],
+)
+def test_only_the_search_on_programs_proposes_likely_hypotheses_first(
+    family: str, model: dict[str, object] | None, expected: bool
+) -> None:
+    settings = {"family": family, "model_settings": model}
+    assert proposed_likeliest_first(settings) is expected
 
 
 def test_an_inconsistent_hypothesis_comes_after_every_consistent_one() -> None:
