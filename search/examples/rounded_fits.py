@@ -19,7 +19,9 @@ FIT = 7  # half bits
 DIGIT = 3  # half bits
 ROUNDING, PI = 7, 9  # half bits
 # Bytes, seconds, minutes, inches and feet: likelier than other numbers with as many digits.
-WELL_KNOWN = tuple(Fraction(one) for one in ("1024", "1048576", "3600", "86400", "1440", "2.54", "0.3048"))
+WELL_KNOWN = tuple(
+    Fraction(one) for one in ("1024", "1048576", "3600", "86400", "1440", "2.54", "0.3048")
+)
 WELL_KNOWN_DIGITS = 2
 
 

@@ -101,7 +101,9 @@ class _Texts:
             spread = max(max(days) - min(days), timedelta(days=400)).total_seconds()
             first = min(days)
             seconds = int(rng.random() * 1.5 * spread - spread / 4)
-            earliest, latest = datetime.min - first, datetime.max - first
+            earliest, latest = (
+                end.replace(tzinfo=first.tzinfo) - first for end in (datetime.min, datetime.max)
+            )
             moved = min(max(timedelta(seconds=seconds), earliest), latest)
             return (first + moved).strftime(self.date_form)
         tokens = list(_choose(self.tokens, rng))

@@ -11,7 +11,7 @@ import re
 import time
 import warnings
 import zlib
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +236,8 @@ def test_the_space_follows_the_type_of_the_inputs(tmp_path: Path) -> None:
     assert len(alike) > 0.6 * len(texts)
     dates = _space(tmp_path, '"2024-02-29"', '"1999-12-31"')
     assert len(dates) > 1_000 and all(date.fromisoformat(str(one)) for one in dates)
+    times = _space(tmp_path, '"2024-02-29T12:00:00+0200"', '"1999-12-31T23:59:59+0000"')
+    assert all(datetime.strptime(str(one), "%Y-%m-%dT%H:%M:%S%z") for one in times)
     records = _space(tmp_path, '{"a": 1, "b": [0.5]}', '{"a": 3, "b": []}')
     assert all(type(row) is dict and list(row) == ["a", "b"] for row in records)
     assert {type(row["a"]) for row in records} == {int}  # type: ignore[index]
