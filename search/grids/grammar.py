@@ -170,7 +170,7 @@ def is_grid(value: Any) -> bool:
     return (
         type(value) is list
         and 0 < len(value) <= MAX_SIDE
-        and type(value[0]) is list
+        and all(type(row) is list for row in value)
         and 0 < len(value[0]) <= MAX_SIDE
         and len(set(map(len, value))) == 1
     )

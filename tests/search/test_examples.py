@@ -373,6 +373,14 @@ def test_other_families_get_no_programs() -> None:
     assert [one and one.name for one in names.values()] == ["examples", "text", None]
 
 
+def test_any_json_values_meet_an_engine() -> None:
+    small: list[Any] = [None, True, 0, 3, 0.5, "", "on", [], {}, [[1, 2], [3]], {"domain": 1}]
+    values = [*small, *([one, other] for one in small for other in small), [[[1]], 2]]
+    for given in values:
+        for wanted in (True, "on", 3, given):
+            assert find_engine([[given, wanted]], "programs") is not None, (given, wanted)
+
+
 def test_parts_of_inputs_are_named_as_python_names_them() -> None:
     inputs = [{"a": [1, "x"], "b": {"c": 2.0}}, {"a": [2, "y"], "b": {"c": 3.0}, "d": 0}]
     parts = {one.source(): one.values for _, one in parts_of(inputs)}
