@@ -12,6 +12,8 @@ log2(n) bits. An integer takes the bits of its Elias gamma code and of its sign.
 - For a sentence about labelled rows, the conditions and labels of the rule compiled from the
   sentence are encoded. If the sentence cannot be compiled into an exact rule, each of its words is
   encoded.
+- For a law of numbers, the expression tree is encoded: the type of each node, columns and numbers
+  with the digits that are written. Its residuals can be encoded in addition (`residual_bits`).
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from __future__ import annotations
 import ast
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from ..records import Json
+from .formulas.expressions import Column, Expression, Number, Operation, Text, iter_nodes
 from .logic.formula import Formula
 from .python_parser import parse_python
 from .sentence_rules import NotExact, compile_sentence
@@ -33,6 +36,9 @@ CALLABLE_NAMES = 64  # builtins and methods that a program may call
 OPERATORS = 8  # arithmetic operators, or comparisons
 FORMULA_KINDS = 9  # `tools.logic.formula.Kind`
 CONDITION_KINDS = 8  # kinds of conditions and quantities in an exact rule
+LAW_KINDS = 32  # operators, functions and leaves of a law (tools/formulas/expressions.py)
+LEAST_RESIDUAL = 2.0**-52  # of the target's spread: no smaller residual tells two laws apart
+UNDEFINED_RESIDUAL = 4.0  # of the target's spread, in a row in which a law is undefined
 DICTIONARY_WORDS = 8_192  # words that sentences are made of
 CHARACTER_BITS = 5.0
 
@@ -142,6 +148,69 @@ def formula_bits(formula: Formula, predicates: int) -> float:
         own += choice_bits(predicates) if node.kind == "atom" else 0.0
         lengths.append(own + sum(lengths[part] for part in node.parts))
     return lengths[-1]
+
+
+def law_bits(law: Expression, columns: int) -> float:
+    """Return the description length of a law of numbers, in bits.
+
+    Args:
+        law: The formula.
+        columns: The number of columns that a law of this table may use.
+    """
+    bits = 0.0
+    for node in iter_nodes(law):
+        match node:
+            case Operation() | Number() | Column():
+                bits += choice_bits(LAW_KINDS)
+                bits += choice_bits(columns) if isinstance(node, Column) else 0.0
+                bits += decimal_bits(node.value) if isinstance(node, Number) else 0.0
+            case Text(value):
+                bits += text_bits(value)
+            case _:
+                bits += choice_bits(LAW_KINDS) + 1.0
+    return bits
+
+
+def decimal_bits(value: float) -> float:
+    """Return the bits of a finite number by its decimal digits.
+
+    The number is mantissa * 10 ** exponent. The mantissa takes the bits of its Elias delta code and of
+    its sign, and the exponent those of an integer. 100 is encoded as 100 or as 1 with an exponent,
+    whichever is shorter.
+    """
+    digits, _, power = repr(abs(float(value))).partition("e")
+    whole, _, fraction = digits.partition(".")
+    fraction = fraction.rstrip("0")
+    mantissa, exponent = int(whole + fraction), int(power or 0) - len(fraction)
+    zeros = len(str(mantissa)) - len(str(mantissa).rstrip("0")) if mantissa else 0
+    forms = ((mantissa, exponent), (mantissa // 10**zeros, exponent + zeros))
+    return (value < 0) + min(_delta_bits(one) + integer_bits(other) for one, other in forms)
+
+
+def _delta_bits(value: int) -> float:
+    """Return the length of the Elias delta code of a whole number of at least 0."""
+    length = math.floor(math.log2(value + 1))
+    return length + 2 * math.floor(math.log2(length + 1)) + 1
+
+
+def residual_bits(residuals: Sequence[float], spread: float, least: float = 0.0) -> float:
+    """Return the bits that the residuals of a law take, beyond those of the target itself.
+
+    They are n / 2 * log2(mean squared residual / squared spread), as normally distributed residuals
+    take (Rissanen, 1978). The result is negative for a law that predicts better than the mean.
+
+    Args:
+        residuals: The n residuals; one that is not finite counts as `UNDEFINED_RESIDUAL` spreads.
+        spread: The standard deviation of the target, above 0.
+        least: The smallest root mean square that counts, in the unit of the target.
+    """
+    floor = max(least, LEAST_RESIDUAL * spread)
+    worst = UNDEFINED_RESIDUAL * spread
+    sizes = [abs(one) if math.isfinite(one) else worst for one in residuals]
+    unit = max([*sizes, floor])  # squares of shares of it neither overflow nor vanish
+    shares = math.fsum((one / unit) ** 2 for one in sizes)
+    root = unit * math.sqrt(shares / max(len(sizes), 1))
+    return len(sizes) * math.log2(max(root, floor) / spread)
 
 
 def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:

@@ -9,12 +9,16 @@ import sys
 
 import pytest
 from peirce.tools.description_length import (
+    decimal_bits,
     formula_bits,
     integer_bits,
+    law_bits,
     number_bits,
     program_bits,
+    residual_bits,
     sentence_bits,
 )
+from peirce.tools.formulas import parse_formula as parse_law
 from peirce.tools.logic.formula import Formula
 from peirce.tools.logic.parser import parse_formula
 
@@ -84,3 +88,19 @@ def test_a_sentence_with_more_conditions_is_longer() -> None:
 
 def test_a_sentence_without_an_exact_rule_is_counted_by_its_words() -> None:
     assert sentence_bits("Older people often agree.", PUBLIC) == 4 * 13
+
+
+def test_digits_and_parts_of_a_law_cost_bits() -> None:
+    texts = ["m", "m * v", "0.5 * m * v", "0.5 * m * v ** 2", "0.51234 * m * v ** 2"]
+    bits = [law_bits(parse_law(text, ["m", "v"]), 3) for text in texts]
+    assert bits == sorted(bits) and len(set(bits)) == len(bits)
+    assert decimal_bits(0.5) < decimal_bits(0.513) < decimal_bits(0.5131234)
+    assert decimal_bits(100) == decimal_bits(1e2) < decimal_bits(123)
+
+
+def test_smaller_residuals_take_fewer_bits_down_to_a_floor() -> None:
+    assert residual_bits([1.0, -1.0], 1.0) == 0
+    assert residual_bits([0.5, -0.5], 1.0) == -2
+    assert residual_bits([0.0, 0.0], 1.0) == -104
+    assert residual_bits([0.0, 0.0], 1.0, least=0.25) == -4
+    assert residual_bits([float("nan"), 0.0], 1.0) > 0
