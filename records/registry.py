@@ -97,6 +97,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "grids": "search.grids.engine:ENGINE",
         "logic": "search.logic.engine:ENGINE",
         "text": "search.text.engine:ENGINE",
+        "laws": "search.laws.engine:ENGINE",
         "examples": "search.examples.engine:ENGINE",  # takes all other pairs
     },
     "sandboxes": {

@@ -24,6 +24,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...records import (
     Agreement,
@@ -165,11 +166,7 @@ class Laws:
                 zeros, ones = np.zeros(len(inputs), np.int64), np.ones(len(inputs), np.uint8)
                 found.append(Predictions(zeros, ones, (law.reason,), law.reason))
                 continue
-            values, reasons = _predict(columns, law, inputs.inputs)
-            with np.errstate(all="ignore"):
-                steps = np.rint(values / (2 * columns.tolerance or 1.0))
-            codes = np.clip(np.where(reasons == 0, steps, 0.0), -LARGEST_CODE, LARGEST_CODE)
-            found.append(Predictions(codes.astype(np.int64), reasons, UNDEFINED))
+            found.append(Predictions(*_codes(columns, law, inputs.inputs), UNDEFINED))
         return found
 
     def is_consistent(self, agreement: Agreement) -> bool:
@@ -239,6 +236,28 @@ def _predict(columns: LawColumns, law: Expression, inputs: Sequence[Json]) -> tu
     reasons[np.isnan(values)] = 2
     reasons[missing] = 1
     return values, reasons
+
+
+def _codes(
+    columns: LawColumns, law: Expression, inputs: Sequence[Json]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the codes of the predictions of a law (multiples of two tolerances), and reasons."""
+    values, reasons = _predict(columns, law, inputs)
+    with np.errstate(all="ignore"):
+        steps = np.rint(values / (2 * columns.tolerance or 1.0))
+    codes = np.clip(np.where(reasons == 0, steps, 0.0), -LARGEST_CODE, LARGEST_CODE)
+    return codes.astype(np.int64), reasons
+
+
+def code_predictions(
+    columns: LawColumns, law: Expression, inputs: Sequence[Json]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the codes of the predictions of a law for n inputs, and whether each is defined.
+
+    Predictions with one code count as equal.
+    """
+    codes, reasons = _codes(columns, law, inputs)
+    return codes, reasons == 0
 
 
 def _hypothesis(law: Expression | Malformed, description: str) -> Hypothesis | Malformed:

@@ -1,0 +1,147 @@
+"""What functions in a law are applied to: monomials of the columns, also of their sums and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.formulas import Expression
+from .trees import call, product
+
+Floats = NDArray[np.float64]
+LARGEST_NORM = 8  # sum of the absolute exponents of a monomial
+OF_PAIRS = 0.25  # of the monomials, for those that have a sum or difference as a factor
+LARGEST_VALUE = 1e9
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Candidates for the argument of a function, simplest first.
+
+    Attributes:
+        values: Their values, of shape (n, m).
+        sizes: Their numbers of symbols, of shape (m,).
+        exponents: The exponents of the variables, of shape (m, d).
+        pairs: The index in `sums` of the sum or difference that is a further factor, or -1, (m,).
+        powers: Its exponent, (m,).
+        names: The variables, as formulas; d of them.
+        sums: Sums and differences of two variables.
+    """
+
+    values: Floats
+    sizes: NDArray[np.int64]
+    exponents: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    powers: NDArray[np.int64]
+    names: Sequence[Expression]
+    sums: Sequence[Expression]
+
+    def first(self, count: int) -> Arguments:
+        """Return the simplest arguments."""
+        return Arguments(
+            self.values[:, :count], self.sizes[:count], self.exponents[:count], self.pairs[:count],
+            self.powers[:count], self.names, self.sums,
+        )  # fmt: skip
+
+    def tree(self, place: int) -> Expression:
+        """Return an argument as a formula."""
+        factors = [
+            (name, float(e)) for name, e in zip(self.names, self.exponents[place], strict=True) if e
+        ]
+        if self.pairs[place] >= 0:
+            factors.insert(0, (self.sums[self.pairs[place]], float(self.powers[place])))
+        return product(factors)
+
+
+def sums_of_two(x: Floats, names: Sequence[Expression]) -> tuple[Floats, list[Expression]]:
+    """Return the differences and the sums of each two variables, of shape (n, d * (d - 1))."""
+    pairs = list(combinations(range(x.shape[1]), 2))
+    values = [x[:, a] - x[:, b] for a, b in pairs] + [x[:, a] + x[:, b] for a, b in pairs]
+    trees = [call(sign, names[a], names[b]) for sign in "-+" for a, b in pairs]
+    return (np.array(values).T if values else np.zeros((len(x), 0))), trees
+
+
+def list_arguments(x: Floats, names: Sequence[Expression], most: int) -> Arguments:
+    """Return arguments of functions.
+
+    Args:
+        x: The values of the variables, of shape (n, d).
+        names: The variables, as formulas.
+        most: About how many monomials there may be.
+    """
+    d = x.shape[1]
+    pair_values, sums = sums_of_two(x, names)
+    single = _list_exponents(d, most)
+    few = _list_exponents(d, max(2 * d, int(OF_PAIRS * most / max(1, 2 * len(sums)))))
+    few = np.vstack([np.zeros((1, d), np.int64), few])
+    values = [_monomials(x, single)]
+    exponents, pairs, powers = [single], [np.full(len(single), -1)], [np.zeros(len(single), int)]
+    factors = _monomials(x, few)
+    for place in range(len(sums)):
+        for exponent in (1, 2):
+            values.append(pair_values[:, [place]] ** exponent * factors)
+            exponents.append(few)
+            pairs.append(np.full(len(few), place))
+            powers.append(np.full(len(few), exponent))
+    everything = np.concatenate(values, axis=1)
+    e, p, q = np.concatenate(exponents), np.concatenate(pairs), np.concatenate(powers)
+    sizes = np.abs(e).sum(axis=1) + (e != 0).sum(axis=1) - 1 + np.where(p >= 0, 3 + q, 0)
+    finite = np.isfinite(everything).all(axis=0)
+    spread = everything.std(axis=0, where=np.isfinite(everything)) if len(x) else 0
+    fine = finite & (np.abs(everything).max(axis=0) < LARGEST_VALUE) & (spread > 0)
+    order = np.flatnonzero(fine)
+    order = order[np.argsort(sizes[order], kind="stable")]
+    return Arguments(everything[:, order], sizes[order], e[order], p[order], q[order], names, sums)
+
+
+def _list_exponents(d: int, most: int) -> NDArray[np.int64]:
+    """Return the exponents of monomials, simplest first, all of one norm or none: about `most`."""
+    found = _exponents_of_norm(d, 1)
+    for norm in range(2, LARGEST_NORM + 1):
+        more = _exponents_of_norm(d, norm)
+        if len(found) + len(more) > most:
+            break
+        found += more
+    return np.array(found, np.int64).reshape(-1, d)
+
+
+@lru_cache(maxsize=64)
+def _cached_exponents(d: int, norm: int) -> tuple[tuple[int, ...], ...]:
+    most = 4 if d <= 2 else 3 if d <= 4 else 2
+    return tuple(sorted(_iter_exponents(d, norm, most), key=_simplicity))
+
+
+def _exponents_of_norm(d: int, norm: int) -> list[tuple[int, ...]]:
+    return list(_cached_exponents(d, norm))
+
+
+def _simplicity(exponents: tuple[int, ...]) -> tuple[int, list[int]]:
+    return sum(1 for e in exponents if e), [-e for e in exponents]
+
+
+def _iter_exponents(d: int, norm: int, most: int) -> Iterator[tuple[int, ...]]:
+    if d == 0:
+        if norm == 0:
+            yield ()
+        return
+    if norm > d * most:
+        return
+    for first in range(-min(most, norm), min(most, norm) + 1):
+        for rest in _iter_exponents(d - 1, norm - abs(first), most):
+            yield (first, *rest)
+
+
+def _monomials(x: Floats, exponents: NDArray[np.int64]) -> Floats:
+    """Return products of powers, of shape (n, m). They are infinite or NaN where a factor is 0."""
+    zero = (x == 0).astype(np.int64)
+    found = np.exp(np.log(np.where(x == 0, 1.0, np.abs(x))) @ exponents.T.astype(float))
+    negative = (x < 0).astype(np.int64) @ (exponents.T % 2)
+    found = np.where(negative % 2 == 1, -found, found)
+    found[zero @ (exponents.T > 0) > 0] = 0.0
+    found[zero @ (exponents.T < 0) > 0] = np.inf
+    return found

@@ -1,0 +1,468 @@
+"""Forms of laws that explain most of the target, by linear algebra on logarithms and on values.
+
+A law is often a product of powers, also of functions of a few columns: its logarithm is a sum of
+logarithms with the exponents as factors. Therefore the exponents of all columns are fitted at once, and one
+scan over many functions finds those that belong to the law (`in_logarithms`). Other laws are sums of few
+terms, also under a transform of the target, such as its square (`in_sums`). Rows have the weights that an
+additive error of the target has after the transform.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.formulas import Expression, evaluate_formula
+from ..budget import Budget
+from .arguments import Arguments, sums_of_two
+from .constants import find_exponent
+from .functions import (
+    FACTORS,
+    FINE_SCALES,
+    IN_LOGARITHMS,
+    IN_SUMS,
+    SCALED,
+    SCALES,
+    Factor,
+    Transform,
+)
+from .refining import Table, constants
+from .scan import DEPENDENT, Places, Scan, choose_several, data_bits, normalise, project
+from .trees import OPERATOR_BITS, TWO, call, product, total
+
+Floats = NDArray[np.float64]
+SYMBOL_BITS = 3.0  # about, for each symbol of an argument
+CONSTANT_BITS = 10.0  # about, of a fitted constant
+SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
+KEPT = 1_500  # columns of one function that are kept for pairs
+FIRST, SECOND, WIDTH = 150, 40, 25  # forms with one function; those that get a second; its candidates
+REFINED_ARGUMENTS = 60
+LARGEST_LOGARITHM = 500.0
+MAX_SQUARES = 20_000
+PRODUCTS = 60  # simplest arguments whose products with functions of others are terms of a sum
+TERMS, BEAM, TERM_WIDTH = 4, 20, 8
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of a law whose constants are to be fitted.
+
+    Attributes:
+        bits: About its description length, to compare forms.
+        build: Function that returns the formula with free constants, and values to start from; None if
+            the form is degenerate.
+    """
+
+    bits: float
+    build: Callable[[], tuple[Expression, dict[str, float]] | None]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of logarithms: of a function, or the argument of an exponential function.
+
+    Attributes:
+        factor: The function; None for a sum of squares (or of variables) or for an exponential function.
+        argument: The index of the argument; -1 if `tree` is the whole factor.
+        scale: The constant k.
+        tree: The factor, if it has no constant.
+    """
+
+    factor: Factor | None
+    argument: int
+    scale: float
+    tree: Expression | None = None
+
+
+class Logarithms:
+    """Columns of logarithms for a table.
+
+    Args:
+        x: The values of the variables, (n, d).
+        names: The variables, as formulas.
+        arguments: The arguments of functions.
+        table: The same rows as a table.
+        budget: A column costs one expansion for each `Budget.VECTOR` of them.
+    """
+
+    def __init__(
+        self,
+        x: Floats,
+        names: Sequence[Expression],
+        arguments: Arguments,
+        table: Table,
+        budget: Budget,
+    ) -> None:
+        self.names, self.arguments, self.table, self.budget = names, arguments, table, budget
+        with np.errstate(all="ignore"):
+            logs = np.log(np.abs(x))
+        usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
+        self.usable = np.flatnonzero(usable)
+        self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
+        self.x = x
+
+    def columns(self, only: Sequence[int] | None = None) -> Iterator[tuple[Floats, list[Column], Floats]]:
+        """Yield groups of columns (n, m), what they stand for, and their prices in bits.
+
+        Args:
+            only: Indices of arguments whose multiples are tried finely; None for all arguments and few
+                multiples.
+        """
+        arguments = self.arguments
+        everything = np.arange(len(arguments.sizes))
+        for factor in FACTORS:
+            scaled = factor.name in SCALED
+            if only is not None and not scaled:
+                continue
+            for scale in FINE_SCALES if only is not None else SCALES if scaled else (1.0,):
+                places = everything if only is None else np.array(only, np.int64)
+                if only is None and scale != 1.0:
+                    places = places[:SCALED_ARGUMENTS]
+                if not self.budget.charge(len(places) / Budget.VECTOR):
+                    return
+                with np.errstate(all="ignore"):
+                    values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
+                fine = _is_fine(values)
+                places = places[fine]
+                prices = SYMBOL_BITS * arguments.sizes[places] + factor.bits + 4 + 3 * (scale != 1.0)
+                yield values[:, fine], [Column(factor, int(p), scale) for p in places], prices
+        if only is None:
+            yield from self._sums_of_squares()
+            fine = np.abs(arguments.values).max(axis=0) < 1e6
+            places = everything[fine]
+            prices = SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS
+            yield arguments.values[:, fine], [Column(None, int(p), 1.0) for p in places], prices
+
+    def _sums_of_squares(self) -> Iterator[tuple[Floats, list[Column], Floats]]:
+        """Yield sums of two or three squares of variables or differences, differences, and sums of variables."""
+        d = self.x.shape[1]
+        pairs, pair_trees = sums_of_two(self.x, self.names)
+        half = len(pair_trees) // 2
+        values = np.column_stack([self.x, pairs[:, :half]])
+        trees = [*self.names, *pair_trees[:half]]
+        sizes = [1] * d + [3] * half
+        found: list[Floats] = [pairs[:, k] for k in range(len(pair_trees))]
+        columns = [Column(None, -1, 1.0, tree) for tree in pair_trees]
+        prices = [SYMBOL_BITS * 3.0] * len(pair_trees)
+        for count in (2, 3):
+            for chosen in combinations(range(len(trees)), count):
+                if len(found) >= MAX_SQUARES:
+                    break
+                found.append((values[:, chosen] ** 2).sum(axis=1))
+                squares = [call("**", trees[k], TWO) for k in chosen]
+                columns.append(Column(None, -1, 1.0, total(squares)))
+                prices.append(SYMBOL_BITS * (sum(sizes[k] for k in chosen) + 1.5 * count))
+                if count == 3 and max(chosen) < d:
+                    found.append(self.x[:, chosen].sum(axis=1))
+                    columns.append(Column(None, -1, 1.0, total([self.names[k] for k in chosen])))
+                    prices.append(SYMBOL_BITS * 5.0)
+        if not found or not self.budget.charge(len(found) / Budget.VECTOR):
+            return
+        with np.errstate(all="ignore"):
+            logs = np.log(np.abs(np.array(found).T))
+        fine = np.flatnonzero(_is_fine(logs))
+        yield logs[:, fine], [columns[k] for k in fine], np.array(prices)[fine]
+
+
+def _is_fine(values: Floats) -> NDArray[np.bool_]:
+    with np.errstate(all="ignore"):
+        largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
+    return np.isfinite(largest) & (largest < LARGEST_LOGARITHM) & (spread > 1e-9)
+
+
+def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
+    """Yield products of powers of variables and of up to two functions."""
+    target = logarithms.table.target
+    for transform in IN_LOGARITHMS:
+        if not transform.suits(target):
+            continue
+        with np.errstate(all="ignore"):
+            changed = transform.values(target)
+            t, w = np.log(np.abs(changed)), np.abs(changed / transform.slopes(target))
+        bad = ~(np.isfinite(t) & np.isfinite(w))
+        t[bad], w[bad] = 0.0, 0.0
+        kept = _Kept.scan(logarithms.columns(), logarithms.common, t, w, float(target.var()))
+        best = kept.best_arguments()
+        fine = _Kept.scan(logarithms.columns(best), logarithms.common, t, w, float(target.var()))
+        kept = kept.join(fine)
+        rest = float(data_bits(kept.squares, len(t), kept.variance))
+        yield Form(rest, _builder(logarithms, transform, kept, (), t, w))
+        for bits, places in kept.choose():
+            yield Form(bits, _builder(logarithms, transform, kept, places, t, w))
+
+
+class _Kept:
+    """The columns of a scan that explain the target best, and those with the shortest description."""
+
+    def __init__(self, variance: float) -> None:
+        self.variance = variance
+        self.values: list[Floats] = []
+        self.normal: list[Floats] = []
+        self.columns: list[Column] = []
+        self.prices: list[Floats] = []
+        self.squares = 0.0
+        self.left: Floats = np.zeros(0)
+
+    @classmethod
+    def scan(
+        cls,
+        groups: Iterator[tuple[Floats, list[Column], Floats]],
+        common: Floats,
+        t: Floats,
+        w: Floats,
+        variance: float,
+    ) -> _Kept:
+        kept = cls(variance)
+        rest = project(common, w)
+        kept.left = rest(t * w)
+        kept.squares = float(kept.left @ kept.left)
+        for values, columns, prices in groups:
+            if not columns:
+                continue
+            normal = normalise(values, w, rest)
+            errors = np.maximum(kept.squares - (kept.left @ normal) ** 2, 0.0)
+            bits = data_bits(errors, len(t), variance) + prices
+            chosen = np.argsort(bits, kind="stable")[:KEPT]
+            kept.values.append(values[:, chosen])
+            kept.normal.append(normal[:, chosen])
+            kept.columns += [columns[k] for k in chosen]
+            kept.prices.append(prices[chosen])
+        return kept
+
+    def join(self, other: _Kept) -> _Kept:
+        """Return both scans as one."""
+        self.values += other.values
+        self.normal += other.normal
+        self.columns += other.columns
+        self.prices += other.prices
+        return self
+
+    def _scan(self) -> tuple[Scan, Floats]:
+        normal = np.concatenate(self.normal, axis=1) if self.normal else np.zeros((len(self.left), 0))
+        prices = np.concatenate(self.prices) if self.prices else np.zeros(0)
+        return Scan(normal, self.left, self.squares), prices
+
+    def best_arguments(self) -> list[int]:
+        """Return the arguments of the columns that explain the target best."""
+        scan, prices = self._scan()
+        bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        ordered = (self.columns[k].argument for k in np.argsort(bits, kind="stable")[: 10 * REFINED_ARGUMENTS])
+        return [one for one in dict.fromkeys(ordered) if one >= 0][:REFINED_ARGUMENTS]
+
+    def choose(self) -> Iterator[tuple[float, Places]]:
+        """Yield one or two columns each, with about their description length."""
+        scan, prices = self._scan()
+        if not len(prices):
+            return
+        n = len(self.left)
+        bits = data_bits(scan.errors(), n, self.variance) + prices
+        first = np.argsort(bits, kind="stable")[:FIRST]
+        yield from ((float(bits[k]), (int(k),)) for k in first)
+        for k in first[:SECOND]:
+            more = data_bits(scan.errors_beside((int(k),)), n, self.variance) + prices + prices[k]
+            for other in np.argsort(more, kind="stable")[:WIDTH]:
+                if np.isfinite(more[other]):
+                    yield float(more[other]), (int(k), int(other))
+
+    def value(self, place: int) -> Floats:
+        """Return a column as it was before it was weighted."""
+        for group in self.values:
+            if place < group.shape[1]:
+                found: Floats = group[:, place]
+                return found
+            place -= group.shape[1]
+        raise IndexError(place)
+
+
+def _builder(
+    logarithms: Logarithms,
+    transform: Transform,
+    kept: _Kept,
+    places: Places,
+    t: Floats,
+    w: Floats,
+) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
+    def build() -> tuple[Expression, dict[str, float]] | None:
+        chosen = [kept.columns[k] for k in places]
+        columns = np.column_stack([logarithms.common, *(kept.value(k) for k in places)])
+        found = find_exponents(columns, t, w)
+        if found is None:
+            return None
+        exponents, start = found
+        if not math.isfinite(start) or abs(start) > LARGEST_LOGARITHM:
+            return None
+        names = [logarithms.names[k] for k in logarithms.usable]
+        starts = [math.exp(start)]
+        free, _ = constants([0.0] * (1 + len(chosen)))
+        factors: list[tuple[Expression, Fraction | float]] = list(
+            zip(names, exponents[: len(names)], strict=False)
+        )
+        above = [free[0]]
+        for column, exponent in zip(chosen, exponents[len(names) :], strict=True):
+            if not exponent:
+                continue
+            if column.tree is not None:
+                factors.append((column.tree, exponent))
+                continue
+            argument = logarithms.arguments.tree(column.argument)
+            constant = free[len(starts)]
+            if column.factor is None:
+                starts.append(float(exponent))
+                above.append(call("exp", call("*", constant, argument)))
+            else:
+                starts.append(column.scale)
+                factors.append((column.factor.tree(constant, argument), exponent))
+        factors = [(one, Fraction(1)) for one in above] + factors
+        tree = transform.inverse(product(factors))
+        starts[0] = _signed(tree, starts, logarithms.table)
+        return tree, constants(starts)[1]
+
+    return build
+
+
+def _signed(tree: Expression, starts: Sequence[float], table: Table) -> float:
+    """Return the first constant with the sign with which the formula is nearer to the target."""
+    value = evaluate_formula(tree, table.columns, constants(starts)[1])
+    fine = np.isfinite(value)
+    return -starts[0] if float(value[fine] @ table.target[fine]) < 0 else starts[0]
+
+
+def find_exponents(columns: Floats, t: Floats, w: Floats) -> tuple[list[Fraction | float], float] | None:
+    """Return the exponents that measured ones stand for, and the constant, by weighted least squares.
+
+    One exponent after the other is replaced by the number that it most likely stands for, the surest first;
+    after each, the others are fitted again.
+
+    Args:
+        columns: Logarithms, of shape (n, 1 + m); the first column is 1.
+        t: The logarithm of the target, (n,).
+        w: The weights, (n,).
+    """
+    weighted, aim = columns * w[:, None], t * w
+    normal, slope = weighted.T @ weighted, weighted.T @ aim
+    m = columns.shape[1]
+    current: Floats = np.zeros(m)
+    found: list[Fraction | float] = [Fraction(0)] * m
+    free = list(range(m))
+    noise = 0.0
+    while True:
+        fixed = [k for k in range(m) if k not in free]
+        part = normal[np.ix_(free, free)]
+        try:
+            inverse = np.linalg.inv(part + DEPENDENT**2 * np.diag(np.diag(part)))
+        except np.linalg.LinAlgError:
+            return None
+        current[free] = inverse @ (slope[free] - normal[np.ix_(free, fixed)] @ current[fixed])
+        if len(free) == m:
+            left = aim - weighted @ current
+            noise = float(left @ left) / max(len(t) - m, 1)
+        if free == [0]:
+            return found[1:], float(current[0])
+        errors = np.sqrt(np.maximum(np.diag(inverse) * noise, 0.0))
+        options = {
+            k: (*find_exponent(float(current[k]), float(errors[place])), float(errors[place]))
+            for place, k in enumerate(free)
+            if k
+        }
+        surest = min(options, key=lambda k: (isinstance(options[k][1], float), options[k][2]))
+        found[surest] = options[surest][1]
+        current[surest] = float(options[surest][1])
+        free.remove(surest)
+
+
+def in_sums(arguments: Arguments, target: Floats, budget: Budget) -> Iterator[Form]:
+    """Yield sums of few terms, also under a transform of the target."""
+    values, trees, prices = _terms(arguments)
+    if not budget.charge(values.shape[1] / Budget.VECTOR):
+        return
+    n = len(target)
+    for transform in IN_SUMS:
+        if not transform.suits(target):
+            continue
+        with np.errstate(all="ignore"):
+            t, w = transform.values(target), 1 / np.abs(transform.slopes(target))
+        if not np.isfinite(t).all():
+            continue
+        w = np.where(np.isfinite(w), w, 0.0)
+        for constant in (True, False):
+            if not budget.charge(2 * values.shape[1] / Budget.VECTOR):
+                return
+            common = np.ones((n, 1)) if constant else np.zeros((n, 0))
+            scan = Scan.prepare(values, common, t, w)
+            own = CONSTANT_BITS + OPERATOR_BITS if constant else 0.0
+            for bits, places in choose_several(
+                scan, prices, float(target.var()), BEAM, TERMS, TERM_WIDTH
+            ):
+                yield Form(
+                    bits + own, _sum_builder(transform, values, trees, places, constant, t, w)
+                )
+
+
+def _sum_builder(
+    transform: Transform,
+    values: Floats,
+    trees: Callable[[int], Expression],
+    places: Places,
+    constant: bool,
+    t: Floats,
+    w: Floats,
+) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
+    def build() -> tuple[Expression, dict[str, float]] | None:
+        columns = [values[:, k] for k in places] + [np.ones(len(t))] * constant
+        matrix = np.column_stack(columns) * w[:, None]
+        found = np.linalg.lstsq(matrix, t * w, rcond=None)[0]
+        free, start = constants(found)
+        terms = [call("*", c, trees(k)) for c, k in zip(free, places, strict=False)]
+        terms += [free[-1]] * constant
+        return transform.inverse(total(terms)), start
+
+    return build
+
+
+def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], Floats]:
+    """Return terms of sums: arguments, functions of them, and products of both."""
+    few = min(len(arguments.sizes), SCALED_ARGUMENTS)
+    fewer = min(len(arguments.sizes), PRODUCTS)
+    u, sizes = arguments.values, arguments.sizes
+    groups = [u]
+    prices = [SYMBOL_BITS * sizes]
+    kinds: list[tuple[str, int]] = [("", u.shape[1])]
+    functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp))
+    with np.errstate(all="ignore"):
+        for name, function in functions:
+            groups.append(function(u[:, :few]))
+            prices.append(SYMBOL_BITS * (sizes[:few] + 2))
+            kinds.append((name, few))
+        for name, function in functions:
+            one = function(u[:, :fewer])
+            groups.append((one[:, :, None] * u[:, None, :fewer]).reshape(len(u), -1))
+            prices.append(SYMBOL_BITS * (np.add.outer(sizes[:fewer], sizes[:fewer]).ravel() + 3.0))
+            kinds.append((f"* {name}", fewer * fewer))
+    values = np.concatenate(groups, axis=1)
+    bits = np.concatenate(prices) + CONSTANT_BITS + OPERATOR_BITS
+    with np.errstate(all="ignore"):
+        largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
+    fine = np.flatnonzero(np.isfinite(largest) & (largest < 1e9) & (spread > 1e-12))
+
+    def tree(place: int) -> Expression:
+        left = int(fine[place])
+        for kind, count in kinds:
+            if left < count:
+                break
+            left -= count
+        if not kind:
+            return arguments.tree(left)
+        if not kind.startswith("* "):
+            return call(kind, arguments.tree(left))
+        inner, outer = divmod(left, fewer)
+        return product(
+            [(arguments.tree(outer), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)]
+        )
+
+    return values[:, fine], tree, bits[fine]

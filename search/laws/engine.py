@@ -1,0 +1,197 @@
+"""Search engine for laws."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tasks.laws.columns import LawColumns
+from ...tasks.laws.family import code_predictions
+from ...tools.formulas import Column, Expression, Operation, Text, format_formula
+from ..budget import Budget
+from ..engines import Progress, SearchEngine
+from ..novelty import Answer, NoveltyRanker, Predictions
+from .arguments import list_arguments
+from .candidates import Form, Logarithms, in_logarithms, in_sums
+from .refining import Law, Table, constants, refine
+
+Floats = NDArray[np.float64]
+SCANNED_ROWS, FITTED_ROWS = 200, 1_000
+ARGUMENTS = 0.2  # of the budget: about how many monomials are looked at
+FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
+IN_SUMS = 5_000  # arguments that are terms of sums
+REFINED, REFINED_SUMS = 300, 100
+REFINEMENT = 40.0  # expansions
+SAMPLE = 400  # inputs of the sample space on which a law is compared first
+MOST_MISSING = 0.05
+MOST_CATEGORIES = 8
+
+
+def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Budget) -> list[Law]:
+    """Return laws, the likeliest first.
+
+    Args:
+        table: The rows.
+        x: The values of the variables in these rows, (n, d).
+        names: The variables, as formulas.
+        budget: The budget.
+    """
+    baseline = _constant(table)
+    if not len(names) or table.variance == 0:
+        return [baseline]
+    rows = _spread(len(table.target), SCANNED_ROWS)
+    most = int(min(max(ARGUMENTS * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
+    scanned = _take(table, rows)
+    arguments = list_arguments(x[rows], names, most)
+    logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
+    forms = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
+    simple = arguments.first(IN_SUMS)
+    forms += sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[:REFINED_SUMS]
+    fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
+    laws = {format_formula(baseline.tree): baseline}
+    seen = set()
+    for form in forms:
+        built = form.build()
+        if built is None or (text := format_formula(built[0])) in seen:
+            continue
+        seen.add(text)
+        law = refine(*built, fitted)
+        if law is not None:
+            laws.setdefault(format_formula(law.tree), law)
+        if not budget.charge(REFINEMENT):
+            break
+    return sorted(laws.values(), key=lambda one: one.bits)
+
+
+def _constant(table: Table) -> Law:
+    free, start = constants([float(table.target.mean())])
+    law = refine(free[0], start, table)
+    assert law is not None
+    return law
+
+
+def _spread(count: int, most: int) -> NDArray[np.int64]:
+    """Return at most `most` indices of `count` rows, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
+
+
+def _take(table: Table, rows: NDArray[np.int64]) -> Table:
+    columns = {name: values[rows] for name, values in table.columns.items()}
+    return Table(columns, table.target[rows], table.variables)
+
+
+class Candidate:
+    """A law that may be proposed.
+
+    Args:
+        law: The law.
+        columns: The columns of the problem.
+        spread: The standard deviation of the target in the shown rows.
+        rows: The number of rows that it was fitted to.
+    """
+
+    def __init__(self, law: Law, columns: LawColumns, spread: float, rows: int) -> None:
+        self.text = format_formula(law.tree)
+        self.cost = law.bits
+        error = math.sqrt(law.squares / rows) / spread if spread else 0.0
+        self.sentence = (
+            f"The law leaves a root mean square error of {error:.2g} of the spread of"
+            f" {columns.target}."
+        )
+        self._law, self._columns = law, columns
+
+    def predict(self, inputs: Sequence[Any]) -> Predictions:
+        """Return the predictions on `inputs`, as the family compares them."""
+        return code_predictions(self._columns, self._law.tree, inputs)
+
+
+class Problem:
+    """A search for laws of the rows of a table."""
+
+    def __init__(
+        self, shown: list[list[Any]], space: list[Any], expansions: float, public: Any
+    ) -> None:
+        self.shown, self.expansions = shown, expansions
+        self.columns = LawColumns(public or {})
+        self.ranker = NoveltyRanker(space, SAMPLE)
+        self.ranked: list[Candidate] | None = None
+        self.spent = 0.0
+
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        """Return the next law, or None if no law is left that predicts something else."""
+        ranked = self.rank()
+        by_text = {one.text: one for one in ranked}
+        known = [by_text[text] for text in earlier if text in by_text]
+        chosen = self.ranker.choose(ranked, known, skip)
+        return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def rank(self) -> list[Candidate]:
+        """Return the laws by their description length, with that of their residuals."""
+        if self.ranked is None:
+            budget = Budget(self.expansions)
+            table, x, names = read_rows(self.columns, self.shown)
+            laws = search_laws(table, x, names, budget)
+            self.spent = budget.spent
+            spread, rows = math.sqrt(table.variance), min(len(table.target), FITTED_ROWS)
+            self.ranked = [Candidate(law, self.columns, spread, rows) for law in laws]
+        return self.ranked
+
+    def progress(self) -> Progress:
+        """Return how far the search got."""
+        return Progress(round(self.spent))
+
+
+def read_rows(
+    columns: LawColumns, shown: Sequence[Sequence[Any]]
+) -> tuple[Table, Floats, list[Expression]]:
+    """Return the shown rows as a table, and its variables: their values (n, d) and their formulas.
+
+    A column of numbers is a variable. A column of categories is a variable for each of its commonest
+    values but one. Rows with missing values are left out, and columns that miss more than a few values.
+    """
+    arrays = columns.arrays([given for given, _ in shown])
+    target = np.array([float(wanted) for _, wanted in shown])
+    variables: list[tuple[Floats, Expression]] = []
+    for name, values in arrays.items():
+        if values.dtype == object:
+            variables += _indicators(name, values)
+        elif np.isnan(values).mean() <= MOST_MISSING and np.nanstd(values) > 0:
+            variables.append((values, Column(name)))
+    complete = np.isfinite(target)
+    for values, _ in variables:
+        complete &= np.isfinite(values)
+    x = np.array([values for values, _ in variables]).T.reshape(len(target), -1)[complete]
+    table = Table(
+        {name: values[complete] for name, values in arrays.items()}, target[complete], len(arrays)
+    )
+    return table, x, [tree for _, tree in variables]
+
+
+def _indicators(name: str, values: NDArray[Any]) -> list[tuple[Floats, Expression]]:
+    """Return columns of 0 and 1 for the commonest values of a column of categories, but one."""
+    counted = Counter(value for value in values.tolist() if value)
+    kept = [value for value, _ in counted.most_common(MOST_CATEGORIES)]
+    return [
+        ((values == value).astype(float), Operation("==", (Column(name), Text(value))))
+        for value in kept[1:]
+    ]
+
+
+def supports(shown: list[list[Any]]) -> bool:
+    """Return whether inputs are records and outputs numbers."""
+    return bool(shown) and all(
+        isinstance(row, dict) and type(value) in (int, float) for row, value in shown
+    )
+
+
+def prepare_space(inputs: list[Any]) -> list[Any]:
+    """Return the sample space unchanged."""
+    return inputs
+
+
+ENGINE = SearchEngine("laws", supports, prepare_space, Problem, "laws")

@@ -1,0 +1,122 @@
+"""Find the columns whose multiples, added to a linear model, leave the least error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
+DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
+Places = tuple[int, ...]
+
+
+def data_bits(squares: Floats | float, rows: int, variance: float) -> Floats:
+    """Return the bits that residuals take: n/2 log2 of their mean square, relative to the variance.
+
+    Args:
+        squares: The sums of the squares of the residuals.
+        rows: The number n of residuals.
+        variance: The variance of the target.
+    """
+    relative = np.asarray(squares, float) / (rows * variance)
+    found: Floats = rows / 2 * np.log2(np.maximum(relative, LEAST_SQUARES))
+    return found
+
+
+@dataclass
+class Scan:
+    """Columns, orthogonal to those that any model has, of length 1.
+
+    Attributes:
+        columns: Of shape (n, m).
+        target: What the common columns leave of the target, (n,).
+        squares: The sum of its squares.
+    """
+
+    columns: Floats
+    target: Floats
+    squares: float
+
+    @classmethod
+    def prepare(cls, columns: Floats, common: Floats, target: Floats, weights: Floats) -> Scan:
+        """Return a scan of columns beside common ones, all rows weighted."""
+        rest = project(common, weights)
+        left = rest(target * weights)
+        return cls(normalise(columns, weights, rest), left, float(left @ left))
+
+    def errors(self) -> Floats:
+        """Return the sum of squares that each column leaves, of shape (m,)."""
+        found: Floats = np.maximum(self.squares - (self.target @ self.columns) ** 2, 0.0)
+        return found
+
+    def errors_beside(self, chosen: Places) -> Floats:
+        """Return the sum of squares that each column leaves beside chosen ones; infinite for these."""
+        q, _ = np.linalg.qr(self.columns[:, list(chosen)])
+        left = self.target - q @ (q.T @ self.target)
+        overlap = q.T @ self.columns
+        free = 1.0 - np.einsum("ij,ij->j", overlap, overlap)
+        gain = np.where(free > DEPENDENT, (left @ self.columns) ** 2 / np.maximum(free, DEPENDENT), 0)
+        found: Floats = np.maximum(left @ left - gain, 0.0)
+        found[list(chosen)] = np.inf
+        return found
+
+
+class Projection:
+    """What weighted columns leave of others."""
+
+    def __init__(self, common: Floats, weights: Floats) -> None:
+        self.basis, _ = np.linalg.qr(common * weights[:, None])
+
+    def __call__(self, values: Floats) -> Floats:
+        """Return values, of shape (n,) or (n, m), less their projection on the columns."""
+        found: Floats = values - self.basis @ (self.basis.T @ values)
+        return found
+
+
+def project(common: Floats, weights: Floats) -> Projection:
+    """Return what maps values to what weighted common columns do not explain of them."""
+    return Projection(common, weights)
+
+
+def normalise(columns: Floats, weights: Floats, rest: Projection) -> Floats:
+    """Return weighted columns, orthogonal to the common ones, of length 1 (0 if they are explained)."""
+    weighted = columns * weights[:, None]
+    before = np.einsum("ij,ij->j", weighted, weighted)
+    left = rest(weighted)
+    after = np.einsum("ij,ij->j", left, left)
+    scale = np.where(after > DEPENDENT**2 * before, 1 / np.sqrt(np.maximum(after, 1e-300)), 0.0)
+    found: Floats = left * scale
+    return found
+
+
+def choose_several(
+    scan: Scan, prices: Floats, variance: float, beam: int, depth: int, width: int
+) -> Iterator[tuple[float, Places]]:
+    """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
+
+    Args:
+        scan: The columns.
+        prices: The bits of each column, (m,).
+        variance: The variance of the target.
+        beam: How many sets of each size are extended.
+        depth: The largest size.
+        width: By how many columns each is extended.
+    """
+    rows = len(scan.target)
+    kept: list[Places] = [()]
+    for size in range(1, depth + 1):
+        found: dict[Places, float] = {}
+        for chosen in kept:
+            left = scan.errors_beside(chosen) if chosen else scan.errors()
+            bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
+            most = beam if size == 1 else width
+            for place in np.argsort(bits, kind="stable")[:most]:
+                if np.isfinite(bits[place]):
+                    found.setdefault(tuple(sorted((*chosen, int(place)))), float(bits[place]))
+        ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))
+        yield from ((bits, places) for places, bits in ordered)
+        kept = [places for places, _ in ordered[:beam]]
