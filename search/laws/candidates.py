@@ -33,14 +33,24 @@ from .functions import (
     Transform,
 )
 from .refining import Table, constants
-from .scan import DEPENDENT, Places, Scan, choose_several, data_bits, normalise, project
+from .scan import (
+    DEPENDENT,
+    Places,
+    Scan,
+    choose_several,
+    data_bits,
+    normalise,
+    project,
+    smallest,
+)
 from .trees import OPERATOR_BITS, TWO, call, product, total
 
 Floats = NDArray[np.float64]
+SUMS = ("1 + u", "1 - u")
 SYMBOL_BITS = 3.0  # about, for each symbol of an argument
 CONSTANT_BITS = 10.0  # about, of a fitted constant
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
-KEPT = 1_500  # columns of one function that are kept for pairs
+KEPT_SUMS, KEPT = 6_000, 1_000  # columns of one function that are kept for pairs
 FIRST, SECOND, WIDTH = 150, 40, 25  # forms with one function; those that get a second; its candidates
 REFINED_ARGUMENTS = 60
 LARGEST_LOGARITHM = 500.0
@@ -203,7 +213,7 @@ class _Kept:
     def __init__(self, variance: float) -> None:
         self.variance = variance
         self.values: list[Floats] = []
-        self.normal: list[Floats] = []
+        self.normal: list[NDArray[np.float32]] = []
         self.columns: list[Column] = []
         self.prices: list[Floats] = []
         self.squares = 0.0
@@ -226,9 +236,10 @@ class _Kept:
             if not columns:
                 continue
             normal = normalise(values, w, rest)
-            errors = np.maximum(kept.squares - (kept.left @ normal) ** 2, 0.0)
+            errors = Scan(normal, kept.left, kept.squares).errors()
             bits = data_bits(errors, len(t), variance) + prices
-            chosen = np.argsort(bits, kind="stable")[:KEPT]
+            is_sum = columns[0].factor is None or columns[0].factor.name in SUMS
+            chosen = smallest(bits, KEPT_SUMS if is_sum else KEPT)
             kept.values.append(values[:, chosen])
             kept.normal.append(normal[:, chosen])
             kept.columns += [columns[k] for k in chosen]
@@ -244,7 +255,7 @@ class _Kept:
         return self
 
     def _scan(self) -> tuple[Scan, Floats]:
-        normal = np.concatenate(self.normal, axis=1) if self.normal else np.zeros((len(self.left), 0))
+        normal = np.concatenate(self.normal, axis=1) if self.normal else np.zeros((len(self.left), 0), np.float32)
         prices = np.concatenate(self.prices) if self.prices else np.zeros(0)
         return Scan(normal, self.left, self.squares), prices
 
@@ -252,7 +263,7 @@ class _Kept:
         """Return the arguments of the columns that explain the target best."""
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
-        ordered = (self.columns[k].argument for k in np.argsort(bits, kind="stable")[: 10 * REFINED_ARGUMENTS])
+        ordered = (self.columns[k].argument for k in smallest(bits, 10 * REFINED_ARGUMENTS))
         return [one for one in dict.fromkeys(ordered) if one >= 0][:REFINED_ARGUMENTS]
 
     def choose(self) -> Iterator[tuple[float, Places]]:
@@ -262,11 +273,11 @@ class _Kept:
             return
         n = len(self.left)
         bits = data_bits(scan.errors(), n, self.variance) + prices
-        first = np.argsort(bits, kind="stable")[:FIRST]
+        first = smallest(bits, FIRST)
         yield from ((float(bits[k]), (int(k),)) for k in first)
         for k in first[:SECOND]:
             more = data_bits(scan.errors_beside((int(k),)), n, self.variance) + prices + prices[k]
-            for other in np.argsort(more, kind="stable")[:WIDTH]:
+            for other in smallest(more, WIDTH):
                 if np.isfinite(more[other]):
                     yield float(more[other]), (int(k), int(other))
 

@@ -49,7 +49,7 @@ def _likely() -> tuple[NDArray[np.float64], NDArray[np.float64], list[Expression
         for below in range(1, LARGEST_DENOMINATOR + 1):
             if math.gcd(above, below) > 1 or (above > 12 and below > 4):
                 continue
-            for of_pi in (0, 1, -1, 2, -2):
+            for of_pi in (0, 1, -1, 2, -2, 3, -3):
                 for root, size in roots.items():
                     if root and (of_pi or above > 4 or below > 4):
                         continue
@@ -110,16 +110,16 @@ def find_exponent(value: float, error: float) -> tuple[float, Fraction | float]:
         error: Its standard error.
     """
     error = max(error, 1e-9)
-    bits, found = min(
-        (_exponent_bits(one) + _misfit(value - float(one), error), one) for one in EXPONENTS
-    )
-    if bits <= REAL_EXPONENT_BITS:
-        return bits, found
+    values, prices = _exponents()
+    bits = prices + ((value - values) / error) ** 2 / (2 * math.log(2))
+    place = int(np.argmin(bits))
+    if bits[place] <= REAL_EXPONENT_BITS:
+        return float(bits[place]), EXPONENTS[place]
     return REAL_EXPONENT_BITS, float(f"{value:.4g}")
 
 
-def _exponent_bits(exponent: Fraction) -> float:
-    if not exponent:
-        return 0.0
-    bits = price(number(abs(exponent)), 1)
-    return bits + (exponent < 0)
+@cache
+def _exponents() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values of `EXPONENTS` and their bits."""
+    bits = [price(number(abs(one)), 1) + (one < 0) if one else 0.0 for one in EXPONENTS]
+    return np.array([float(one) for one in EXPONENTS]), np.array(bits)

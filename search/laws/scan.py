@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
+FREE = 1e-5  # the same of a squared length in single precision
 Places = tuple[int, ...]
 
 
@@ -32,12 +33,12 @@ class Scan:
     """Columns, orthogonal to those that any model has, of length 1.
 
     Attributes:
-        columns: Of shape (n, m).
+        columns: Of shape (n, m), in single precision, which is enough to find those that matter.
         target: What the common columns leave of the target, (n,).
         squares: The sum of its squares.
     """
 
-    columns: Floats
+    columns: NDArray[np.float32]
     target: Floats
     squares: float
 
@@ -50,16 +51,18 @@ class Scan:
 
     def errors(self) -> Floats:
         """Return the sum of squares that each column leaves, of shape (m,)."""
-        found: Floats = np.maximum(self.squares - (self.target @ self.columns) ** 2, 0.0)
+        found: Floats = np.maximum(
+            self.squares - (self.target.astype(np.float32) @ self.columns).astype(float) ** 2, 0.0
+        )
         return found
 
     def errors_beside(self, chosen: Places) -> Floats:
         """Return the sum of squares that each column leaves beside chosen ones; infinite for these."""
-        q, _ = np.linalg.qr(self.columns[:, list(chosen)])
+        q, _ = np.linalg.qr(self.columns[:, list(chosen)].astype(float))
         left = self.target - q @ (q.T @ self.target)
-        overlap = q.T @ self.columns
-        free = 1.0 - np.einsum("ij,ij->j", overlap, overlap)
-        gain = np.where(free > DEPENDENT, (left @ self.columns) ** 2 / np.maximum(free, DEPENDENT), 0)
+        overlap = np.column_stack([left, q]).T.astype(self.columns.dtype) @ self.columns
+        free = 1.0 - np.einsum("ij,ij->j", overlap[1:], overlap[1:])
+        gain = np.where(free > FREE, overlap[0].astype(float) ** 2 / np.maximum(free, FREE), 0)
         found: Floats = np.maximum(left @ left - gain, 0.0)
         found[list(chosen)] = np.inf
         return found
@@ -82,14 +85,24 @@ def project(common: Floats, weights: Floats) -> Projection:
     return Projection(common, weights)
 
 
-def normalise(columns: Floats, weights: Floats, rest: Projection) -> Floats:
+def normalise(columns: Floats, weights: Floats, rest: Projection) -> NDArray[np.float32]:
     """Return weighted columns, orthogonal to the common ones, of length 1 (0 if they are explained)."""
     weighted = columns * weights[:, None]
     before = np.einsum("ij,ij->j", weighted, weighted)
     left = rest(weighted)
     after = np.einsum("ij,ij->j", left, left)
     scale = np.where(after > DEPENDENT**2 * before, 1 / np.sqrt(np.maximum(after, 1e-300)), 0.0)
-    found: Floats = left * scale
+    return (left * scale).astype(np.float32)
+
+
+def smallest(bits: Floats, count: int) -> NDArray[np.int64]:
+    """Return the indices of the smallest numbers in ascending order, of equal ones the first."""
+    if count < len(bits):
+        bound = np.partition(bits, count - 1)[count - 1]
+        places = np.flatnonzero(bits <= bound)
+    else:
+        places = np.arange(len(bits))
+    found: NDArray[np.int64] = places[np.argsort(bits[places], kind="stable")[:count]]
     return found
 
 
@@ -114,7 +127,7 @@ def choose_several(
             left = scan.errors_beside(chosen) if chosen else scan.errors()
             bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
             most = beam if size == 1 else width
-            for place in np.argsort(bits, kind="stable")[:most]:
+            for place in smallest(bits, most):
                 if np.isfinite(bits[place]):
                     found.setdefault(tuple(sorted((*chosen, int(place)))), float(bits[place]))
         ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))

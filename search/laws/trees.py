@@ -22,11 +22,11 @@ Exponent = Fraction | float
 
 OPERATOR_BITS = 2.0
 FUNCTION_BITS = {
-    "sqrt": 2.0, "negate": 1.0, "exp": 4.0, "log": 4.0, "sin": 5.0, "cos": 5.0, "tan": 7.0, "tanh": 7.0,
-    "arcsin": 7.0, "arccos": 7.0, "arctan": 7.0, "abs": 5.0,
+    "sqrt": 2.0, "negate": 1.0, "exp": 5.0, "log": 5.0, "sin": 8.0, "cos": 8.0, "tan": 10.0, "tanh": 10.0,
+    "arcsin": 9.0, "arccos": 9.0, "arctan": 9.0, "abs": 8.0,
 }  # fmt: skip
 CONSTANT_BITS = 3.0
-DIGIT_BITS, DECIMAL_BITS = math.log2(10), 6.0
+DIGIT_BITS, DECIMAL_BITS = math.log2(10), 9.0
 NAMES = 8  # that a formula may use besides the columns
 
 
@@ -97,9 +97,9 @@ def number_bits(value: float) -> float:
     """Return the bits of a number in a formula: of whole numbers by size, of others by digits."""
     size = abs(value)
     if size.is_integer() and size < 1e6:
-        found = int_bits(int(size)) + 1
+        found = int_bits(int(size))
         digits = len(f"{size:g}".rstrip("0")) if size else 1
-        return min(found, DIGIT_BITS * digits + DECIMAL_BITS + 1)
+        return min(found, DIGIT_BITS * digits + DECIMAL_BITS)
     mantissa, _, exponent = f"{size:.15e}".partition("e")
     digits = len(mantissa.rstrip("0").replace(".", ""))
     return DIGIT_BITS * digits + DECIMAL_BITS + abs(int(exponent))
