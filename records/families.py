@@ -37,7 +37,10 @@ class FamilyWords(Protocol):
         ...
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return the text that shows an observation and its number in a prompt."""
+        """Return the text that shows an observation and its number in a prompt.
+
+        The text is empty if a prompt leaves the observation out, because there are too many.
+        """
         ...
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
