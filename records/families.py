@@ -301,6 +301,16 @@ class NamesCodes(Protocol):
 
 
 @runtime_checkable
+class OrdersCodes(Protocol):
+    """A family whose prediction codes are ordered, such as rounded numbers."""
+
+    @property
+    def least_difference(self) -> int:
+        """Return the smallest difference of two codes that cannot come from rounding alone."""
+        ...
+
+
+@runtime_checkable
 class SplitsObservations(Protocol):
     """A family in which one observation consists of several inputs, as a world consists of
     elements.
