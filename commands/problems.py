@@ -209,6 +209,8 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
         space_file=None if space is None else str(space),
         label=config.label,
         ood=config.ood,
+        target=config.target,
+        units=config.units,
         keep=keep,
     )
     try:
@@ -216,7 +218,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     except (DataError, UsageError) as error:
         if (
             data is None
-            or not is_for_other_task(source.name, data, config.label)
+            or not is_for_other_task(source.name, data, config.label or config.target)
             or _reads_some_records(load)
         ):
             raise

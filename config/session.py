@@ -95,6 +95,15 @@ class DataConfig(Settings):
         "For labelled text: the out-of-distribution (OOD) file to use, if there are several.",
         metavar="NAME",
     )
+    target: str | None = setting(
+        None, "For laws of numbers: the column that a formula should explain.", metavar="COLUMN"
+    )
+    units: str | None = setting(
+        None,
+        "For laws of numbers: units of columns, for example m=kg,v=m/s (default: those in brackets"
+        " at the end of a column's name).",
+        metavar="COLUMN=UNIT,…",
+    )
     skip_bad: bool = setting(False, "Skip unreadable records of the data and count them (default: the first one is an"
         " error).")  # fmt: skip
 

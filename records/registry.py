@@ -45,10 +45,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "arc": "tasks.programs.grids:ARC",
         "examples": "tasks.custom.examples:TASK",
         "labels": "tasks.text.labels:TASK",
+        "laws": "tasks.laws.laws:TASK",
         "list_functions": "tasks.programs.list_functions:TASK",
         "mini_arc": "tasks.programs.grids:MINI_ARC",
     },
     "families": {
+        "laws": "tasks.laws.family:FAMILY",
         "logic": "tasks.logic.family:FAMILY",
         "programs": "tasks.programs.family:FAMILY",
         "text": "tasks.text.family:FAMILY",

@@ -19,7 +19,7 @@ from ...tasks.io.table_files import open_data
 from ...tasks.recognition.file_kinds import recognize_file
 from ...tasks.recognition.readings import FileKind, Reading, RecognizedFile
 from ..arguments import validate_call
-from ..option_types import RunOptions
+from ..option_types import DiscoverOptions
 from ..outcome import Session
 from .event_loops import run_in_thread
 from .execution import OnEvent
@@ -155,7 +155,7 @@ def discover(
     reading: FileReading | None = None,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
-    **overrides: Unpack[RunOptions],
+    **overrides: Unpack[DiscoverOptions],
 ) -> Discovery:
     """Recognize what data contain, and run a session with the task that fits them.
 
@@ -192,7 +192,7 @@ async def adiscover(
     reading: FileReading | None = None,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
-    **overrides: Unpack[RunOptions],
+    **overrides: Unpack[DiscoverOptions],
 ) -> Discovery:
     """Run a session as `discover` does, without blocking the running event loop.
 
