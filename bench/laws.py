@@ -38,12 +38,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
 import random
 import resource
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, median
@@ -51,7 +49,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from peirce.agents.symbolic_regression.proposer import RegressionProposer
-from peirce.records import DataError
 from peirce.reports.metrics.statistics import wilson_interval
 from peirce.tools.formulas import (
     Column,
@@ -99,34 +96,33 @@ class Table:
 
 @dataclass(frozen=True)
 class Equation:
-    """A known law. variables: (name, low, high)."""
+    """A known law. variables: (name, low, high); categories: the values of each column of texts."""
 
     id: str
     formula: Expression
     variables: tuple[tuple[str, float, float], ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def draw(self, pick: np.random.Generator, wider: float) -> Table:
         """Return rows in which the equation is defined, from ranges that are wider by this share."""
-        kept: list[np.ndarray] = []
-        count = 0
+        kept: dict[str, list[Any]] = {name: [] for name, *_ in self.variables}
+        kept |= {name: [] for name in self.categories}
+        outputs: list[float] = []
         for _ in range(DRAWS):
-            columns = {
-                name: pick.uniform(
-                    low - wider * (high - low) / 2, high + wider * (high - low) / 2, ROWS
-                )
-                for name, low, high in self.variables
-            }
+            columns: dict[str, Any] = {}
+            for name, low, high in self.variables:
+                margin = wider * (high - low) / 2
+                columns[name] = pick.uniform(low - margin, high + margin, ROWS)
+            columns |= {name: pick.choice(texts, ROWS) for name, texts in self.categories.items()}
             output = evaluate_formula(self.formula, columns)
-            rows = np.stack([*columns.values(), output])[:, np.isfinite(output)]
-            kept.append(rows)
-            count += rows.shape[1]
-            if count >= ROWS:
-                break
-        else:
-            raise SystemExit(f"{self.id}: it is defined almost nowhere in its ranges")
-        *inputs, output = np.concatenate(kept, axis=1)[:, :ROWS].tolist()
-        names = [name for name, *_ in self.variables]
-        return Table(dict(zip(names, inputs, strict=True)), output)
+            defined = np.isfinite(output)
+            for name, values in columns.items():
+                kept[name] += values[defined].tolist()
+            outputs += output[defined].tolist()
+            if len(outputs) >= ROWS:
+                rows = {name: values[:ROWS] for name, values in kept.items()}
+                return Table(rows, outputs[:ROWS], tuple(self.categories))
+        raise SystemExit(f"{self.id}: it is defined almost nowhere in its ranges")
 
 
 class Finder(Protocol):
@@ -188,9 +184,7 @@ def to_problem(table: Table) -> Any:
     inputs = [dict(zip(table.columns, row, strict=True)) for row in rows]
     shown = [Observation(x, y) for x, y in zip(inputs, table.output, strict=True)]
     problem = make_problem("bench", "output", LawSplit(shown, []), {})
-    task: Any = load_task("laws")
-    (space,) = task.spaces([problem], 0)
-    return problem, space
+    return problem, load_task("laws").space(problem, 0)
 
 
 @dataclass(frozen=True)
@@ -253,7 +247,7 @@ async def ask(finder: Finder, table: Table, fresh: Table, name: str, seed: int) 
 def add_noise(table: Table, noise: float, pick: np.random.Generator) -> Table:
     values = np.array(table.output)
     errors = noise * values.std() * pick.standard_normal(len(values))
-    return Table(table.columns, (values + errors).tolist())
+    return Table(table.columns, (values + errors).tolist(), table.categories)
 
 
 async def measure_equations(
@@ -292,6 +286,23 @@ def read_equation(found: Mapping[str, Any]) -> Equation:
     variables = tuple((one["name"], one["low"], one["high"]) for one in found["variables"])
     formula = parse_formula(found["formula"], [name for name, *_ in variables])
     return Equation(found["id"], formula, variables)
+
+
+def generate_equations(count: int) -> list[Equation]:
+    """Return laws that the task generates, with their ranges."""
+    from peirce.tasks import load_task
+
+    found = []
+    task: Any = load_task("laws")
+    for problem in task.generate(count, 0):
+        about = problem.public["columns"]
+        texts = {name: tuple(one["values"]) for name, one in about.items() if "values" in one}
+        numbers = tuple(
+            (name, one["low"], one["high"]) for name, one in about.items() if name not in texts
+        )
+        formula = parse_formula(problem.secret["law"], about, texts)
+        found.append(Equation(problem.id, formula, numbers, texts))
+    return found
 
 
 def share(count: int, n: int) -> str:
@@ -452,7 +463,9 @@ def split_table(table: Table, seed: int) -> tuple[list[int], list[int]]:
 def compare_on_tables(given: argparse.Namespace) -> None:
     lacking = [name for name in ("sklearn", "statsmodels") if find_spec(name) is None]
     if lacking:
-        write_skipped(given.json, f"no {' and no '.join(lacking)} here: pip install scikit-learn statsmodels")
+        write_skipped(
+            given.json, f"no {' and no '.join(lacking)} here: pip install scikit-learn statsmodels"
+        )
         return
     tables = list(load_tables())
     scores: dict[str, dict[str, list[tuple[float, float]]]] = {}

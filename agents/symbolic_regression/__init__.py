@@ -38,16 +38,15 @@ async def open_model(settings: RegressionSettings) -> Proposer:
     Raises:
         UsageError: The package is not installed.
     """
+    peer = settings.model.partition(":")[0]
     try:
-        release = version(settings.model)
+        release = version(peer)
     except PackageNotFoundError:
-        raise UsageError(f"model {settings.model!r} needs {settings.model}: {INSTALL}") from None
+        raise UsageError(f"model {settings.model!r} needs {peer}: {INSTALL}") from None
     from .proposer import RegressionProposer
 
     workers = settings.workers or min(4, os.cpu_count() or 1)
-    return RegressionProposer(
-        settings.model, settings.seconds, settings.memory_mb, workers, release
-    )
+    return RegressionProposer(peer, settings.seconds, settings.memory_mb, workers, release)
 
 
 PYOPERON = ModelKind("pyoperon", RegressionSettings, open_model)

@@ -9,9 +9,7 @@ if the parent is gone.
 from __future__ import annotations
 
 import math
-import os
 import resource
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -19,8 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from ...tools.formulas import Column, Expression, FormulaError, Operation, Text
-from ...tools.formulas import evaluate_formula, format_formula, parse_formula
+from ...tools.formulas import (
+    Column,
+    Expression,
+    FormulaError,
+    Operation,
+    Text,
+    evaluate_formula,
+    format_formula,
+    parse_formula,
+)
 from ...tools.line_process import serve
 from .table import GRACE_S, Untranslatable
 

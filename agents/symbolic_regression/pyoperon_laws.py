@@ -23,7 +23,14 @@ SYMBOLS = "add,sub,mul,div,constant,variable,sin,cos,exp,log,sqrt,square,tanh"
 MAX_EVALUATIONS = 10**9
 MAX_GENERATIONS = 10**6
 
-_FUNCTIONS = {"Sin": "sin", "Cos": "cos", "Exp": "exp", "Log": "log", "Sqrt": "sqrt", "Tanh": "tanh"}
+_FUNCTIONS = {
+    "Sin": "sin",
+    "Cos": "cos",
+    "Exp": "exp",
+    "Log": "log",
+    "Sqrt": "sqrt",
+    "Tanh": "tanh",
+}
 _OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 
 
