@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 RUN_OPTIONS = [
-    name
-    for name in DiscoverOptions.__annotations__
-    if name not in ("roles", "method_options")
+    name for name in DiscoverOptions.__annotations__ if name not in ("roles", "method_options")
 ]
 
 

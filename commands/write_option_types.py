@@ -137,7 +137,10 @@ def generate_source() -> str:
     parts = [HEADER]
     for name, (functions, options) in typed_dicts().items():
         lines = [f"    {option}: {annotation_source(field)}" for option, field in options.items()]
-        if name in ("RunOptions", "DiscoverOptions"):  # for methods from other packages; there is no such flag
+        if name in (
+            "RunOptions",
+            "DiscoverOptions",
+        ):  # for methods from other packages; there is no such flag
             lines.append("    method_options: Mapping[str, Any] | None")
         about = f'    """Settings by name, of {functions}. None counts as not given."""'
         parts.append(

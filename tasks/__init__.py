@@ -184,9 +184,7 @@ def load_problems(
     if sample is not None and ids:
         raise UsageError("--sample and --problem cannot be combined: draw problems or name them")
     if isinstance(source, ChoosesProblems):
-        wanted = ProblemQuery(
-            observations, problems, ids, sample, seed, label, ood, target, units
-        )
+        wanted = ProblemQuery(observations, problems, ids, sample, seed, label, ood, target, units)
         with skip_bad_records(skip_bad):
             everything = source.choose(data, wanted)
         if keep is not None:
@@ -198,7 +196,9 @@ def load_problems(
             raise UsageError(f"--{option} {value}: {source.name} has no labelled text")
     for option, value in (("target", target), ("units", units)):
         if value is not None:
-            raise UsageError(f"--{option} {value}: {source.name} has no column of numbers to explain")
+            raise UsageError(
+                f"--{option} {value}: {source.name} has no column of numbers to explain"
+            )
     with skip_bad_records(skip_bad):
         brought = (
             source.problems() if data is None and isinstance(source, IncludesProblems) else None

@@ -142,7 +142,9 @@ def _exponential(rng: random.Random) -> PlantedLaw:
 
 def _oscillation(rng: random.Random) -> PlantedLaw:
     first, second = _names(rng, 2, 2)
-    formula = f"{first} * {rng.choice(['sin', 'cos'])}({rng.randint(1, 3)} * {second}) + {_constant(rng)}"
+    formula = (
+        f"{first} * {rng.choice(['sin', 'cos'])}({rng.randint(1, 3)} * {second}) + {_constant(rng)}"
+    )
     return _plant(formula, _positive([first, second], rng))
 
 

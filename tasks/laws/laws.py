@@ -184,9 +184,7 @@ def _parse_noise(noise: Json) -> float | None:
     return found
 
 
-def _named_problems(
-    found: list[Problem], ids: Sequence[str], path: str | None
-) -> list[Problem]:
+def _named_problems(found: list[Problem], ids: Sequence[str], path: str | None) -> list[Problem]:
     by_id = {one.id: one for one in found}
     for name in ids:
         if name not in by_id:
@@ -232,14 +230,19 @@ def _read_problem(line: Json, where: str, number: int) -> Problem:
     if not isinstance(line, dict):
         raise DataError(f"{where}: must be an object, not {shorten(line)}")
     sides = [
-        [_read_pair(one, f"{where}, {side}[{place}]") for place, one in enumerate(line.get(side, []))]
+        [
+            _read_pair(one, f"{where}, {side}[{place}]")
+            for place, one in enumerate(line.get(side, []))
+        ]
         for side in ("train", "test")
     ]
     if not sides[0]:
         raise DataError(f"{where}, train: there are no rows")
-    target, units, secret = line.get("target", "y"), line.get("units", {}), line.get("secret", {})
-    if not isinstance(target, str) or not isinstance(units, dict) or not isinstance(secret, dict):
-        raise DataError(f"{where}: target must be a text, and units and secret must be objects")
+    target, units, secret = line.get("target"), line.get("units", {}), line.get("secret", {})
+    if not isinstance(target, str):
+        raise DataError(f"{where}, target: must be the name of the number to explain")
+    if not isinstance(units, dict) or not isinstance(secret, dict):
+        raise DataError(f"{where}: units and secret must be objects")
     name = line.get("idx", line.get("id", f"line-{number}"))
     return make_problem(str(name), target, LawSplit(*sides), units, secret)
 

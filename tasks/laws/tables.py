@@ -130,7 +130,7 @@ def select_rows(
         name=Path(path.name.removesuffix(".gz")).stem,
         target=target,
         inputs=[{name: used[name][row] for name in chosen} for row in rows],
-        outputs=[used[target][row] for row in rows],  # type: ignore[misc]
+        outputs=[used[target][row] for row in rows],
         units={name: known[name] for name in (*chosen, target) if name in known},
         splits=[splits[row] for row in rows] if splits else (),
     )
@@ -237,9 +237,15 @@ def _check_target(path: Path, name: str, cells: Sequence[Json]) -> None:
         raise DataError(f"{path}: the column {name!r} has no values, so it cannot be explained")
     if not _is_number(cells):
         text = next(cell for cell in filled if not isinstance(cell, int | float))
+        is_written = isinstance(text, str) and re.fullmatch(r"[\W\d]*\d[\W\d]*", text)
+        advice = (
+            "write its numbers like 1234.5, without commas and units"
+            if is_written
+            else f"for labels use peirce run labels --data FILE --label {name}"
+        )
         raise DataError(
-            f"{path}: the column {name!r} holds {shorten(text, 40)!r}, and a law explains numbers; for"
-            f" labels use peirce run labels --data FILE --label {name}"
+            f"{path}: the column {name!r} holds {shorten(text, 40)!r}, and a law explains numbers;"
+            f" {advice}"
         )
 
 
