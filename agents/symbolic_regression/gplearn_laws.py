@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from gplearn.genetic import SymbolicRegressor
 
-from ...tools.formulas import Expression, Number, Operation, format_formula, iter_nodes
-from ...tools.formulas.parsing import MAX_CHARACTERS, MAX_NODES
+from ...tools.formulas import Expression, Number, Operation, format_formula
+from ...tools.formulas.parsing import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES
 from .table import Floats, Untranslatable
 
 FUNCTIONS = ("add", "sub", "mul", "div", "log", "sqrt", "sin", "cos")
@@ -108,7 +108,6 @@ def translate_program(
 
 class _Part(NamedTuple):
     expression: Expression
-    size: int
     values: Any
 
 
@@ -118,21 +117,27 @@ def _translate(
     stack: list[_Part] = []
     for one in reversed(program):  # so that the operands come before their function
         if isinstance(one, int | np.integer):
-            feature = features[one]
-            stack.append(_Part(feature, sum(1 for _ in iter_nodes(feature)), table[:, one]))
+            stack.append(_Part(features[one], table[:, one]))
         elif isinstance(one, float):
-            stack.append(_Part(Number(float(one)), 1, one))
+            stack.append(_Part(Number(float(one)), one))
         else:
             operands = [stack.pop() for _ in range(one.arity)]
             with np.errstate(all="ignore"):
                 values = one(*(part.values for part in operands))
             expression = _operation(one.name, operands, leave_out)
-            # Counted from the parts: a condition repeats its operand, so that a tree may be vast.
-            size = 8 + sum((2 if one.name in ("div", "log") else 1) * p.size for p in operands)
-            if not leave_out and size > MAX_NODES:
+            # At each step, because a condition repeats its operand, so that sizes grow exponentially.
+            if _count_nodes(expression) > MAX_NODES:
                 raise Untranslatable("it is too long")
-            stack.append(_Part(expression, size, values))
+            stack.append(_Part(expression, values))
     return stack.pop().expression
+
+
+def _count_nodes(expression: Expression, depth: int = 1) -> int:
+    if depth > MAX_DEPTH:
+        raise Untranslatable("it is nested too deeply")
+    if not isinstance(expression, Operation):
+        return 1
+    return 1 + sum(_count_nodes(one, depth + 1) for one in expression.operands)
 
 
 def _operation(name: str, operands: Sequence[_Part], leave_out: bool) -> Expression:
