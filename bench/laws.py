@@ -30,7 +30,7 @@ statsmodels. Nothing is downloaded.
 share in which the first answer is a constant.
 
 Not measured: pyoperon and gplearn with other settings than ours, which are those of published comparisons
-(agents/symbolic_regression).
+(agents/regression).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from statistics import fmean, median
 from typing import Any, Protocol
 
 import numpy as np
-from peirce.agents.symbolic_regression.proposer import RegressionProposer
+from peirce.agents.regression.proposer import RegressionProposer
 from peirce.reports.metrics.statistics import wilson_interval
 from peirce.tools.formulas import (
     Column,

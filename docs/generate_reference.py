@@ -17,7 +17,7 @@ from peirce.agents.local.settings import LocalSettings
 from peirce.agents.model_settings import ModelSettings
 from peirce.agents.recorded import RecordedSettings
 from peirce.agents.search_model import SearchSettings
-from peirce.agents.symbolic_regression import RegressionSettings
+from peirce.agents.regression import RegressionSettings
 from peirce.config import MethodSettings, RaterConfig, RunConfig
 from peirce.graphs import all_methods
 from peirce.records.settings import Settings

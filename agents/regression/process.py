@@ -1,5 +1,5 @@
 """Child process that asks pyoperon or gplearn for the laws of a table, started as `python -m
-peirce.agents.symbolic_regression.process`.
+peirce.agents.regression.process`.
 
 It answers one line of JSON with another (tools/line_process.py). The packages end their search at the
 time limit by themselves. If one does not, the parent kills the process; the limit on CPU time ends it

@@ -16,10 +16,10 @@ import numpy as np
 import peirce
 import pytest
 from peirce.agents import open_model
-from peirce.agents import symbolic_regression as models
-from peirce.agents.symbolic_regression import proposer
-from peirce.agents.symbolic_regression.proposer import RegressionProposer, regression_table
-from peirce.agents.symbolic_regression.table import Untranslatable
+from peirce.agents import regression as models
+from peirce.agents.regression import proposer
+from peirce.agents.regression.proposer import RegressionProposer, regression_table
+from peirce.agents.regression.table import Untranslatable
 from peirce.records import (
     Hypothesis,
     InputSet,
@@ -125,7 +125,7 @@ def read(view: View, reply: Reply) -> str:
 def test_a_program_of_gplearn_predicts_what_its_formula_predicts() -> None:
     from gplearn._program import _Program
     from gplearn.functions import _function_map
-    from peirce.agents.symbolic_regression.gplearn_laws import FUNCTIONS, translate_program
+    from peirce.agents.regression.gplearn_laws import FUNCTIONS, translate_program
 
     columns = draw_columns()
     table = to_features(columns)
@@ -159,7 +159,7 @@ def test_a_program_of_gplearn_predicts_what_its_formula_predicts() -> None:
 @with_gplearn
 def test_conditions_that_hold_in_all_rows_are_left_out_of_a_long_law() -> None:
     from gplearn.functions import div2
-    from peirce.agents.symbolic_regression.gplearn_laws import translate_program
+    from peirce.agents.regression.gplearn_laws import translate_program
 
     columns = {name: np.abs(values) + 1 for name, values in draw_columns().items() if name != "s"}
     table = np.stack([columns["a"], columns["b"]], axis=1)
@@ -178,7 +178,7 @@ def test_conditions_that_hold_in_all_rows_are_left_out_of_a_long_law() -> None:
 @with_gplearn
 def test_a_program_of_gplearn_that_is_too_long_is_no_law() -> None:
     from gplearn.functions import add2
-    from peirce.agents.symbolic_regression.gplearn_laws import translate_program
+    from peirce.agents.regression.gplearn_laws import translate_program
 
     table = to_features(draw_columns())
     with pytest.raises(Untranslatable):
@@ -195,7 +195,7 @@ def test_a_program_of_gplearn_that_is_too_long_is_no_law() -> None:
     ],
 )
 def test_a_tree_of_pyoperon_predicts_what_its_formula_predicts(text: str) -> None:
-    from peirce.agents.symbolic_regression.pyoperon_laws import translate_tree
+    from peirce.agents.regression.pyoperon_laws import translate_tree
 
     columns = draw_columns()
     table = np.asfortranarray(to_features(columns))
@@ -215,7 +215,7 @@ def test_a_tree_of_pyoperon_predicts_what_its_formula_predicts(text: str) -> Non
 def test_the_chosen_model_and_the_front_of_pyoperon_predict_what_the_laws_predict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from peirce.agents.symbolic_regression import pyoperon_laws
+    from peirce.agents.regression import pyoperon_laws
 
     columns = draw_columns()
     table = to_features(columns)

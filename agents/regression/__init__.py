@@ -22,7 +22,8 @@ class RegressionSettings(ModelSettings):
 
     seconds: float = setting(
         10.0,
-        "Time of the search for laws of a problem, in seconds of wall-clock time.",
+        "Time of the search for laws of a problem, in seconds of wall-clock time (pyoperon: whole"
+        " seconds).",
         ge=1,
         le=86_400,
     )
