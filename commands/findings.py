@@ -114,7 +114,12 @@ def _counted(case: Case, agreement: Agreement) -> RightCount:
     marks = agreement.marks
     covered = sum(mark is not None for mark in marks)
     partial = isinstance(case.family, LabelsRows) and covered < len(marks)
-    return RightCount(right=agreement.right, of=len(marks), covered=covered if partial else None)
+    return RightCount(
+        right=agreement.right,
+        of=len(marks),
+        covered=covered if partial else None,
+        rms=agreement.detail.get("rms"),
+    )
 
 
 async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
@@ -144,7 +149,7 @@ async def _apply(
 async def _disagreement(
     case: Case, one: RankedHypothesis, other: RankedHypothesis
 ) -> Disagreement | None:
-    place = find_disagreement(one, other, case.space)
+    place = find_disagreement(one, other, case.space, case.family)
     if place is None:
         return None
     outputs = [await _output(case, each, place) for each in (one, other)]
@@ -208,7 +213,7 @@ async def check_findings(
             judged = list_judged(steps)
             ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
             case = make_case(row.problem, None, opened.oracle, space=store.input_set(row.space))
-            places = choose_inputs(judged, ranked, case.space)
+            places = choose_inputs(judged, ranked, case.space, family)
             found[row.problem.id] = CheckedFindings(
                 await _check_held_out(case, ranked[:FINDINGS_PER_PROBLEM]),
                 await _predicted_values(case, ranked, places),

@@ -37,7 +37,10 @@ class FamilyWords(Protocol):
         ...
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return the text that shows an observation and its number in a prompt."""
+        """Return the text that shows an observation and its number in a prompt.
+
+        The text is empty if a prompt leaves the observation out, because there are too many.
+        """
         ...
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
@@ -294,6 +297,16 @@ class NamesCodes(Protocol):
 
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the names of the prediction codes; the name of code i is the item at index i."""
+        ...
+
+
+@runtime_checkable
+class OrdersCodes(Protocol):
+    """A family whose prediction codes are ordered, such as rounded numbers."""
+
+    @property
+    def least_difference(self) -> int:
+        """Return the smallest difference of two codes that cannot come from rounding alone."""
         ...
 
 

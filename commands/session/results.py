@@ -310,11 +310,14 @@ class RightCount(Result):
     Attributes:
         covered: for a sentence that does not apply to every row, the number of rows for which it
             predicts a label; None, and absent from the JSON, otherwise.
+        rms: for a law, the root mean square of its residuals in these observations; None, and
+            absent from the JSON, otherwise.
     """
 
     right: int
     of: int
     covered: int | None = None
+    rms: float | None = None
 
 
 class Disagreement(Result):
@@ -487,5 +490,6 @@ def _share(count: RightCount | None) -> str:
     if count is None:
         return ""
     if count.covered is None:
-        return f"{count.right} of {count.of}"
+        error = "" if count.rms is None else f", error {count.rms:.4g}"
+        return f"{count.right} of {count.of}{error}"
     return f"{count.right} of {count.covered} covered (of {count.of})"

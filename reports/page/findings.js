@@ -52,13 +52,19 @@ function finding(one, rank, id, row, source) {
   const observed = [one.shown, one.held_out].filter(Boolean);
   const sum = (name) => observed.reduce((all, each) => all + each[name], 0);
   const silent = sum("of") - sum("right") - sum("wrong");
-  const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations"];
+  const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations", ...describeErrors(one)];
   return h("li", { id },
     h("p", { class: rank === 1 ? "reading best" : "reading" }, h("span", { class: "rank" }, `${rank}. `), reading),
     one.text.trim() === reading.trim() ? null : h("pre", null, one.text),
     h("p", { class: "evidence" }, "right on ", said),
     h("details", { ontoggle: (event) => fillEvidence(event.target, row, one.number, source) },
       h("summary", null, `${sum("right")} support it, ${sum("wrong")} contradict it${silent ? `, and it predicts nothing for ${silent}` : ""}`, h("span", { class: "unseen" }, ` (hypothesis ${rank} of ${row.problem.id})`))));
+}
+
+// The root mean square error of a law.
+function describeErrors(one) {
+  const known = [[one.shown, "shown"], [one.held_out, "held-out"]].filter(([each]) => each && each.rms !== undefined);
+  return known.length ? ["; root mean square error ", known.map(([each, kind]) => `${each.rms.toPrecision(4)} on ${kind}`).join(" and "), " observations"] : [];
 }
 
 // The observations are read when they are asked for: a page of many problems stays light.

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...records import InputSet, Json, JudgedHypothesis, Problem
+from ...tasks import load_family
 from ..findings import (
     FINDINGS_PER_PROBLEM,
     CheckedFindings,
@@ -80,7 +81,12 @@ def _finding(one: RankedHypothesis, checked: CheckedFindings) -> dict[str, Json]
         "text": truncate(one.hypothesis.text, MAX_CHARS),
         "description": truncate(one.hypothesis.description, MAX_CHARS),
         **{
-            name: {"right": each.right, "wrong": each.marks.count(False), "of": len(each.marks)}
+            name: {
+                "right": each.right,
+                "wrong": each.marks.count(False),
+                "of": len(each.marks),
+                **({"rms": each.detail["rms"]} if "rms" in each.detail else {}),
+            }
             for name, each in (("shown", shown), ("held_out", held_out))
             if each is not None
         },
@@ -94,7 +100,11 @@ def _disagreement(
     space: InputSet,
     checked: CheckedFindings,
 ) -> dict[str, Json] | None:
-    place = find_disagreement(ranked[0], ranked[1], space) if len(ranked) > 1 else None
+    place = (
+        find_disagreement(ranked[0], ranked[1], space, load_family(problem.family))
+        if len(ranked) > 1
+        else None
+    )
     if place is None:
         return None
     values = known_values(problem, judged, checked)

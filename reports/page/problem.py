@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...records import (
     Agreement,
+    Family,
     InputSet,
     Json,
     JudgedHypothesis,
@@ -165,7 +166,10 @@ def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]
 
 
 def choose_inputs(
-    judged: Sequence[JudgedHypothesis], ranked: Sequence[RankedHypothesis], space: InputSet
+    judged: Sequence[JudgedHypothesis],
+    ranked: Sequence[RankedHypothesis],
+    space: InputSet,
+    family: Family | None = None,
 ) -> list[int]:
     """Return the indices of the inputs for which the page shows the predictions of hypotheses.
 
@@ -173,10 +177,11 @@ def choose_inputs(
         judged: The judged hypotheses of a problem.
         ranked: The hypotheses, best first.
         space: The sample space S, which contains the inputs.
+        family: As in `find_disagreement`.
     """
     kept = [given for _, given in _consistent(judged, ranked)][:MAX_HYPOTHESES]
     places = _chosen(_classes(kept)) if len(kept) > 1 and len(space) else []
-    shortest = find_disagreement(ranked[0], ranked[1], space) if len(ranked) > 1 else None
+    shortest = find_disagreement(ranked[0], ranked[1], space, family) if len(ranked) > 1 else None
     return places if shortest is None or shortest in places else [*places, shortest]
 
 

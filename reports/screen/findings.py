@@ -113,6 +113,13 @@ def _evidence(row: Mapping[str, Json]) -> str:
     if held_out is not None:
         of_all = f"{held_out['of']:,} held-out"
         told += f" and {_describe_count(held_out, 'held-out', of_all)}"
+    errors = [
+        f"{one['rms']:.4g} on {kind}"
+        for one, kind in ((shown, "shown"), (held_out or {}, "held-out"))
+        if one.get("rms") is not None
+    ]
+    if errors:
+        told += f"; root mean square error {' and '.join(errors)} observations"
     return f"right on {told}"
 
 

@@ -77,6 +77,7 @@ class Laws:
     answer_formats = ANSWER_FORMATS
     oracle = "formula"  # evaluated in this process
     opens_hidden = True
+    least_difference = 2  # codes of nearly equal numbers may differ by 1
     search_style = SearchStyle(
         _answer, facts=lambda public, trade_off: dict(public), likeliest_first=True
     )

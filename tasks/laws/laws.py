@@ -39,6 +39,7 @@ from .problems import FAMILY_NAME, TASK_NAME, LawSplit, make_problem, split_rows
 from .sample_space import draw_inputs
 from .tables import read_rows
 
+FILES = ("laws.jsonl", "laws.jsonl.gz", "laws.csv", "laws.csv.gz")
 SETTINGS = ("target", "columns", "units")
 MAX_ROWS = 100_000  # that `tasks generate` writes for a problem
 _GENERATED = re.compile(r"gen(\d{1,9})-(\d{1,6})")
@@ -59,6 +60,7 @@ class Laws:
         "peirce run laws --data measurements.csv --target energy --units m=kg,v=m/s,energy=J",
         "peirce predict --bank last --data new.csv",
     )
+    files = FILES
     kinds = ("noise", "rows")
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
@@ -86,7 +88,7 @@ class Laws:
             found = self._generated_problems(query, shown)
         else:
             place, own = split_settings(path, SETTINGS)
-            place = locate(place, ())
+            place = locate(place, FILES)
             if file_type(place) in (".jsonl", ".ndjson") and (lines := _read_problems(place)):
                 found = [_with_rows(one, shown, query.seed) for one in lines]
             else:
@@ -152,7 +154,7 @@ class Laws:
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
         """Return {"name", "sha256"} of the file at `path`."""
-        return identify_file(locate(split_settings(path, SETTINGS)[0], ()))
+        return identify_file(locate(split_settings(path, SETTINGS)[0], FILES))
 
     def draw_problem(self, problem: Problem) -> str:
         """Return a problem as text for people to read: its columns and first rows."""

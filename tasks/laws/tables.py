@@ -12,6 +12,7 @@ A unit may stand in brackets at the end of a column's name, as in `mass [kg]` or
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,10 @@ MOST_CATEGORIES = 30  # values of a column of categories
 LONGEST_CATEGORY = 60  # characters
 NUMBER_SHARE = 0.8  # of the values are numbers in a column of numbers that also has texts
 LEAST_ROWS = 5
+MOST_ROWS = 20_000  # of a table that are looked at
 LARGEST = 1e150  # of a number, so that its square is finite
+LEAST_SPREAD = 1e-150  # of the target, so that its square is above 0
+BEYOND = "a number beyond 1e150"  # in place of a number that is too large
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-", "?", ".", "#n/a", "#value!"})
 
 _UNIT = re.compile(r"(.*\S)\s*(?:\[([^\[\]]+)\]|\(([^()]+)\))")
@@ -70,7 +74,7 @@ def read_rows(path: Path, target: str, columns: Sequence[str], units: str | None
         DataError: The file cannot be read, or its rows are too few or have nothing to explain.
     """
     with BadRecords(path) as bad:
-        (table,) = infer_types([read_table(path, bad)])
+        (table,) = infer_types([_draw_rows(read_table(path, bad))])
         return select_rows(table, bad, target, columns, units)
 
 
@@ -118,10 +122,11 @@ def select_rows(
         raise bad.no_records_error(
             f"{path}: {_count(len(rows))} can be used, and a law needs at least {LEAST_ROWS}"
         )
-    if len({used[target][row] for row in rows}) == 1:
+    outputs = [float(used[target][row]) for row in rows]
+    if max(outputs) - min(outputs) < LEAST_SPREAD:
         raise DataError(
-            f"{path}: the column {target!r} has the value {used[target][rows[0]]} in every row, so"
-            " there is nothing to explain"
+            f"{path}: the column {target!r} has the value {used[target][rows[0]]} in every row, or nearly"
+            " so, and there is nothing to explain"
         )
     chosen = _drop_useless(path, chosen, target, used, rows)
     if not chosen:
@@ -134,6 +139,16 @@ def select_rows(
         units={name: known[name] for name in (*chosen, target) if name in known},
         splits=[splits[row] for row in rows] if splits else (),
     )
+
+
+def _draw_rows(table: Table) -> Table:
+    """Return a table with at most `MOST_ROWS` rows, drawn at random, but always the same."""
+    count = len(table)
+    if count <= MOST_ROWS:
+        return table
+    kept = set(random.Random(f"rows of a table {count}").sample(range(count), MOST_ROWS))
+    warn(f"{table.path}: {MOST_ROWS:,} of {count:,} rows are drawn and used")
+    return table.filter([row in kept for row in range(count)])
 
 
 def make_column_identifiers(names: Sequence[str]) -> dict[str, str]:
@@ -208,7 +223,7 @@ def _plain(cell: Json) -> Json:
     if isinstance(cell, float) and math.isnan(cell):
         return None
     if isinstance(cell, int | float) and abs(cell) > LARGEST:
-        return "a number beyond 1e150"
+        return BEYOND
     return cell
 
 
@@ -270,6 +285,8 @@ def _find_fault(name: str, filled: Sequence[Json], rows: int) -> str:
         return "numbers the rows"
     if _is_number(filled):
         return ""
+    if BEYOND in filled:
+        return "holds numbers beyond 1e150"
     texts = [cell for cell in filled if isinstance(cell, str)]
     if len(texts) < len(filled) * NUMBER_SHARE:
         return "mixes numbers and texts"
@@ -287,19 +304,28 @@ def _drop_useless(
     cells: Mapping[str, Sequence[Json]],
     rows: Sequence[int],
 ) -> list[str]:
-    """Return the columns that vary in the rows and do not repeat another column or the target."""
-    seen: dict[tuple[Json, ...], str] = {tuple(cells[target][row] for row in rows): target}
-    kept = []
+    """Return the columns that vary in the rows and do not repeat another column or the target.
+
+    A copy of the target is kept if there is nothing else: then it is the law.
+    """
+    values = {name: tuple(cells[name][row] for row in rows) for name in (*names, target)}
+    first: dict[tuple[Json, ...], str] = {}
+    faults = {}
     for name in names:
-        values = tuple(cells[name][row] for row in rows)
-        if len(set(values)) == 1:
-            warn(f"{path}: the column {name!r} has the same value in every row and is ignored")
-        elif (other := seen.get(values)) is not None:
-            warn(f"{path}: the column {name!r} repeats the column {other!r} and is ignored")
-        else:
-            seen[values] = name
-            kept.append(name)
-    return kept
+        if len(set(values[name])) == 1:
+            faults[name] = "has the same value in every row"
+        elif (other := first.setdefault(values[name], name)) != name:
+            faults[name] = f"repeats the column {other!r}"
+    kept = [name for name in names if name not in faults]
+    if len(kept) > 1:
+        faults |= {
+            name: f"repeats the column {target!r}"
+            for name in kept
+            if values[name] == values[target]
+        }
+    for name, fault in faults.items():
+        warn(f"{path}: the column {name!r} {fault} and is ignored")
+    return [name for name in kept if name not in faults]
 
 
 def _drop_repeated(
