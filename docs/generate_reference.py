@@ -16,8 +16,8 @@ from peirce.agents.endpoint.settings import ChatSettings
 from peirce.agents.local.settings import LocalSettings
 from peirce.agents.model_settings import ModelSettings
 from peirce.agents.recorded import RecordedSettings
-from peirce.agents.search_model import SearchSettings
 from peirce.agents.regression import RegressionSettings
+from peirce.agents.search_model import SearchSettings
 from peirce.config import MethodSettings, RaterConfig, RunConfig
 from peirce.graphs import all_methods
 from peirce.records.settings import Settings
