@@ -117,7 +117,7 @@ def _translate(
     stack: list[_Part] = []
     for one in reversed(program):  # so that the operands come before their function
         if isinstance(one, int | np.integer):
-            stack.append(_Part(features[one], table[:, one]))
+            stack.append(_Part(features[int(one)], table[:, int(one)]))
         elif isinstance(one, float):
             stack.append(_Part(Number(float(one)), one))
         else:
