@@ -122,7 +122,8 @@ class ModelConfig(Settings):
         "search", "Model that proposes hypotheses: search (the default), openai:NAME,"
             " anthropic:NAME, gemini:NAME, ollama:NAME and other providers,"
             " http://host:port/v1#NAME (several servers: http://a:8000/v1,http://b:8000/v1#NAME),"
-            " hf:FOLDER (hf:ID, hf:BASE+ADAPTER), cvc5, recorded:FILE or scripted:FILE.",
+            " hf:FOLDER (hf:ID, hf:BASE+ADAPTER), cvc5, pyoperon, gplearn, recorded:FILE or"
+            " scripted:FILE.",
     )  # fmt: skip
     temperature: Number | None = setting(
         None, "Sampling temperature of the model; 0 is greedy decoding."

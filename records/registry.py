@@ -83,10 +83,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     },
     "models": {
         "cvc5": "agents.cvc5:CVC5",
+        "gplearn": "agents.regression:GPLEARN",
         "hf": "agents.local:HF",
         "http": "agents.endpoint:HTTP",
         "https": "agents.endpoint:HTTPS",
         **dict.fromkeys(PROVIDERS, "agents.endpoint:PROVIDER"),
+        "pyoperon": "agents.regression:PYOPERON",
         "recorded": "agents.recorded:RECORDED",
         "scripted": "agents.scripted:SCRIPTED",
         "search": "agents.search_model:SEARCH",
