@@ -51,7 +51,11 @@ SYMBOL_BITS = 3.0  # about, for each symbol of an argument
 CONSTANT_BITS = 10.0  # about, of a fitted constant
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
 KEPT_SUMS, KEPT = 6_000, 1_000  # columns of one function that are kept for pairs
-FIRST, SECOND, WIDTH = 150, 40, 25  # forms with one function; those that get a second; its candidates
+FIRST, SECOND, WIDTH = (
+    150,
+    40,
+    25,
+)  # forms with one function; those that get a second; its candidates
 REFINED_ARGUMENTS = 60
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
@@ -117,7 +121,9 @@ class Logarithms:
         self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
         self.x = x
 
-    def columns(self, only: Sequence[int] | None = None) -> Iterator[tuple[Floats, list[Column], Floats]]:
+    def columns(
+        self, only: Sequence[int] | None = None
+    ) -> Iterator[tuple[Floats, list[Column], Floats]]:
         """Yield groups of columns (n, m), what they stand for, and their prices in bits.
 
         Args:
@@ -140,7 +146,9 @@ class Logarithms:
                     values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
                 fine = _is_fine(values)
                 places = places[fine]
-                prices = SYMBOL_BITS * arguments.sizes[places] + factor.bits + 4 + 3 * (scale != 1.0)
+                prices = (
+                    SYMBOL_BITS * arguments.sizes[places] + factor.bits + 4 + 3 * (scale != 1.0)
+                )
                 yield values[:, fine], [Column(factor, int(p), scale) for p in places], prices
         if only is None:
             yield from self._sums_of_squares()
@@ -255,7 +263,11 @@ class _Kept:
         return self
 
     def _scan(self) -> tuple[Scan, Floats]:
-        normal = np.concatenate(self.normal, axis=1) if self.normal else np.zeros((len(self.left), 0), np.float32)
+        normal = (
+            np.concatenate(self.normal, axis=1)
+            if self.normal
+            else np.zeros((len(self.left), 0), np.float32)
+        )
         prices = np.concatenate(self.prices) if self.prices else np.zeros(0)
         return Scan(normal, self.left, self.squares), prices
 
@@ -344,7 +356,9 @@ def _signed(tree: Expression, starts: Sequence[float], table: Table) -> float:
     return -starts[0] if float(value[fine] @ table.target[fine]) < 0 else starts[0]
 
 
-def find_exponents(columns: Floats, t: Floats, w: Floats) -> tuple[list[Fraction | float], float] | None:
+def find_exponents(
+    columns: Floats, t: Floats, w: Floats
+) -> tuple[list[Fraction | float], float] | None:
     """Return the exponents that measured ones stand for, and the constant, by weighted least squares.
 
     One exponent after the other is replaced by the number that it most likely stands for, the surest first;
@@ -472,8 +486,6 @@ def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], F
         if not kind.startswith("* "):
             return call(kind, arguments.tree(left))
         inner, outer = divmod(left, fewer)
-        return product(
-            [(arguments.tree(outer), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)]
-        )
+        return product([(arguments.tree(outer), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)])
 
     return values[:, fine], tree, bits[fine]

@@ -51,7 +51,9 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
     forms = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
     simple = arguments.first(IN_SUMS)
-    forms += sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[:REFINED_SUMS]
+    forms += sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[
+        :REFINED_SUMS
+    ]
     fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
     laws = {format_formula(baseline.tree): baseline}
     seen = set()

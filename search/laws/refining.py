@@ -107,9 +107,7 @@ def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | 
 Fitted = tuple[dict[str, float], float, Floats]
 
 
-def _fit(
-    tree: Expression, values: dict[str, float], table: Table, steps: int
-) -> Fitted | None:
+def _fit(tree: Expression, values: dict[str, float], table: Table, steps: int) -> Fitted | None:
     """Return fitted constants, the sum of squares and the derivatives, by the Levenberg-Marquardt method."""
     value, slopes = differentiate_formula(tree, table.columns, values)
     left = table.target - value

@@ -72,7 +72,9 @@ def product(factors: Iterable[tuple[Expression, Exponent]]) -> Expression:
         (above if exponent > 0 else below).append((base, abs(exponent)))
     if below and above and len({e for _, e in above + below}) == 1 and above[0][1] > 1:
         exponent = above[0][1]
-        return power(product([(b, 1.0) for b, _ in above] + [(b, -1.0) for b, _ in below]), exponent)
+        return power(
+            product([(b, 1.0) for b, _ in above] + [(b, -1.0) for b, _ in below]), exponent
+        )
     over, under = _multiplied(above), _multiplied(below)
     if under is None:
         return over or ONE
