@@ -141,7 +141,7 @@ def _monomials(x: Floats, exponents: NDArray[np.int64]) -> Floats:
     zero = (x == 0).astype(np.int64)
     found = np.exp(np.log(np.where(x == 0, 1.0, np.abs(x))) @ exponents.T.astype(float))
     negative = (x < 0).astype(np.int64) @ (exponents.T % 2)
-    found = np.where(negative % 2 == 1, -found, found)
+    found = np.asarray(np.where(negative % 2 == 1, -found, found), np.float64)
     found[zero @ (exponents.T > 0) > 0] = 0.0
     found[zero @ (exponents.T < 0) > 0] = np.inf
-    return found
+    return np.asarray(found, np.float64)

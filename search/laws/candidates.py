@@ -146,15 +146,14 @@ class Logarithms:
                     values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
                 fine = _is_fine(values)
                 places = places[fine]
-                prices = (
-                    SYMBOL_BITS * arguments.sizes[places] + factor.bits + 4 + 3 * (scale != 1.0)
-                )
+                own = factor.bits + 4 + 3 * (scale != 1.0)
+                prices = np.asarray(SYMBOL_BITS * arguments.sizes[places] + own, np.float64)
                 yield values[:, fine], [Column(factor, int(p), scale) for p in places], prices
         if only is None:
             yield from self._sums_of_squares()
             fine = np.abs(arguments.values).max(axis=0) < 1e6
             places = everything[fine]
-            prices = SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS
+            prices = (SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS).astype(float)
             yield arguments.values[:, fine], [Column(None, int(p), 1.0) for p in places], prices
 
     def _sums_of_squares(self) -> Iterator[tuple[Floats, list[Column], Floats]]:
@@ -191,7 +190,8 @@ class Logarithms:
 def _is_fine(values: Floats) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
-    return np.isfinite(largest) & (largest < LARGEST_LOGARITHM) & (spread > 1e-9)
+    fine: NDArray[np.bool_] = np.isfinite(largest) & (largest < LARGEST_LOGARITHM) & (spread > 1e-9)
+    return fine
 
 
 def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
@@ -320,7 +320,7 @@ def _builder(
         exponents, start = found
         if not math.isfinite(start) or abs(start) > LARGEST_LOGARITHM:
             return None
-        names = [logarithms.names[k] for k in logarithms.usable]
+        names = [logarithms.names[k] for k in logarithms.usable.tolist()]
         starts = [math.exp(start)]
         free, _ = constants([0.0] * (1 + len(chosen)))
         factors: list[tuple[Expression, Fraction | float]] = list(
@@ -442,7 +442,7 @@ def _sum_builder(
         columns = [values[:, k] for k in places] + [np.ones(len(t))] * constant
         matrix = np.column_stack(columns) * w[:, None]
         found = np.linalg.lstsq(matrix, t * w, rcond=None)[0]
-        free, start = constants(found)
+        free, start = constants(found.tolist())
         terms = [call("*", c, trees(k)) for c, k in zip(free, places, strict=False)]
         terms += [free[-1]] * constant
         return transform.inverse(total(terms)), start
@@ -477,7 +477,8 @@ def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], F
 
     def tree(place: int) -> Expression:
         left = int(fine[place])
-        for kind, count in kinds:
+        kind = ""
+        for kind, count in kinds:  # noqa: B007 - the group that holds the place
             if left < count:
                 break
             left -= count

@@ -42,8 +42,13 @@ class Meaning(NamedTuple):
 @cache
 def _likely() -> tuple[NDArray[np.float64], NDArray[np.float64], list[Expression]]:
     """Return values in ascending order with their bits and formulas: fractions with powers and roots."""
-    roots = {None: 1.0, 2: math.sqrt(2), 3: math.sqrt(3), "pi": math.sqrt(math.pi), "2 pi": math.sqrt(2 * math.pi)}  # fmt: skip
-    trees = {2: Number(2.0), 3: Number(3.0), "pi": PI, "2 pi": call("*", Number(2.0), PI)}
+    roots: dict[object, float] = {None: 1.0, 2: math.sqrt(2), 3: math.sqrt(3), "pi": math.sqrt(math.pi), "2 pi": math.sqrt(2 * math.pi)}  # fmt: skip
+    trees: dict[object, Expression] = {
+        2: Number(2.0),
+        3: Number(3.0),
+        "pi": PI,
+        "2 pi": call("*", Number(2.0), PI),
+    }
     found: dict[float, tuple[float, float, Expression]] = {}
     for above in range(1, LARGEST_NUMERATOR + 1):
         for below in range(1, LARGEST_DENOMINATOR + 1):
@@ -55,8 +60,11 @@ def _likely() -> tuple[NDArray[np.float64], NDArray[np.float64], list[Expression
                         continue
                     for exponent in (1, -1) if root else (0,):
                         value = above / below * math.pi**of_pi * size**exponent
-                        parts = [(Number(float(above)), 1.0), (Number(float(below)), -1.0)]
-                        parts += [(PI, float(of_pi))]
+                        parts: list[tuple[Expression, float]] = [
+                            (Number(float(above)), 1.0),
+                            (Number(float(below)), -1.0),
+                            (PI, float(of_pi)),
+                        ]
                         if root:
                             parts.append((call("sqrt", trees[root]), float(exponent)))
                         tree = product([(base, e) for base, e in parts if base != Number(1.0)])

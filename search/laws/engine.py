@@ -17,7 +17,7 @@ from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
-from .candidates import Form, Logarithms, in_logarithms, in_sums
+from .candidates import Logarithms, in_logarithms, in_sums
 from .refining import Law, Table, constants, refine
 
 Floats = NDArray[np.float64]

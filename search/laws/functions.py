@@ -83,7 +83,7 @@ class Transform(NamedTuple):
     def suits(self, target: Floats) -> bool:
         """Return whether the transform can be inverted on the values of the target."""
         slack = 0.05 * (self.high - self.low) if math.isfinite(self.high - self.low) else 0.0
-        return self.low - slack <= target.min() and target.max() <= self.high + slack
+        return bool(self.low - slack <= target.min() and target.max() <= self.high + slack)
 
 
 def _same(values: Floats) -> Floats:

@@ -140,7 +140,7 @@ def _fit(tree: Expression, values: dict[str, float], table: Table, steps: int) -
 
 def _solve(matrix: Floats, vector: Floats) -> Floats:
     try:
-        return np.linalg.solve(matrix, vector)
+        return np.asarray(np.linalg.solve(matrix, vector), np.float64)
     except np.linalg.LinAlgError:
         return np.zeros(len(vector))
 

@@ -65,11 +65,13 @@ def number(value: Exponent) -> Expression:
 
 def product(factors: Iterable[tuple[Expression, Exponent]]) -> Expression:
     """Return a product of powers as a quotient, without negative exponents."""
-    above, below = [], []
+    above: list[tuple[Expression, Exponent]] = []
+    below: list[tuple[Expression, Exponent]] = []
     for base, exponent in factors:
         if base == ONE or exponent == 0:
             continue
-        (above if exponent > 0 else below).append((base, abs(exponent)))
+        size = -exponent if exponent < 0 else exponent
+        (above if exponent > 0 else below).append((base, size))
     if below and above and len({e for _, e in above + below}) == 1 and above[0][1] > 1:
         exponent = above[0][1]
         return power(
