@@ -23,9 +23,18 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 
 from ..records import Json
-from .formulas.expressions import Column, Expression, Number, Operation, Text, iter_nodes
+from .formulas.expressions import (
+    Column,
+    Constant,
+    Expression,
+    Number,
+    Operation,
+    Text,
+    iter_nodes,
+)
 from .logic.formula import Formula
 from .python_parser import parse_python
 from .sentence_rules import NotExact, compile_sentence
@@ -36,7 +45,12 @@ CALLABLE_NAMES = 64  # builtins and methods that a program may call
 OPERATORS = 8  # arithmetic operators, or comparisons
 FORMULA_KINDS = 9  # `tools.logic.formula.Kind`
 CONDITION_KINDS = 8  # kinds of conditions and quantities in an exact rule
-LAW_KINDS = 32  # operators, functions and leaves of a law (tools/formulas/expressions.py)
+LAW_NAMES = 8  # functions and numbers that a law may use besides the columns
+LAW_OPERATOR_BITS, LAW_CONSTANT_BITS, LAW_DECIMAL_BITS = 2.0, 3.0, 9.0
+LAW_FUNCTION_BITS = {
+    "sqrt": 2.0, "negate": 1.0, "exp": 5.0, "log": 5.0, "sin": 8.0, "cos": 8.0, "tan": 10.0, "tanh": 10.0,
+    "arcsin": 9.0, "arccos": 9.0, "arctan": 9.0, "abs": 8.0,
+}  # fmt: skip
 LEAST_RESIDUAL = 2.0**-52  # of the target's spread: no smaller residual tells two laws apart
 UNDEFINED_RESIDUAL = 4.0  # of the target's spread, in a row in which a law is undefined
 DICTIONARY_WORDS = 8_192  # words that sentences are made of
@@ -153,44 +167,39 @@ def formula_bits(formula: Formula, predicates: int) -> float:
 def law_bits(law: Expression, columns: int) -> float:
     """Return the description length of a law of numbers, in bits.
 
+    Functions that laws of nature rarely have cost more (`LAW_FUNCTION_BITS`). Free constants cost
+    nothing.
+
     Args:
         law: The formula.
         columns: The number of columns that a law of this table may use.
     """
+    name_bits = choice_bits(columns + LAW_NAMES)
     bits = 0.0
     for node in iter_nodes(law):
         match node:
-            case Operation() | Number() | Column():
-                bits += choice_bits(LAW_KINDS)
-                bits += choice_bits(columns) if isinstance(node, Column) else 0.0
-                bits += decimal_bits(node.value) if isinstance(node, Number) else 0.0
-            case Text(value):
-                bits += text_bits(value)
-            case _:
-                bits += choice_bits(LAW_KINDS) + 1.0
+            case Number(value):
+                bits += decimal_bits(value)
+            case Constant():
+                bits += LAW_CONSTANT_BITS
+            case Column() | Text():
+                bits += name_bits
+            case Operation(name):
+                bits += LAW_FUNCTION_BITS.get(name, LAW_OPERATOR_BITS)
     return bits
 
 
+@lru_cache(maxsize=4096)
 def decimal_bits(value: float) -> float:
-    """Return the bits of a finite number by its decimal digits.
-
-    The number is mantissa * 10 ** exponent. The mantissa takes the bits of its Elias delta code and of
-    its sign, and the exponent those of an integer. 100 is encoded as 100 or as 1 with an exponent,
-    whichever is shorter.
+    """Return the bits of a finite number in a law: of a whole number by its size, of others by their
+    decimal digits.
     """
-    digits, _, power = repr(abs(float(value))).partition("e")
-    whole, _, fraction = digits.partition(".")
-    fraction = fraction.rstrip("0")
-    mantissa, exponent = int(whole + fraction), int(power or 0) - len(fraction)
-    zeros = len(str(mantissa)) - len(str(mantissa).rstrip("0")) if mantissa else 0
-    forms = ((mantissa, exponent), (mantissa // 10**zeros, exponent + zeros))
-    return (value < 0) + min(_delta_bits(one) + integer_bits(other) for one, other in forms)
-
-
-def _delta_bits(value: int) -> float:
-    """Return the length of the Elias delta code of a whole number of at least 0."""
-    length = math.floor(math.log2(value + 1))
-    return length + 2 * math.floor(math.log2(length + 1)) + 1
+    size = abs(float(value))
+    mantissa, _, exponent = f"{size:.15e}".partition("e")
+    digits = math.log2(10) * len(mantissa.rstrip("0").replace(".", "")) + LAW_DECIMAL_BITS
+    if size.is_integer():
+        return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + abs(int(exponent)) / 2)
+    return digits + abs(int(exponent))
 
 
 def residual_bits(residuals: Sequence[float], spread: float, least: float = 0.0) -> float:

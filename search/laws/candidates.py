@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, evaluate_formula
 from ..budget import Budget
 from .arguments import Arguments, sums_of_two
@@ -43,7 +44,7 @@ from .scan import (
     project,
     smallest,
 )
-from .trees import OPERATOR_BITS, TWO, call, product, total
+from .trees import TWO, call, product, total
 
 Floats = NDArray[np.float64]
 SUMS = ("1 + u", "1 - u")

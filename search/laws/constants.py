@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tools.description_length import law_bits
 from ...tools.formulas import Expression, Number
-from .trees import PI, call, number, price, product
+from .trees import PI, call, number, product
 
 LARGEST_NUMERATOR, LARGEST_DENOMINATOR = 100, 12
 WIDTH = 4.0  # standard errors from the measured value within which numbers are tried
@@ -68,7 +69,7 @@ def _likely() -> tuple[NDArray[np.float64], NDArray[np.float64], list[Expression
                         if root:
                             parts.append((call("sqrt", trees[root]), float(exponent)))
                         tree = product([(base, e) for base, e in parts if base != Number(1.0)])
-                        bits = price(tree, 1)
+                        bits = law_bits(tree, 1)
                         key = round(value, 12)
                         if key not in found or found[key][0] > bits:
                             found[key] = (bits, value, tree)
@@ -101,7 +102,7 @@ def _meanings(value: float, error: float) -> Iterator[Meaning]:
         rounded = float(f"{size:.{digits - 1}e}") if size else 0.0
         if abs(size - rounded) <= WIDTH * error or digits == 15:
             tree = number(sign * rounded)
-            yield Meaning(price(tree, 1) + _misfit(size - rounded, error), sign * rounded, tree)
+            yield Meaning(law_bits(tree, 1) + _misfit(size - rounded, error), sign * rounded, tree)
         if abs(size - rounded) <= 0.5 * error:
             return
 
@@ -129,5 +130,5 @@ def find_exponent(value: float, error: float) -> tuple[float, Fraction | float]:
 @cache
 def _exponents() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the values of `EXPONENTS` and their bits."""
-    bits = [price(number(abs(one)), 1) + (one < 0) if one else 0.0 for one in EXPONENTS]
+    bits = [law_bits(number(abs(one)), 1) + (one < 0) if one else 0.0 for one in EXPONENTS]
     return np.array([float(one) for one in EXPONENTS]), np.array(bits)

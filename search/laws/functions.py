@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tools.description_length import LAW_FUNCTION_BITS as FUNCTION_BITS
+from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, Number, Operation
-from .trees import FUNCTION_BITS, ONE, OPERATOR_BITS, call
+from .trees import ONE, call
 
 Floats = NDArray[np.float64]
 SCALES = (1.0, 2.0, 0.5, math.pi, 2 * math.pi, 1 / (2 * math.pi), 1 / 3, 3.0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tools.description_length import law_bits
 from ...tools.formulas import (
     Expression,
     FreeConstant,
@@ -20,7 +21,6 @@ from ...tools.formulas import (
 )
 from .constants import find_meaning
 from .scan import data_bits
-from .trees import price
 
 Floats = NDArray[np.float64]
 STEPS, MORE_STEPS = 12, 5
@@ -71,10 +71,11 @@ def measure(tree: Expression, table: Table) -> Law | None:
         squares = float(residuals @ residuals)
     if not math.isfinite(squares):
         return None
-    own = price(tree, table.variables)
+    own = law_bits(tree, table.variables)
     return Law(tree, own + float(data_bits(squares, len(residuals), table.variance)), own, squares)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | None:
     """Return the law that a formula with free constants becomes when they are fitted and written short.
 
@@ -107,6 +108,7 @@ def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | 
 Fitted = tuple[dict[str, float], float, Floats]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _fit(tree: Expression, values: dict[str, float], table: Table, steps: int) -> Fitted | None:
     """Return fitted constants, the sum of squares and the derivatives, by the Levenberg-Marquardt method."""
     value, slopes = differentiate_formula(tree, table.columns, values)

@@ -95,7 +95,7 @@ def test_digits_and_parts_of_a_law_cost_bits() -> None:
     bits = [law_bits(parse_law(text, ["m", "v"]), 3) for text in texts]
     assert bits == sorted(bits) and len(set(bits)) == len(bits)
     assert decimal_bits(0.5) < decimal_bits(0.513) < decimal_bits(0.5131234)
-    assert decimal_bits(100) == decimal_bits(1e2) < decimal_bits(123)
+    assert decimal_bits(1000) == decimal_bits(1e3) < decimal_bits(1234)
 
 
 def test_smaller_residuals_take_fewer_bits_down_to_a_floor() -> None:
