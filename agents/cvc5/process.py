@@ -70,17 +70,16 @@ def _solutions(request: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     if request["earlier"]:
         # Otherwise cvc5 leaves out all programs with the outputs of one that it found.
         options["sygus-sym-break-pbe"] = "false"
+    solver, function = _pose(request, options)
     with suppress(RuntimeError):  # cvc5 1.4 fails at some grammars while it enumerates
-        solver, function = _pose(request, options)
         found = solver.checkSynth()
         while found.hasSolution():
             yield solver, solver.getSynthSolution(function)
             if time.monotonic() > end:
                 break
             found = solver.checkSynthNext()
+    solver, function = _pose(request, {"incremental": "false"})  # otherwise cvc5 does not compose
     with suppress(RuntimeError):
-        # if it were incremental, cvc5 would not compose
-        solver, function = _pose(request, {"incremental": "false"})
         if solver.checkSynth().hasSolution():
             yield solver, solver.getSynthSolution(function)
 

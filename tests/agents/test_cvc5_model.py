@@ -296,6 +296,30 @@ def test_a_solver_without_memory_ends_without_an_answer() -> None:
 
 
 @with_cvc5
+class _FailingSolver:
+    """Stands for a solver of cvc5 that fails at a grammar, as none does reliably in all versions."""
+
+    def checkSynth(self) -> Any:
+        raise RuntimeError("bad kind")
+
+
+def test_a_solver_that_fails_finds_nothing_but_a_bad_problem_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    process = pytest.importorskip("peirce.agents.cvc5.process", reason="no cvc5 here")
+    request = {"earlier": [], "memory_mb": 100, "seconds": 1}
+    monkeypatch.setattr(process, "_set_limits", lambda *limits: None)
+    monkeypatch.setattr(process, "_pose", lambda *asked: (_FailingSolver(), None))
+    assert process.answer(request) == {"reason": "cvc5 finds no further program"}
+
+    def refuse(*asked: Any) -> Any:
+        raise RuntimeError("bad sort")
+
+    monkeypatch.setattr(process, "_pose", refuse)
+    with pytest.raises(RuntimeError, match="bad sort"):
+        process.answer(request)
+
+
 def test_no_process_is_left_after_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
     start = proposer.LineProcess._start
