@@ -6,15 +6,7 @@ import random
 from collections.abc import Callable
 
 from ....records import Json
-from .drawing import (
-    FIRST,
-    LAST,
-    NOUNS,
-    Rule,
-    between,
-    draw_name,
-    pick,
-)
+from .drawing import FIRST, LAST, NOUNS, Rule, between, draw_name, pick
 
 
 def _person(rng: random.Random) -> dict[str, Json]:
