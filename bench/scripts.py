@@ -53,6 +53,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
     "abd_tradeoff.py": ("--sample", "6", "--expansions", "5000", "--workers", "2"),
     "ranking.py": ("--problems", "8"),
+    "example_kinds.py": ("--problems", "2"),
     "hypobench_grid.py": (),
     "hypobench_banks.py": ("{shared}/data/text", "--out", "{folder}", "--only", "shoe"),
     "hypobench_sets.py": ("--only", "shoe", "marine"),

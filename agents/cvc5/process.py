@@ -40,12 +40,15 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         return {"ready": True}
     _set_limits(request["memory_mb"], math.ceil(request["seconds"]) + SPARE_S)
     earlier = {text.strip() for text in request["earlier"]}
-    for solver, solution in _solutions(request):
-        with suppress(Untranslatable):
-            source = program_of(solution, request["arguments"], solver.simplify)
-            if source.strip() not in earlier:
-                body = solution[1] if solution.getKind() is Kind.LAMBDA else solution
-                return {"source": source, "term": str(body)}
+    try:
+        for solver, solution in _solutions(request):
+            with suppress(Untranslatable):
+                source = program_of(solution, request["arguments"], solver.simplify)
+                if source.strip() not in earlier:
+                    body = solution[1] if solution.getKind() is Kind.LAMBDA else solution
+                    return {"source": source, "term": str(body)}
+    except RuntimeError as error:
+        return {"reason": f"cvc5 failed: {' '.join(str(error).split()) or 'it says no reason'}"}
     return {"reason": "cvc5 finds no further program"}
 
 
@@ -60,7 +63,8 @@ def _set_limits(memory_mb: int, cpu_s: int) -> None:
 
 def _solutions(request: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     """Yield solver and solution: whole programs that cvc5 enumerates, and in the second half of the time
-    the program that it composes, by conditions, of programs that are right on some of the pairs.
+    the program that it composes, by conditions, of programs that are right on some of the pairs. If
+    cvc5 fails while it enumerates, its failure is raised after the second half.
 
     Composed programs are found for more problems, but more of them fit only the shown pairs.
     """
@@ -71,15 +75,21 @@ def _solutions(request: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
         # Otherwise cvc5 leaves out all programs with the outputs of one that it found.
         options["sygus-sym-break-pbe"] = "false"
     solver, function = _pose(request, options)
-    found = solver.checkSynth()
-    while found.hasSolution():
-        yield solver, solver.getSynthSolution(function)
-        if time.monotonic() > end:
-            break
-        found = solver.checkSynthNext()
+    failure: RuntimeError | None = None
+    try:
+        found = solver.checkSynth()
+        while found.hasSolution():
+            yield solver, solver.getSynthSolution(function)
+            if time.monotonic() > end:
+                break
+            found = solver.checkSynthNext()
+    except RuntimeError as error:  # cvc5 1.4 fails at some grammars while it enumerates
+        failure = error
     solver, function = _pose(request, {"incremental": "false"})  # otherwise cvc5 does not compose
     if solver.checkSynth().hasSolution():
         yield solver, solver.getSynthSolution(function)
+    if failure is not None:
+        raise failure
 
 
 def _pose(request: Mapping[str, Any], options: Mapping[str, str]) -> tuple[Any, Any]:

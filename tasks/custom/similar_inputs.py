@@ -18,6 +18,7 @@ from typing import Any
 from ...records import Json
 from ..io.dates import date_form
 
+_OFFSET = re.compile(r"(Z|[+-]\d\d:?\d\d(:?\d\d)?)$")  # from UTC, at the end of a time
 _TOKEN = re.compile(r"[A-Z][a-z]+|[a-z]+|[A-Z]+|[0-9]+|.", re.DOTALL)
 _OBSERVED = 0.4  # of the tokens that vary, the share that is taken from observed texts
 _CHANGED = 0.25  # of the texts, the share with a token more or less
@@ -99,13 +100,16 @@ class _Texts:
         if self.date_form is not None:
             days = [datetime.strptime(text, self.date_form) for text in self.texts]
             spread = max(max(days) - min(days), timedelta(days=400)).total_seconds()
-            first = min(days)
+            first = min(days).replace(tzinfo=None)
             seconds = int(rng.random() * 1.5 * spread - spread / 4)
-            earliest, latest = (
-                end.replace(tzinfo=first.tzinfo) - first for end in (datetime.min, datetime.max)
-            )
+            earliest, latest = datetime.min - first, datetime.max - first
             moved = min(max(timedelta(seconds=seconds), earliest), latest)
-            return (first + moved).strftime(self.date_form)
+            form = self.date_form.removesuffix("%z")
+            drawn = (first + moved).strftime(form)
+            if form == self.date_form:
+                return drawn
+            offset = _OFFSET.search(_choose(self.texts, rng))
+            return drawn + (offset.group() if offset else "")
         tokens = list(_choose(self.tokens, rng))
         if len(tokens) > 1 and rng.random() < _CHANGED:
             place = _below(len(tokens), rng)

@@ -295,6 +295,25 @@ def test_a_solver_without_memory_ends_without_an_answer() -> None:
     assert "256 MB of memory" in reply.meta["reason"]
 
 
+class _FailingSolver:
+    """Stands for a solver of cvc5 that fails at a grammar, as none does reliably in all versions."""
+
+    def checkSynth(self) -> Any:
+        raise RuntimeError("bad kind")
+
+
+@with_cvc5
+def test_a_failure_of_cvc5_is_not_said_to_be_an_unsolved_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from peirce.agents.cvc5 import process
+
+    request = {"earlier": [], "memory_mb": 100, "seconds": 1}
+    monkeypatch.setattr(process, "_set_limits", lambda *limits: None)
+    monkeypatch.setattr(process, "_pose", lambda *asked: (_FailingSolver(), None))
+    assert process.answer(request) == {"reason": "cvc5 failed: bad kind"}
+
+
 @with_cvc5
 def test_no_process_is_left_after_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []

@@ -236,7 +236,8 @@ def test_the_space_follows_the_type_of_the_inputs(tmp_path: Path) -> None:
     assert len(alike) > 0.6 * len(texts)
     dates = _space(tmp_path, '"2024-02-29"', '"1999-12-31"')
     assert len(dates) > 1_000 and all(date.fromisoformat(str(one)) for one in dates)
-    times = _space(tmp_path, '"2024-02-29T12:00:00+0200"', '"1999-12-31T23:59:59+0000"')
+    times = _space(tmp_path, '"2024-02-29T12:00:00+02:00"', '"1999-12-31T23:59:59-05:30"')
+    assert len(times) > 1_000 and {str(one)[-6:] for one in times} == {"+02:00", "-05:30"}
     assert all(datetime.strptime(str(one), "%Y-%m-%dT%H:%M:%S%z") for one in times)
     records = _space(tmp_path, '{"a": 1, "b": [0.5]}', '{"a": 3, "b": []}')
     assert all(type(row) is dict and list(row) == ["a", "b"] for row in records)

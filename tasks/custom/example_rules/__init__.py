@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from typing import NamedTuple
 
 from ....records import Json
 from ..pair_values import order_fields
 from . import numbers, records, texts
-from .drawing import Rule
+from .drawing import Kind
 
 SHOWN, HIDDEN = 8, 6  # pairs of a problem
 _DRAWS = 60  # inputs that are drawn until enough of them are different
-KINDS: dict[str, Callable[[random.Random], Rule]] = {
+KINDS: dict[str, Kind] = {
     **texts.KINDS,
     **numbers.KINDS,
     **records.KINDS,

@@ -23,11 +23,17 @@ MARKS = "-_/:;,|."
 
 Draw = Callable[[random.Random], Any]  # draws an input
 Rule = tuple[str, Draw]  # the source of an expression in x, and its inputs
+Kind = Callable[[random.Random], Rule]  # draws a rule
 
 
 def pick(values: Sequence[Any], rng: random.Random) -> Any:
     """Return one of the values."""
     return values[int(rng.random() * len(values))]
+
+
+def any_of(rules: Sequence[str], draw: Draw) -> Kind:
+    """Return a kind that has one of several rules, all for the same inputs."""
+    return lambda rng: (pick(rules, rng), draw)
 
 
 def between(low: int, high: int, rng: random.Random) -> int:

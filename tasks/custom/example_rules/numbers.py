@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from datetime import datetime
 
 from .drawing import (
+    Kind,
     Rule,
+    any_of,
     between,
     draw_day,
     pick,
@@ -35,9 +36,7 @@ def _truth(rng: random.Random) -> Rule:
     ), lambda r: between(0, 70, r)
 
 
-def _arguments(rng: random.Random) -> Rule:
-    rule = pick(("x[0] + x[1]", "x[0] * x[1]", "x[0] - x[1]", "max(x[0], x[1])"), rng)
-    return rule, lambda r: [between(1, 40, r), between(1, 40, r)]
+_ARGUMENTS = ("x[0] + x[1]", "x[0] * x[1]", "x[0] - x[1]", "max(x[0], x[1])")
 
 
 def _curve(rng: random.Random) -> Rule:
@@ -199,8 +198,8 @@ def _level(rng: random.Random) -> Rule:
     return rule, lambda r: pick(bounds, r) if r.random() < 0.5 else between(0, 100, r)
 
 
-KINDS: dict[str, Callable[[random.Random], Rule]] = {
-    "lines": _scaled, "fractions": _fraction, "truth values": _truth, "arguments": _arguments,
+KINDS: dict[str, Kind] = {
+    "lines": _scaled, "fractions": _fraction, "truth values": _truth, "arguments": any_of(_ARGUMENTS, lambda rng: [between(1, 40, rng), between(1, 40, rng)]),
     "curves": _curve, "two numbers": _two_numbers, "times": _time, "calendar": _calendar,
     "durations": _duration, "money": _money, "levels": _level,
 }  # fmt: skip

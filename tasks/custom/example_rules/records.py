@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from ....records import Json
-from .drawing import (
-    FIRST,
-    LAST,
-    NOUNS,
-    Rule,
-    between,
-    draw_name,
-    pick,
-)
+from .drawing import FIRST, LAST, NOUNS, Kind, Rule, any_of, between, draw_name, pick
 
 
 def _person(rng: random.Random) -> dict[str, Json]:
@@ -26,69 +17,39 @@ def _person(rng: random.Random) -> dict[str, Json]:
     }
 
 
-def _picked_fields(rng: random.Random) -> Rule:
-    return pick(
-        (
-            'x["last"]',
-            '{"name": x["first"], "years": x["age"]}',
-            '{"last": x["last"], "city": x["city"]}',
-        ),
-        rng,
-    ), _person
+_PICKED_FIELDS = (
+    'x["last"]',
+    '{"name": x["first"], "years": x["age"]}',
+    '{"last": x["last"], "city": x["city"]}',
+)
+_COMPUTED_FIELDS = (
+    '{"name": x["first"] + " " + x["last"]}',
+    '{"code": x["city"].upper(), "next": x["age"] + 1}',
+    '{"initial": x["first"][0], "old": x["age"] > 40}',
+)
+_EACH = (
+    "[one.upper() for one in x]",
+    "[len(one) for one in x]",
+    "[one[0] for one in x]",
+    '[one + "s" for one in x]',
+)
+_FILTERED = (
+    "[one for one in x if len(one) > 5]",
+    '[one for one in x if "r" in one]',
+    "sorted(x)",
+    "x[::-1]",
+    "x[1:]",
+)
+_COLUMN = (
+    '[row["name"] for row in x]',
+    'sum(row["n"] for row in x)',
+    'max(row["n"] for row in x)',
+    "len(x)",
+)
 
 
-def _computed_fields(rng: random.Random) -> Rule:
-    rule = pick(
-        (
-            '{"name": x["first"] + " " + x["last"]}',
-            '{"code": x["city"].upper(), "next": x["age"] + 1}',
-            '{"initial": x["first"][0], "old": x["age"] > 40}',
-        ),
-        rng,
-    )
-    return rule, _person
-
-
-def _each(rng: random.Random) -> Rule:
-    rule = pick(
-        (
-            "[one.upper() for one in x]",
-            "[len(one) for one in x]",
-            "[one[0] for one in x]",
-            '[one + "s" for one in x]',
-        ),
-        rng,
-    )
-    return rule, lambda r: [pick(NOUNS, r) for _ in range(between(1, 5, r))]
-
-
-def _filtered(rng: random.Random) -> Rule:
-    rule = pick(
-        (
-            "[one for one in x if len(one) > 5]",
-            '[one for one in x if "r" in one]',
-            "sorted(x)",
-            "x[::-1]",
-            "x[1:]",
-        ),
-        rng,
-    )
-    return rule, lambda r: [pick(NOUNS, r) for _ in range(between(2, 6, r))]
-
-
-def _column(rng: random.Random) -> Rule:
-    rule = pick(
-        (
-            '[row["name"] for row in x]',
-            'sum(row["n"] for row in x)',
-            'max(row["n"] for row in x)',
-            "len(x)",
-        ),
-        rng,
-    )
-    return rule, lambda r: [
-        {"name": pick(NOUNS, r), "n": between(1, 50, r)} for _ in range(between(1, 4, r))
-    ]
+def _counted_nouns(rng: random.Random) -> list[Json]:
+    return [{"name": pick(NOUNS, rng), "n": between(1, 50, rng)} for _ in range(between(1, 4, rng))]
 
 
 def _nouns(rng: random.Random, least: int = 2, most: int = 5) -> list[Json]:
@@ -110,7 +71,7 @@ def _orders(rng: random.Random, least: int = 2, most: int = 5) -> list[Json]:
 
 def _sorted_list(rng: random.Random) -> Rule:
     if rng.random() < 0.4:
-        rule = pick(
+        return any_of(
             (
                 "sorted(x, key=len)",
                 "sorted(x, key=lambda one: one[-1])",
@@ -119,19 +80,17 @@ def _sorted_list(rng: random.Random) -> Rule:
                 "list(dict.fromkeys(x))",
                 "sorted(x, key=lambda one: (len(one), one))",
             ),
-            rng,
-        )
-        return rule, lambda r: _nouns(r, 2, 6)
+            lambda r: _nouns(r, 2, 6),
+        )(rng)
     if rng.random() < 0.3:
-        rule = pick(
+        return any_of(
             (
                 "sorted(x, key=lambda one: one.split()[-1])",
                 "sorted(x, key=lambda one: one.split()[1] + one.split()[0])",
                 "max(x, key=len)",
             ),
-            rng,
-        )
-        return rule, lambda r: [draw_name(r) for _ in range(between(2, 5, r))]
+            lambda r: [draw_name(r) for _ in range(between(2, 5, r))],
+        )(rng)
     field = pick(("n", "price", "name"), rng)
     rule = pick(
         (
@@ -297,9 +256,16 @@ def _list_and_number(rng: random.Random) -> Rule:
     return rule, lambda r: [_nouns(r, 4, 6), between(1, 3, r)]
 
 
-KINDS: dict[str, Callable[[random.Random], Rule]] = {
-    "record fields": _picked_fields, "computed records": _computed_fields, "list elements": _each,
-    "parts of lists": _filtered, "lists of records": _column, "sorted lists": _sorted_list,
-    "groups": _grouped, "nested lists": _nested, "filtered records": _filtered_records,
-    "changed records": _changed_record, "lists and arguments": _list_and_number,
-}  # fmt: skip
+KINDS: dict[str, Kind] = {
+    "record fields": any_of(_PICKED_FIELDS, _person),
+    "computed records": any_of(_COMPUTED_FIELDS, _person),
+    "list elements": any_of(_EACH, lambda rng: _nouns(rng, 1, 5)),
+    "parts of lists": any_of(_FILTERED, lambda rng: _nouns(rng, 2, 6)),
+    "lists of records": any_of(_COLUMN, _counted_nouns),
+    "sorted lists": _sorted_list,
+    "groups": _grouped,
+    "nested lists": _nested,
+    "filtered records": _filtered_records,
+    "changed records": _changed_record,
+    "lists and arguments": _list_and_number,
+}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from .drawing import (
     MARKS,
     NOUNS,
+    Kind,
     Rule,
+    any_of,
     between,
     draw_day,
     draw_fields,
@@ -23,15 +24,11 @@ def _initials(rng: random.Random) -> Rule:
     return f"{between!r}.join(word[0] for word in x.split())", draw_name
 
 
-def _swapped_name(rng: random.Random) -> Rule:
-    return pick(
-        (
-            'x.split()[1] + ", " + x.split()[0]',
-            'x[0] + ". " + x.split()[-1]',
-            "x.split()[-1].upper()",
-        ),
-        rng,
-    ), draw_name
+_NAMES = (
+    'x.split()[1] + ", " + x.split()[0]',
+    'x[0] + ". " + x.split()[-1]',
+    "x.split()[-1].upper()",
+)
 
 
 def _date_form(rng: random.Random) -> Rule:
@@ -61,16 +58,11 @@ def _inserted(rng: random.Random) -> Rule:
     return f"{before!r} + x + {after!r}", lambda r: pick(NOUNS, r) + str(between(1, 99, r))
 
 
-def _digits(rng: random.Random) -> Rule:
-    rule = pick(
-        (
-            '"".join(c for c in x if c.isdigit())',
-            '"".join(c for c in x if not c.isdigit())',
-            'int("".join(c for c in x if c.isdigit()))',
-        ),
-        rng,
-    )
-    return rule, lambda r: f"{pick(NOUNS, r)}{between(10, 9999, r)}"
+_DIGITS = (
+    '"".join(c for c in x if c.isdigit())',
+    '"".join(c for c in x if not c.isdigit())',
+    'int("".join(c for c in x if c.isdigit()))',
+)
 
 
 def _replaced(rng: random.Random) -> Rule:
@@ -79,10 +71,7 @@ def _replaced(rng: random.Random) -> Rule:
     return f"x.replace({old!r}, {new!r})", draw_fields(old, 3)
 
 
-def _counted(rng: random.Random) -> Rule:
-    return pick(
-        ("len(x.split())", "len(x)", 'x.count("r")', 'x.count(" ")'), rng
-    ), lambda r: draw_phrase(r, 1, 6)
+_COUNTS = ("len(x.split())", "len(x)", 'x.count("r")', 'x.count(" ")')
 
 
 def _truth_of_text(rng: random.Random) -> Rule:
@@ -121,8 +110,18 @@ def _padded(rng: random.Random) -> Rule:
     ), lambda r: between(1, 99_999 if r.random() < 0.5 else 99, r)
 
 
-KINDS: dict[str, Callable[[random.Random], Rule]] = {
-    "initials": _initials, "names": _swapped_name, "dates": _date_form, "cases": _case, "slugs": _slug,
-    "fields": _field, "insertions": _inserted, "digits": _digits, "replacements": _replaced,
-    "counts": _counted, "tests of texts": _truth_of_text, "null": _missing, "numbers as texts": _padded,
-}  # fmt: skip
+KINDS: dict[str, Kind] = {
+    "initials": _initials,
+    "names": any_of(_NAMES, draw_name),
+    "dates": _date_form,
+    "cases": _case,
+    "slugs": _slug,
+    "fields": _field,
+    "insertions": _inserted,
+    "digits": any_of(_DIGITS, lambda rng: f"{pick(NOUNS, rng)}{between(10, 9999, rng)}"),
+    "replacements": _replaced,
+    "counts": any_of(_COUNTS, lambda rng: draw_phrase(rng, 1, 6)),
+    "tests of texts": _truth_of_text,
+    "null": _missing,
+    "numbers as texts": _padded,
+}
