@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tools.formulas import Expression
-from .trees import call, product
+from .trees import Exponent, call, product
 
 Floats = NDArray[np.float64]
 LARGEST_NORM = 8  # sum of the absolute exponents of a monomial
@@ -48,10 +49,13 @@ class Arguments:
             self.powers[:count], self.names, self.sums,
         )  # fmt: skip
 
-    def tree(self, place: int) -> Expression:
-        """Return an argument as a formula."""
-        factors = [
-            (name, float(e)) for name, e in zip(self.names, self.exponents[place], strict=True) if e
+    def tree(self, place: int, exponents: Sequence[Exponent] | None = None) -> Expression:
+        """Return an argument as a formula, perhaps with other exponents of the variables."""
+        own = self.exponents[place].tolist() if exponents is None else exponents
+        factors: list[tuple[Expression, Exponent]] = [
+            (name, e if isinstance(e, Fraction) else float(e))
+            for name, e in zip(self.names, own, strict=True)
+            if e
         ]
         if self.pairs[place] >= 0:
             factors.insert(0, (self.sums[self.pairs[place]], float(self.powers[place])))

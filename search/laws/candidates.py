@@ -10,7 +10,7 @@ additive error of the target has after the transform.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
-from ...tools.formulas import Expression, evaluate_formula
+from ...tools.formulas import Expression, FreeConstant, evaluate_formula
 from ..budget import Budget
 from .arguments import Arguments, sums_of_two
 from .constants import find_exponent
 from .functions import (
     FACTORS,
     FINE_SCALES,
+    IDENTITY,
     IN_LOGARITHMS,
     IN_SUMS,
     SCALED,
@@ -33,6 +34,7 @@ from .functions import (
     Factor,
     Transform,
 )
+from .improving import Movable, improve
 from .refining import Table, constants
 from .scan import (
     DEPENDENT,
@@ -44,7 +46,7 @@ from .scan import (
     project,
     smallest,
 )
-from .trees import TWO, call, product, total
+from .trees import TWO, Exponent, call, product, total
 
 Floats = NDArray[np.float64]
 SUMS = ("1 + u", "1 - u")
@@ -58,6 +60,10 @@ FIRST, SECOND, WIDTH = (
     25,
 )  # forms with one function; those that get a second; its candidates
 REFINED_ARGUMENTS = 60
+MOST_COMPARED, SIMILAR = 3_000, 0.98
+IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
+OTHER_TRANSFORMS = 0.3  # of them, for each transform of the target
+IMPROVEMENT = 80.0  # expansions, for each function
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
 PRODUCTS = 60  # simplest arguments whose products with functions of others are terms of a sum
@@ -87,12 +93,14 @@ class Column:
         argument: The index of the argument; -1 if `tree` is the whole factor.
         scale: The constant k.
         tree: The factor, if it has no constant.
+        exponents: Exponents of the variables in the argument, if they are not those in `arguments`.
     """
 
     factor: Factor | None
     argument: int
     scale: float
     tree: Expression | None = None
+    exponents: tuple[Fraction | float, ...] | None = None
 
 
 class Logarithms:
@@ -121,6 +129,8 @@ class Logarithms:
         self.usable = np.flatnonzero(usable)
         self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
         self.x = x
+        self.movable = np.flatnonzero(usable & (x > 0).all(axis=0))
+        self.logs = logs[:, self.movable]
 
     def columns(
         self, only: Sequence[int] | None = None
@@ -156,6 +166,30 @@ class Logarithms:
             places = everything[fine]
             prices = (SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS).astype(float)
             yield arguments.values[:, fine], [Column(None, int(p), 1.0) for p in places], prices
+
+    def move(self, column: Column) -> Movable:
+        """Return a column as a function whose argument can be improved."""
+        exponents = column.exponents or self.arguments.exponents[column.argument].tolist()
+        own = [exponents[k] for k in self.movable]
+        argument = self.arguments.values[:, column.argument]
+        before = self.arguments.exponents[column.argument][self.movable].astype(float)
+        fixed = argument / np.exp(self.logs @ before)
+        values = column.factor.values if column.factor else np.exp
+        return Movable(values, fixed, own, column.scale, is_free=column.factor is not None)
+
+    def argument(self, column: Column) -> Expression:
+        """Return the argument of a column as a formula."""
+        return self.arguments.tree(column.argument, column.exponents)
+
+    def price(self, column: Column) -> float:
+        """Return the price of a column with an improved argument, in bits."""
+        size = 0.0
+        for exponent in column.exponents or ():
+            if exponent:
+                size += 1 + abs(exponent) if isinstance(exponent, Fraction) else 5.0
+        size += 4 * (self.arguments.pairs[column.argument] >= 0)
+        own = column.factor.bits + 4 if column.factor else 4.0
+        return SYMBOL_BITS * float(size) + own + CONSTANT_BITS
 
     def _sums_of_squares(self) -> Iterator[tuple[Floats, list[Column], Floats]]:
         """Yield sums of two or three squares of variables or differences, differences, and sums of variables."""
@@ -211,9 +245,87 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         fine = _Kept.scan(logarithms.columns(best), logarithms.common, t, w, float(target.var()))
         kept = kept.join(fine)
         rest = float(data_bits(kept.squares, len(t), kept.variance))
-        yield Form(rest, _builder(logarithms, transform, kept, (), t, w))
-        for bits, places in kept.choose():
-            yield Form(bits, _builder(logarithms, transform, kept, places, t, w))
+        yield Form(rest, _builder(logarithms, transform, (), np.zeros((len(t), 0)), t, w))
+        share = 1.0 if transform is IDENTITY else OTHER_TRANSFORMS
+        singles = kept.choose_different(math.ceil(share * IMPROVED))
+        moved = [one for k in singles if (one := _improved(logarithms, kept, (k,), t, w))]
+        kept = kept.join(
+            _Kept.scan(_as_groups(moved), logarithms.common, t, w, float(target.var()))
+        )
+        chosen = sorted([*kept.choose_one(), *kept.choose_two()], key=lambda one: one[0])
+        for bits, places in chosen:
+            columns = [kept.columns[k] for k in places]
+            yield Form(bits, _builder(logarithms, transform, columns, kept.values_of(places), t, w))
+        pairs = [places for _, places in chosen if len(places) > 1]
+        for places in pairs[: math.ceil(share * IMPROVED_PAIRS)]:
+            found = _improved(logarithms, kept, places, t, w)
+            if found is not None:
+                yield Form(found.bits, _builder(logarithms, transform, found.columns, found.values, t, w))
+
+
+@dataclass(frozen=True)
+class _Improved:
+    """Columns with improved arguments.
+
+    Attributes:
+        columns: What they stand for.
+        values: Their values, (n, m).
+        prices: Their prices, (m,).
+        bits: The description length of the form.
+    """
+
+    columns: list[Column]
+    values: Floats
+    prices: Floats
+    bits: float
+
+
+def _as_groups(moved: Sequence[_Improved]) -> Iterator[tuple[Floats, list[Column], Floats]]:
+    for one in moved:
+        yield one.values, one.columns, one.prices
+
+
+def _improved(
+    logarithms: Logarithms, kept: _Kept, places: Places, t: Floats, w: Floats
+) -> _Improved | None:
+    """Return columns with better arguments, or None if none can be improved."""
+    if not logarithms.budget.charge(IMPROVEMENT * len(places)):
+        return None
+    columns = [kept.columns[k] for k in places]
+    values = kept.values_of(places)
+    moving = [k for k, one in enumerate(columns) if one.argument >= 0]
+    if not moving or not len(logarithms.movable):
+        return None
+    still = [k for k in range(len(columns)) if k not in moving]
+    fixed = np.column_stack([logarithms.common, values[:, still]])
+    movable = [logarithms.move(columns[k]) for k in moving]
+    found = improve(logarithms.logs, fixed, movable, t, w)
+    if found is None:
+        return None
+    squares, better = found
+    new_values, new_columns, prices = [], [], []
+    for k, one in enumerate(columns):
+        if k in still:
+            new_values.append(values[:, k])
+            new_columns.append(one)
+            prices.append(float(kept.prices_of((places[k],))[0]))
+            continue
+        moved = better[moving.index(k)]
+        with np.errstate(all="ignore"):
+            argument = moved.scale * moved.fixed * np.exp(
+                logarithms.logs @ np.array([float(e) for e in moved.exponents])
+            )
+            new_values.append(np.log(np.abs(moved.values(argument))))
+        exponents = list(map(Fraction, logarithms.arguments.exponents[one.argument].tolist()))
+        for variable, exponent in zip(logarithms.movable.tolist(), moved.exponents, strict=True):
+            exponents[variable] = exponent
+        scale = moved.scale if moved.is_free else one.scale
+        new_columns.append(Column(one.factor, one.argument, scale, None, tuple(exponents)))
+        prices.append(logarithms.price(new_columns[-1]))
+    if not _is_fine(np.array(new_values).T).all():
+        return None
+    bits = float(data_bits(squares, len(t), kept.variance)) + sum(prices)
+    return _Improved(new_columns, np.array(new_values).T, np.array(prices), bits)
 
 
 class _Kept:
@@ -279,20 +391,47 @@ class _Kept:
         ordered = (self.columns[k].argument for k in smallest(bits, 10 * REFINED_ARGUMENTS))
         return [one for one in dict.fromkeys(ordered) if one >= 0][:REFINED_ARGUMENTS]
 
-    def choose(self) -> Iterator[tuple[float, Places]]:
-        """Yield one or two columns each, with about their description length."""
+    def choose_one(self) -> Iterator[tuple[float, Places]]:
+        """Yield one column each, with about its description length, the best first."""
         scan, prices = self._scan()
-        if not len(prices):
-            return
+        bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        yield from ((float(bits[k]), (int(k),)) for k in smallest(bits, FIRST))
+
+    def choose_different(self, count: int) -> list[int]:
+        """Return the best columns of which no two are nearly the same beside the common ones."""
+        scan, prices = self._scan()
+        bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        best = smallest(bits, MOST_COMPARED)
+        chosen: list[int] = []
+        similar = np.zeros(len(best))
+        columns = scan.columns[:, best]
+        for place, k in enumerate(best.tolist()):
+            if similar[place] > SIMILAR:
+                continue
+            chosen.append(k)
+            if len(chosen) == count:
+                break
+            similar = np.maximum(similar, np.abs(columns[:, place] @ columns))
+        return chosen
+
+    def choose_two(self) -> Iterator[tuple[float, Places]]:
+        """Yield two columns each, with about their description length."""
+        scan, prices = self._scan()
         n = len(self.left)
-        bits = data_bits(scan.errors(), n, self.variance) + prices
-        first = smallest(bits, FIRST)
-        yield from ((float(bits[k]), (int(k),)) for k in first)
-        for k in first[:SECOND]:
-            more = data_bits(scan.errors_beside((int(k),)), n, self.variance) + prices + prices[k]
+        for k in self.choose_different(SECOND):
+            more = data_bits(scan.errors_beside((k,)), n, self.variance) + prices + prices[k]
             for other in smallest(more, WIDTH):
                 if np.isfinite(more[other]):
-                    yield float(more[other]), (int(k), int(other))
+                    yield float(more[other]), (k, int(other))
+
+    def values_of(self, places: Places) -> Floats:
+        """Return columns as they were before they were weighted, (n, m)."""
+        found = [self.value(k) for k in places]
+        return np.array(found).T if found else np.zeros((len(self.left), 0))
+
+    def prices_of(self, places: Places) -> Floats:
+        """Return the prices of columns."""
+        return np.concatenate(self.prices)[list(places)]
 
     def value(self, place: int) -> Floats:
         """Return a column as it was before it was weighted."""
@@ -307,57 +446,64 @@ class _Kept:
 def _builder(
     logarithms: Logarithms,
     transform: Transform,
-    kept: _Kept,
-    places: Places,
+    chosen: Sequence[Column],
+    values: Floats,
     t: Floats,
     w: Floats,
 ) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
     def build() -> tuple[Expression, dict[str, float]] | None:
-        chosen = [kept.columns[k] for k in places]
-        columns = np.column_stack([logarithms.common, *(kept.value(k) for k in places)])
-        found = find_exponents(columns, t, w)
+        columns = np.column_stack([logarithms.common, values])
+        found = measure_exponents(columns, t, w)
         if found is None:
             return None
         exponents, start = found
         if not math.isfinite(start) or abs(start) > LARGEST_LOGARITHM:
             return None
         names = [logarithms.names[k] for k in logarithms.usable.tolist()]
-        starts = [math.exp(start)]
-        free, _ = constants([0.0] * (1 + len(chosen)))
-        factors: list[tuple[Expression, Fraction | float]] = list(
-            zip(names, exponents[: len(names)], strict=False)
-        )
-        above = [free[0]]
+        start_values = {"c0": math.exp(start)}
+        above: list[Expression] = [FreeConstant("c0")]
+        factors: list[tuple[Expression, Exponent]] = []
+
+        def add(base: Expression, exponent: Fraction | float) -> None:
+            if isinstance(exponent, Fraction):
+                factors.append((base, exponent))
+                return
+            name = f"e{len(start_values)}"  # to be fitted together with the constants
+            start_values[name] = abs(exponent)
+            factors.append((call("**", base, FreeConstant(name)), math.copysign(1.0, exponent)))
+
+        for one, exponent in zip(names, exponents[: len(names)], strict=True):
+            add(one, exponent)
         for column, exponent in zip(chosen, exponents[len(names) :], strict=True):
             if not exponent:
                 continue
             if column.tree is not None:
-                factors.append((column.tree, exponent))
+                add(column.tree, exponent)
                 continue
-            argument = logarithms.arguments.tree(column.argument)
-            constant = free[len(starts)]
+            argument = logarithms.argument(column)
+            constant = FreeConstant(f"c{len(start_values)}")
             if column.factor is None:
-                starts.append(float(exponent))
+                start_values[constant.name] = float(exponent)
                 above.append(call("exp", call("*", constant, argument)))
             else:
-                starts.append(column.scale)
-                factors.append((column.factor.tree(constant, argument), exponent))
-        factors = [(one, Fraction(1)) for one in above] + factors
-        tree = transform.inverse(product(factors))
-        starts[0] = _signed(tree, starts, logarithms.table)
-        return tree, constants(starts)[1]
+                start_values[constant.name] = column.scale
+                add(column.factor.tree(constant, argument), exponent)
+        tree = transform.inverse(product([*((one, 1.0) for one in above), *factors]))
+        if _is_opposite(tree, start_values, logarithms.table):
+            start_values["c0"] = -start_values["c0"]
+        return tree, start_values
 
     return build
 
 
-def _signed(tree: Expression, starts: Sequence[float], table: Table) -> float:
-    """Return the first constant with the sign with which the formula is nearer to the target."""
-    value = evaluate_formula(tree, table.columns, constants(starts)[1])
+def _is_opposite(tree: Expression, start: Mapping[str, float], table: Table) -> bool:
+    """Return whether the opposite of a formula is nearer to the target."""
+    value = evaluate_formula(tree, table.columns, start)
     fine = np.isfinite(value)
-    return -starts[0] if float(value[fine] @ table.target[fine]) < 0 else starts[0]
+    return float(value[fine] @ table.target[fine]) < 0
 
 
-def find_exponents(
+def measure_exponents(
     columns: Floats, t: Floats, w: Floats
 ) -> tuple[list[Fraction | float], float] | None:
     """Return the exponents that measured ones stand for, and the constant, by weighted least squares.

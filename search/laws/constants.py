@@ -77,14 +77,18 @@ def _likely() -> tuple[NDArray[np.float64], NDArray[np.float64], list[Expression
     return np.array([r[1] for r in rows]), np.array([r[0] for r in rows]), [r[2] for r in rows]
 
 
-def find_meaning(value: float, error: float) -> Meaning:
-    """Return the number that a measured value most likely stands for.
+def find_meanings(value: float, error: float, count: int) -> list[Meaning]:
+    """Return the numbers that a measured value most likely stands for, the likeliest first.
 
     Args:
         value: The measured value.
         error: Its standard error.
+        count: The largest number of them.
     """
-    return min(_meanings(value, error), key=lambda one: (one.bits, one.value))
+    found: dict[float, Meaning] = {}
+    for one in sorted(_meanings(value, error), key=lambda one: (one.bits, one.value)):
+        found.setdefault(one.value, one)
+    return list(found.values())[:count]
 
 
 def _meanings(value: float, error: float) -> Iterator[Meaning]:
@@ -111,6 +115,19 @@ def _misfit(distance: float, error: float) -> float:
     return float((distance / error) ** 2 / (2 * math.log(2)))
 
 
+def find_exponents(value: float, error: float, count: int) -> list[Meaning]:
+    """Return the exponents that a measured one most likely stands for, the likeliest first."""
+    prices = _price_exponents(value, error)
+    best = np.argsort(prices, kind="stable")[:count]
+    found = [
+        Meaning(float(prices[k]), float(EXPONENTS[k]), number(EXPONENTS[k]))
+        for k in best
+        if prices[k] <= REAL_EXPONENT_BITS
+    ]
+    real = float(f"{value:.4g}")
+    return [*found, Meaning(REAL_EXPONENT_BITS, real, number(real))][:count]
+
+
 def find_exponent(value: float, error: float) -> tuple[float, Fraction | float]:
     """Return the exponent that a measured one most likely stands for, with its bits.
 
@@ -118,13 +135,20 @@ def find_exponent(value: float, error: float) -> tuple[float, Fraction | float]:
         value: The measured exponent.
         error: Its standard error.
     """
-    error = max(error, 1e-9)
-    values, prices = _exponents()
-    bits = prices + ((value - values) / error) ** 2 / (2 * math.log(2))
+    bits = _price_exponents(value, error)
     place = int(np.argmin(bits))
     if bits[place] <= REAL_EXPONENT_BITS:
         return float(bits[place]), EXPONENTS[place]
     return REAL_EXPONENT_BITS, float(f"{value:.4g}")
+
+
+def _price_exponents(value: float, error: float) -> NDArray[np.float64]:
+    """Return the bits of each of `EXPONENTS`, and of its distance from a measured exponent."""
+    values, prices = _exponents()
+    found: NDArray[np.float64] = prices + ((value - values) / max(error, 1e-9)) ** 2 / (
+        2 * math.log(2)
+    )
+    return found
 
 
 @cache

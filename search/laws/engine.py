@@ -27,6 +27,8 @@ FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
 IN_SUMS = 5_000  # arguments that are terms of sums
 REFINED, REFINED_SUMS = 300, 100
 REFINEMENT = 40.0  # expansions
+POLISHED, BEAM = 40, 5  # laws whose constants are chosen with more care, and how many choices are followed
+POLISHING = 200.0  # expansions
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
 MOST_MISSING = 0.05
 MOST_CATEGORIES = 8
@@ -57,6 +59,7 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
+    origins = {}  # the formulas with free constants that laws come from
     for form in forms:
         built = form.build()
         if built is None or (text := format_formula(built[0])) in seen:
@@ -64,9 +67,17 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         seen.add(text)
         law = refine(*built, fitted)
         if law is not None:
-            laws.setdefault(format_formula(law.tree), law)
+            text = format_formula(law.tree)
+            laws.setdefault(text, law)
+            origins.setdefault(text, built)
         if not budget.charge(REFINEMENT):
             break
+    for text, law in sorted(laws.items(), key=lambda one: one[1].bits)[:POLISHED]:
+        built = origins.get(text)
+        if built is not None and budget.charge(POLISHING):
+            better = refine(*built, fitted, BEAM)
+            if better is not None and better.bits < law.bits:
+                laws.setdefault(format_formula(better.tree), better)
     return sorted(laws.values(), key=lambda one: one.bits)
 
 

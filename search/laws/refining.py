@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +19,13 @@ from ...tools.formulas import (
     evaluate_formula,
     list_free_constants,
 )
-from .constants import find_meaning
+from .constants import find_exponents, find_meanings
 from .scan import data_bits
 
 Floats = NDArray[np.float64]
 STEPS, MORE_STEPS = 12, 5
 CONVERGED = 1e-13  # relative change of the sum of squares
+Fitted = tuple[dict[str, float], float, Floats]  # constants, sum of squares, derivatives
 
 
 @dataclass(frozen=True)
@@ -75,37 +76,74 @@ def measure(tree: Expression, table: Table) -> Law | None:
     return Law(tree, own + float(data_bits(squares, len(residuals), table.variance)), own, squares)
 
 
+@dataclass(frozen=True)
+class _State:
+    """A formula of which some constants are replaced by the numbers that they stand for.
+
+    Attributes:
+        tree: The formula.
+        bits: The bits of these numbers and of the residuals.
+        fitted: The other constants, the sum of squares and the derivatives.
+    """
+
+    tree: Expression
+    bits: float
+    fitted: Fitted
+
+
 @np.errstate(over="ignore", invalid="ignore")
-def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | None:
+def refine(
+    tree: Expression, start: Mapping[str, float], table: Table, beam: int = 1
+) -> Law | None:
     """Return the law that a formula with free constants becomes when they are fitted and written short.
 
-    One constant after the other is replaced by the number that it most likely stands for, the surest
-    first; after each, the others are fitted again.
+    One constant after the other is replaced by a number that it likely stands for, the surest first;
+    after each, the others are fitted again.
 
     Args:
         tree: The formula.
         start: The values from which its constants are fitted.
         table: The rows.
+        beam: How many choices of numbers are followed at a time.
     """
     free = list_free_constants(tree)
-    values = {name: start[name] for name in free}
-    fitted = _fit(tree, values, table, STEPS)
-    while fitted is not None and free:
-        values, squares, jacobian = fitted
-        noise = squares / max(len(table.target) - len(free), 1)
-        errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(jacobian @ jacobian.T)), 0) * noise)
-        meanings = {
-            name: find_meaning(values[name], float(error))
-            for name, error in zip(free, errors, strict=True)
-        }
-        surest = min(free, key=lambda name: meanings[name].bits)
-        tree = substitute(tree, surest, meanings[surest].tree)
-        free = list_free_constants(tree)
-        fitted = _fit(tree, {name: values[name] for name in free}, table, MORE_STEPS)
-    return None if fitted is None else measure(tree, table)
+    fitted = _fit(tree, {name: start[name] for name in free}, table, STEPS)
+    states = [] if fitted is None else [_State(tree, 0.0, fitted)]
+    for _ in free:
+        found: dict[Expression, _State] = {}
+        for state in states:
+            for one in _fix_surest(state, table, beam):
+                found.setdefault(one.tree, one)
+        states = sorted(found.values(), key=lambda one: one.bits)[:beam]
+    laws = [law for one in states if (law := measure(one.tree, table)) is not None]
+    return min(laws, key=lambda one: one.bits, default=None)
 
 
-Fitted = tuple[dict[str, float], float, Floats]
+def _fix_surest(state: _State, table: Table, count: int) -> Iterator[_State]:
+    """Yield a formula with the surest of its free constants replaced, by up to `count` numbers."""
+    values, squares, jacobian = state.fitted
+    free = list_free_constants(state.tree)
+    if not free:
+        yield state
+        return
+    rows = len(table.target)
+    noise = squares / max(rows - len(free), 1)
+    errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(jacobian @ jacobian.T)), 0) * noise)
+    meanings = {
+        name: (find_exponents if is_exponent(name) else find_meanings)(
+            values[name], float(error), count
+        )
+        for name, error in zip(free, errors, strict=True)
+    }
+    surest = min(free, key=lambda name: meanings[name][0].bits)
+    before = state.bits - float(data_bits(squares, rows, table.variance)) if state.bits else 0.0
+    for meaning in meanings[surest]:
+        tree = substitute(state.tree, surest, meaning.tree)
+        left = list_free_constants(tree)
+        fitted = _fit(tree, {name: values[name] for name in left}, table, MORE_STEPS)
+        if fitted is not None:
+            own = before + law_bits(meaning.tree, table.variables)
+            yield _State(tree, own + float(data_bits(fitted[1], rows, table.variance)), fitted)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -166,6 +204,14 @@ def simplify(tree: Operation) -> Expression:
             return a
         case Operation("/", (a, b)) if b == one:
             return a
+        case Operation("**", (a, Number(1.0))):
+            return a
+        case Operation("**", (_, Number(0.0))):
+            return one
+        case Operation("**", (Number(1.0), _)):
+            return one
+        case Operation("**", (a, Operation("/", (Number(1.0), Number(2.0))))):
+            return Operation("sqrt", (a,))
         case Operation("*", (a, b)) if zero in (a, b):
             return zero
         case Operation("/", (a, _)) if a == zero:
@@ -189,6 +235,11 @@ def simplify(tree: Operation) -> Expression:
         case Operation("negate", (Operation("negate", (a,)),)):
             return a
     return tree
+
+
+def is_exponent(name: str) -> bool:
+    """Return whether a free constant is an exponent."""
+    return name.startswith("e")
 
 
 def constants(start: Sequence[float]) -> tuple[list[Expression], dict[str, float]]:
