@@ -67,7 +67,7 @@ IMPROVEMENT = 80.0  # expansions, for each function
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
 PRODUCTS = 60  # simplest arguments whose products with functions of others are terms of a sum
-TERMS, BEAM, TERM_WIDTH = 4, 20, 8
+TERMS, BEAM, OTHER_BEAM, TERM_WIDTH = 4, 20, 6, 8
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,23 @@ class Column:
     exponents: tuple[Fraction | float, ...] | None = None
 
 
+@dataclass(frozen=True)
+class Group:
+    """Columns of one kind.
+
+    Attributes:
+        values: Their values, (n, m).
+        prices: Their prices in bits, (m,).
+        column: Function of an index that returns what the column stands for.
+        is_sum: Whether they are logarithms of sums, of which more are kept.
+    """
+
+    values: Floats
+    prices: Floats
+    column: Callable[[int], Column]
+    is_sum: bool = False
+
+
 class Logarithms:
     """Columns of logarithms for a table.
 
@@ -134,8 +151,8 @@ class Logarithms:
 
     def columns(
         self, only: Sequence[int] | None = None
-    ) -> Iterator[tuple[Floats, list[Column], Floats]]:
-        """Yield groups of columns (n, m), what they stand for, and their prices in bits.
+    ) -> Iterator[Group]:
+        """Yield groups of columns.
 
         Args:
             only: Indices of arguments whose multiples are tried finely; None for all arguments and few
@@ -159,13 +176,15 @@ class Logarithms:
                 places = places[fine]
                 own = factor.bits + 4 + 3 * (scale != 1.0)
                 prices = np.asarray(SYMBOL_BITS * arguments.sizes[places] + own, np.float64)
-                yield values[:, fine], [Column(factor, int(p), scale) for p in places], prices
+                yield Group(
+                    values[:, fine], prices, _of_factor(factor, places, scale), factor.name in SUMS
+                )
         if only is None:
             yield from self._sums_of_squares()
             fine = np.abs(arguments.values).max(axis=0) < 1e6
             places = everything[fine]
             prices = (SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS).astype(float)
-            yield arguments.values[:, fine], [Column(None, int(p), 1.0) for p in places], prices
+            yield Group(arguments.values[:, fine], prices, _of_factor(None, places, 1.0), True)
 
     def move(self, column: Column) -> Movable:
         """Return a column as a function whose argument can be improved."""
@@ -191,7 +210,7 @@ class Logarithms:
         own = column.factor.bits + 4 if column.factor else 4.0
         return SYMBOL_BITS * float(size) + own + CONSTANT_BITS
 
-    def _sums_of_squares(self) -> Iterator[tuple[Floats, list[Column], Floats]]:
+    def _sums_of_squares(self) -> Iterator[Group]:
         """Yield sums of two or three squares of variables or differences, differences, and sums of variables."""
         d = self.x.shape[1]
         pairs, pair_trees = sums_of_two(self.x, self.names)
@@ -219,7 +238,13 @@ class Logarithms:
         with np.errstate(all="ignore"):
             logs = np.log(np.abs(np.array(found).T))
         fine = np.flatnonzero(_is_fine(logs))
-        yield logs[:, fine], [columns[k] for k in fine], np.array(prices)[fine]
+        yield Group(logs[:, fine], np.array(prices)[fine], lambda k: columns[fine[k]], True)
+
+
+def _of_factor(
+    factor: Factor | None, places: NDArray[np.int64], scale: float
+) -> Callable[[int], Column]:
+    return lambda k: Column(factor, int(places[k]), scale)
 
 
 def _is_fine(values: Floats) -> NDArray[np.bool_]:
@@ -280,9 +305,8 @@ class _Improved:
     bits: float
 
 
-def _as_groups(moved: Sequence[_Improved]) -> Iterator[tuple[Floats, list[Column], Floats]]:
-    for one in moved:
-        yield one.values, one.columns, one.prices
+def _as_groups(moved: Sequence[_Improved]) -> Iterator[Group]:
+    return (Group(one.values, one.prices, one.columns.__getitem__) for one in moved)
 
 
 def _improved(
@@ -343,7 +367,7 @@ class _Kept:
     @classmethod
     def scan(
         cls,
-        groups: Iterator[tuple[Floats, list[Column], Floats]],
+        groups: Iterator[Group],
         common: Floats,
         t: Floats,
         w: Floats,
@@ -353,18 +377,15 @@ class _Kept:
         rest = project(common, w)
         kept.left = rest(t * w)
         kept.squares = float(kept.left @ kept.left)
-        for values, columns, prices in groups:
-            if not columns:
-                continue
-            normal = normalise(values, w, rest)
+        for group in groups:
+            normal = normalise(group.values, w, rest)
             errors = Scan(normal, kept.left, kept.squares).errors()
-            bits = data_bits(errors, len(t), variance) + prices
-            is_sum = columns[0].factor is None or columns[0].factor.name in SUMS
-            chosen = smallest(bits, KEPT_SUMS if is_sum else KEPT)
-            kept.values.append(values[:, chosen])
+            bits = data_bits(errors, len(t), variance) + group.prices
+            chosen = smallest(bits, KEPT_SUMS if group.is_sum else KEPT)
+            kept.values.append(group.values[:, chosen])
             kept.normal.append(normal[:, chosen])
-            kept.columns += [columns[k] for k in chosen]
-            kept.prices.append(prices[chosen])
+            kept.columns += map(group.column, chosen.tolist())
+            kept.prices.append(group.prices[chosen])
         return kept
 
     def join(self, other: _Kept) -> _Kept:
@@ -562,6 +583,7 @@ def in_sums(arguments: Arguments, target: Floats, budget: Budget) -> Iterator[Fo
         if not np.isfinite(t).all():
             continue
         w = np.where(np.isfinite(w), w, 0.0)
+        beam = BEAM if transform is IDENTITY else OTHER_BEAM
         for constant in (True, False):
             if not budget.charge(2 * values.shape[1] / Budget.VECTOR):
                 return
@@ -569,7 +591,7 @@ def in_sums(arguments: Arguments, target: Floats, budget: Budget) -> Iterator[Fo
             scan = Scan.prepare(values, common, t, w)
             own = CONSTANT_BITS + OPERATOR_BITS if constant else 0.0
             for bits, places in choose_several(
-                scan, prices, float(target.var()), BEAM, TERMS, TERM_WIDTH
+                scan, prices, float(target.var()), beam, TERMS, TERM_WIDTH
             ):
                 yield Form(
                     bits + own, _sum_builder(transform, values, trees, places, constant, t, w)

@@ -18,7 +18,7 @@ from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
 from .candidates import Logarithms, in_logarithms, in_sums
-from .refining import Law, Table, constants, refine
+from .refining import Law, Table, constants, refine, start_fit
 
 Floats = NDArray[np.float64]
 SCANNED_ROWS, FITTED_ROWS = 200, 1_000
@@ -27,6 +27,7 @@ FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
 IN_SUMS = 5_000  # arguments that are terms of sums
 REFINED, REFINED_SUMS = 300, 100
 REFINEMENT = 40.0  # expansions
+MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
 POLISHED, BEAM = 40, 5  # laws whose constants are chosen with more care, and how many choices are followed
 POLISHING = 200.0  # expansions
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
@@ -60,22 +61,28 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
     origins = {}  # the formulas with free constants that laws come from
+    best = baseline.bits
     for form in forms:
         built = form.build()
         if built is None or (text := format_formula(built[0])) in seen:
             continue
         seen.add(text)
-        law = refine(*built, fitted)
+        if not budget.charge(REFINEMENT):
+            break
+        fit = start_fit(*built, fitted)
+        if fit is None or fit.least_bits > best + MARGIN and any(
+            one.own_bits <= fit.own_bits and one.squares <= fit.squares for one in laws.values()
+        ):
+            continue  # a law that is no longer leaves less error
+        law = refine(fit, fitted)
         if law is not None:
             text = format_formula(law.tree)
             laws.setdefault(text, law)
-            origins.setdefault(text, built)
-        if not budget.charge(REFINEMENT):
-            break
+            origins.setdefault(text, fit)
+            best = min(best, law.bits)
     for text, law in sorted(laws.items(), key=lambda one: one[1].bits)[:POLISHED]:
-        built = origins.get(text)
-        if built is not None and budget.charge(POLISHING):
-            better = refine(*built, fitted, BEAM)
+        if text in origins and law.bits <= best + MARGIN and budget.charge(POLISHING):
+            better = refine(origins[text], fitted, BEAM)
             if better is not None and better.bits < law.bits:
                 laws.setdefault(format_formula(better.tree), better)
     return sorted(laws.values(), key=lambda one: one.bits)
@@ -83,7 +90,8 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
 
 def _constant(table: Table) -> Law:
     free, start = constants([float(table.target.mean())])
-    law = refine(free[0], start, table)
+    fit = start_fit(free[0], start, table)
+    law = refine(fit, table) if fit else None
     assert law is not None
     return law
 

@@ -77,73 +77,93 @@ def measure(tree: Expression, table: Table) -> Law | None:
 
 
 @dataclass(frozen=True)
-class _State:
+class Fit:
     """A formula of which some constants are replaced by the numbers that they stand for.
 
     Attributes:
         tree: The formula.
-        bits: The bits of these numbers and of the residuals.
-        fitted: The other constants, the sum of squares and the derivatives.
+        own_bits: The description length of the formula without the other constants.
+        squares: The sum of the squares of the residuals.
+        least_bits: `own_bits` and those of the residuals: no law that comes of this formula is shorter.
+        values: The other constants.
+        jacobian: The derivatives by them, (constants, n).
     """
 
     tree: Expression
-    bits: float
-    fitted: Fitted
+    own_bits: float
+    squares: float
+    least_bits: float
+    values: Mapping[str, float]
+    jacobian: Floats
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def refine(
-    tree: Expression, start: Mapping[str, float], table: Table, beam: int = 1
-) -> Law | None:
-    """Return the law that a formula with free constants becomes when they are fitted and written short.
-
-    One constant after the other is replaced by a number that it likely stands for, the surest first;
-    after each, the others are fitted again.
+def start_fit(tree: Expression, start: Mapping[str, float], table: Table) -> Fit | None:
+    """Fit the free constants of a formula; None if it is not defined in all rows.
 
     Args:
         tree: The formula.
         start: The values from which its constants are fitted.
         table: The rows.
+    """
+    return _fit_tree(tree, {name: start[name] for name in list_free_constants(tree)}, table, STEPS)
+
+
+def _fit_tree(
+    tree: Expression, values: dict[str, float], table: Table, steps: int
+) -> Fit | None:
+    fitted = _fit(tree, values, table, steps)
+    if fitted is None:
+        return None
+    own = law_bits(tree, table.variables)
+    bits = own + float(data_bits(fitted[1], len(table.target), table.variance))
+    return Fit(tree, own, fitted[1], bits, fitted[0], fitted[2])
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def refine(fit: Fit, table: Table, beam: int = 1) -> Law | None:
+    """Return the law that a formula with fitted constants becomes when they are written short.
+
+    One constant after the other is replaced by a number that it likely stands for, the surest first;
+    after each, the others are fitted again.
+
+    Args:
+        fit: The formula.
+        table: The rows.
         beam: How many choices of numbers are followed at a time.
     """
-    free = list_free_constants(tree)
-    fitted = _fit(tree, {name: start[name] for name in free}, table, STEPS)
-    states = [] if fitted is None else [_State(tree, 0.0, fitted)]
-    for _ in free:
-        found: dict[Expression, _State] = {}
+    states = [fit]
+    for _ in fit.values:
+        found: dict[Expression, Fit] = {}
         for state in states:
             for one in _fix_surest(state, table, beam):
                 found.setdefault(one.tree, one)
-        states = sorted(found.values(), key=lambda one: one.bits)[:beam]
+        states = sorted(found.values(), key=lambda one: one.least_bits)[:beam]
     laws = [law for one in states if (law := measure(one.tree, table)) is not None]
     return min(laws, key=lambda one: one.bits, default=None)
 
 
-def _fix_surest(state: _State, table: Table, count: int) -> Iterator[_State]:
+def _fix_surest(fit: Fit, table: Table, count: int) -> Iterator[Fit]:
     """Yield a formula with the surest of its free constants replaced, by up to `count` numbers."""
-    values, squares, jacobian = state.fitted
-    free = list_free_constants(state.tree)
+    free = list(fit.values)
     if not free:
-        yield state
+        yield fit
         return
-    rows = len(table.target)
-    noise = squares / max(rows - len(free), 1)
-    errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(jacobian @ jacobian.T)), 0) * noise)
+    noise = fit.squares / max(len(table.target) - len(free), 1)
+    inverse = np.linalg.pinv(fit.jacobian @ fit.jacobian.T)
+    errors = np.sqrt(np.maximum(np.diag(inverse), 0) * noise)
     meanings = {
         name: (find_exponents if is_exponent(name) else find_meanings)(
-            values[name], float(error), count
+            fit.values[name], float(error), count
         )
         for name, error in zip(free, errors, strict=True)
     }
     surest = min(free, key=lambda name: meanings[name][0].bits)
-    before = state.bits - float(data_bits(squares, rows, table.variance)) if state.bits else 0.0
     for meaning in meanings[surest]:
-        tree = substitute(state.tree, surest, meaning.tree)
-        left = list_free_constants(tree)
-        fitted = _fit(tree, {name: values[name] for name in left}, table, MORE_STEPS)
-        if fitted is not None:
-            own = before + law_bits(meaning.tree, table.variables)
-            yield _State(tree, own + float(data_bits(fitted[1], rows, table.variance)), fitted)
+        tree = substitute(fit.tree, surest, meaning.tree)
+        values = {name: fit.values[name] for name in list_free_constants(tree)}
+        found = _fit_tree(tree, values, table, MORE_STEPS)
+        if found is not None:
+            yield found
 
 
 @np.errstate(over="ignore", invalid="ignore")
