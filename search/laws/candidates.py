@@ -10,6 +10,7 @@ additive error of the target has after the transform.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,14 +54,14 @@ SUMS = ("1 + u", "1 - u")
 SYMBOL_BITS = 3.0  # about, for each symbol of an argument
 CONSTANT_BITS = 10.0  # about, of a fitted constant
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
-KEPT_SUMS, KEPT = 6_000, 1_000  # columns of one function that are kept for pairs
+KEPT_SUMS, KEPT, KEPT_SIMPLE = 5_000, 1_000, 2_000  # columns of one function that are kept for pairs
 FIRST, SECOND, WIDTH = (
     150,
     40,
     25,
 )  # forms with one function; those that get a second; its candidates
 REFINED_ARGUMENTS = 60
-MOST_COMPARED, SIMILAR = 3_000, 0.98
+PAIRS_OF_EACH = 6  # first columns
 IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
 OTHER_TRANSFORMS = 0.3  # of them, for each transform of the target
 IMPROVEMENT = 80.0  # expansions, for each function
@@ -281,7 +282,12 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         for bits, places in chosen:
             columns = [kept.columns[k] for k in places]
             yield Form(bits, _builder(logarithms, transform, columns, kept.values_of(places), t, w))
-        pairs = [places for _, places in chosen if len(places) > 1]
+        firsts: Counter[int] = Counter()
+        pairs = []
+        for _, places in chosen:
+            if len(places) > 1 and firsts[places[0]] < PAIRS_OF_EACH:
+                firsts[places[0]] += 1
+                pairs.append(places)
         for places in pairs[: math.ceil(share * IMPROVED_PAIRS)]:
             found = _improved(logarithms, kept, places, t, w)
             if found is not None:
@@ -381,7 +387,10 @@ class _Kept:
             normal = normalise(group.values, w, rest)
             errors = Scan(normal, kept.left, kept.squares).errors()
             bits = data_bits(errors, len(t), variance) + group.prices
-            chosen = smallest(bits, KEPT_SUMS if group.is_sum else KEPT)
+            chosen = np.union1d(
+                smallest(bits, KEPT_SUMS if group.is_sum else KEPT),
+                smallest(group.prices, KEPT_SIMPLE if group.is_sum else 0),
+            )  # a simple factor may explain little alone
             kept.values.append(group.values[:, chosen])
             kept.normal.append(normal[:, chosen])
             kept.columns += map(group.column, chosen.tolist())
@@ -422,18 +431,7 @@ class _Kept:
         """Return the best columns of which no two are nearly the same beside the common ones."""
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
-        best = smallest(bits, MOST_COMPARED)
-        chosen: list[int] = []
-        similar = np.zeros(len(best))
-        columns = scan.columns[:, best]
-        for place, k in enumerate(best.tolist()):
-            if similar[place] > SIMILAR:
-                continue
-            chosen.append(k)
-            if len(chosen) == count:
-                break
-            similar = np.maximum(similar, np.abs(columns[:, place] @ columns))
-        return chosen
+        return scan.choose_different(bits, count)
 
     def choose_two(self) -> Iterator[tuple[float, Places]]:
         """Yield two columns each, with about their description length."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 FREE = 1e-5  # the same of a squared length in single precision
+MOST_COMPARED, SIMILAR = 3_000, 0.98  # correlation of columns that are nearly the same
+FOLLOWED = 3  # larger sets of columns that come of one
 Places = tuple[int, ...]
 
 
@@ -66,6 +69,27 @@ class Scan:
         found: Floats = np.maximum(left @ left - gain, 0.0)
         found[list(chosen)] = np.inf
         return found
+
+
+    def choose_different(self, bits: Floats, count: int) -> list[int]:
+        """Return the columns with the smallest bits of which no two are nearly the same.
+
+        Args:
+            bits: The bits of each column, (m,).
+            count: The largest number of columns.
+        """
+        best = smallest(bits, MOST_COMPARED)
+        columns = self.columns[:, best]
+        similar = np.zeros(len(best))
+        chosen: list[int] = []
+        for place, k in enumerate(best.tolist()):
+            if similar[place] > SIMILAR or not np.isfinite(bits[k]):
+                continue
+            chosen.append(k)
+            if len(chosen) == count:
+                break
+            similar = np.maximum(similar, np.abs(columns[:, place] @ columns))
+        return chosen
 
 
 class Projection:
@@ -123,13 +147,21 @@ def choose_several(
     kept: list[Places] = [()]
     for size in range(1, depth + 1):
         found: dict[Places, float] = {}
+        parents: dict[Places, Places] = {}
         for chosen in kept:
             left = scan.errors_beside(chosen) if chosen else scan.errors()
             bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
-            most = beam if size == 1 else width
-            for place in smallest(bits, most):
+            best = scan.choose_different(bits, beam) if size == 1 else smallest(bits, width).tolist()
+            for place in best:
                 if np.isfinite(bits[place]):
-                    found.setdefault(tuple(sorted((*chosen, int(place)))), float(bits[place]))
+                    places = tuple(sorted((*chosen, place)))
+                    found.setdefault(places, float(bits[place]))
+                    parents.setdefault(places, chosen)
         ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))
         yield from ((bits, places) for places, bits in ordered)
-        kept = [places for places, _ in ordered[:beam]]
+        followed: Counter[Places] = Counter()
+        kept = []
+        for places, _ in ordered:
+            followed[parents[places]] += 1
+            if len(kept) < beam and (size == 1 or followed[parents[places]] <= FOLLOWED):
+                kept.append(places)
