@@ -55,11 +55,8 @@ SYMBOL_BITS = 3.0  # about, for each symbol of an argument
 CONSTANT_BITS = 10.0  # about, of a fitted constant
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
 KEPT_SUMS, KEPT, KEPT_SIMPLE = 5_000, 1_000, 2_000  # columns of one function that are kept for pairs
-FIRST, SECOND, WIDTH = (
-    150,
-    40,
-    25,
-)  # forms with one function; those that get a second; its candidates
+FIRST = 150  # forms with one function
+SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and how many each
 REFINED_ARGUMENTS = 60
 PAIRS_OF_EACH = 6  # first columns
 IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
@@ -437,11 +434,14 @@ class _Kept:
         """Yield two columns each, with about their description length."""
         scan, prices = self._scan()
         n = len(self.left)
-        for k in self.choose_different(SECOND):
-            more = data_bits(scan.errors_beside((k,)), n, self.variance) + prices + prices[k]
-            for other in smallest(more, WIDTH):
-                if np.isfinite(more[other]):
-                    yield float(more[other]), (k, int(other))
+        firsts = self.choose_different(SECOND)
+        for start in range(0, len(firsts), AT_A_TIME):
+            some = firsts[start : start + AT_A_TIME]
+            bits = data_bits(scan.errors_of_pairs(some), n, self.variance) + prices
+            for row, k in zip(bits, some, strict=True):
+                for other in smallest(row, WIDTH):
+                    if np.isfinite(row[other]):
+                        yield float(row[other] + prices[k]), (k, int(other))
 
     def values_of(self, places: Places) -> Floats:
         """Return columns as they were before they were weighted, (n, m)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 FREE = 1e-5  # the same of a squared length in single precision
+FREE_OF_PAIRS = 1e-3
 MOST_COMPARED, SIMILAR = 3_000, 0.98  # correlation of columns that are nearly the same
 FOLLOWED = 3  # larger sets of columns that come of one
 Places = tuple[int, ...]
@@ -70,6 +71,25 @@ class Scan:
         found[list(chosen)] = np.inf
         return found
 
+
+    def errors_of_pairs(self, chosen: Sequence[int]) -> Floats:
+        """Return the sums of squares that each chosen column leaves together with each column.
+
+        Args:
+            chosen: The indices of k columns.
+
+        Returns:
+            An array of shape (k, m); infinite where both are the same or nearly so. It is only as
+            exact as single precision.
+        """
+        along = self.target.astype(np.float32) @ self.columns
+        overlap = self.columns[:, list(chosen)].T @ self.columns
+        first = along[list(chosen)][:, None]
+        free = 1.0 - overlap**2
+        gain = first**2 + (along - overlap * first) ** 2 / np.maximum(free, FREE_OF_PAIRS)
+        found: Floats = np.maximum(self.squares - gain.astype(float), 0.0)
+        found[free < FREE_OF_PAIRS] = np.inf
+        return found
 
     def choose_different(self, bits: Floats, count: int) -> list[int]:
         """Return the columns with the smallest bits of which no two are nearly the same.
