@@ -44,6 +44,7 @@ function problemFindings(told, row, heading, source) {
     h(heading, null, linkTo(row.session, told.problem)),
     h("ol", null, hypotheses.map((one, place) => finding(one, place + 1, `${id}-${place + 1}`, row, source))),
     told.disagreement ? disagreementOf(told.disagreement, told.problem) : null,
+    told.figures ? figuresOf(told.problem, row, source) : null,
     more > 0 ? h("p", { class: "note" }, `The problem has ${more === 1 ? "1 more hypothesis" : `${number(more)} more hypotheses`}.`) : null);
 }
 
@@ -65,6 +66,20 @@ function finding(one, rank, id, row, source) {
 function describeErrors(one) {
   const known = [[one.shown, "shown"], [one.held_out, "held-out"]].filter(([each]) => each && each.rms !== undefined);
   return known.length ? ["; root mean square error ", known.map(([each, kind]) => `${each.rms.toPrecision(4)} on ${kind}`).join(" and "), " observations"] : [];
+}
+
+// Figures of a problem; those of the first problem are open.
+function figuresOf(problem, row, source) {
+  return h("details", { class: "drawn", open: row.at === 0, ontoggle: (event) => fillFigures(event.target, row, source) },
+    h("summary", null, "Figures", h("span", { class: "unseen" }, ` of ${problem}`)));
+}
+
+async function fillFigures(details, row, source) {
+  if (!details.open || details.dataset.filled) return;
+  details.dataset.filled = "yes";
+  const told = await source.problem(row).catch(() => null);
+  if (!told) delete details.dataset.filled;
+  details.append(told ? problemFigures(told.figures) : h("p", { class: "note" }, "The server does not respond."));
 }
 
 // The observations are read when they are asked for: a page of many problems stays light.

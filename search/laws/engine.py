@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records import FRONT_FIELD
 from ...tasks.laws.columns import LawColumns
 from ...tasks.laws.family import code_predictions
-from ...tools.formulas import Column, Expression, Operation, Text, format_formula
+from ...tools.formulas import Column, Expression, Operation, Text, format_formula, iter_nodes
+from ...tools.fronts import find_front
 from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
@@ -105,6 +107,7 @@ class Candidate:
             f"The law leaves a root mean square error of {error:.2g} of the spread of"
             f" {columns.target}."
         )
+        self.size_and_squares = (sum(1 for _ in iter_nodes(law.tree)), law.squares)
         self._law, self._columns = law, columns
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
@@ -125,12 +128,19 @@ class Problem:
         self.spent = 0.0
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next law, or None if no law is left that predicts something else."""
+        """Return the next law, or None if no law is left that predicts something else.
+
+        The first answer names the laws on the front of size against error.
+        """
         ranked = self.rank()
         by_text = {one.text: one for one in ranked}
         known = [by_text[text] for text in earlier if text in by_text]
         chosen = self.ranker.choose(ranked, known, skip)
-        return Answer(chosen.text, chosen.sentence) if chosen else None
+        if chosen is None:
+            return None
+        front = find_front([one.size_and_squares for one in ranked]) if not earlier else ()
+        meta = {"fields": {FRONT_FIELD: [ranked[place].text for place in front]}} if front else {}
+        return Answer(chosen.text, chosen.sentence, meta)
 
     def rank(self) -> list[Candidate]:
         """Return the laws by their description length, with that of their residuals."""
