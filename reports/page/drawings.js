@@ -23,7 +23,7 @@ function drawing({ title, about, x, y, series, note }) {
   const rows = marked.flatMap((one) => one.points.map((point, at) => [one, point, at])).filter(([, point]) => point);
   const told = ([one, [a, b], at]) => (one.texts.length ? one.texts[at] : `${one.name}: ${x.label} ${nameOn(x, a)}, ${y.label} ${nameOn(y, b)}`);
   return chart({
-    title, said: visible(about), x, y, height: 260,
+    title, said: visible(about), x, y, width: 300, height: 240,
     key: series.filter((one) => one.name).map((one) => [keyFor(one), one.name]),
     draw: (xs, ys, bottom) => series.map((one) => {
       const look = lookFor(one);

@@ -1,6 +1,6 @@
 // Figures: axes, lines, bars, points and bands as SVG, each with its numbers as a table below it.
 
-const ROOM = { left: 46, right: 12, top: 10, bottom: 36 };
+const ROOM = { left: 54, right: 12, top: 10, bottom: 36 };
 
 function ticks(low, high, most = 5, whole = false) {
   if (!(high > low)) return [low];
@@ -29,7 +29,12 @@ function ticksOn(axis, most) {
 
 const shareOn = ({ low, high, logarithmic }, value) => (logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1));
 
-const short = (value) => Math.abs(value) >= 1000 ? `${number(value / 1000, 1).replace(/\.0$/, "")}k` : String(Number(value.toPrecision(3)));
+// A number on an axis, in at most seven characters or so.
+function short(value) {
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return Number(value.toPrecision(2)).toExponential().replace("e+", "e");
+  return size >= 1000 ? `${number(value / 1000, 1).replace(/\.0$/, "")}k` : String(Number(value.toPrecision(3)));
+}
 
 // x, y: {label, low, high, whole?: ticks at whole numbers alone, logarithmic?, names?: of the values 0, 1, …}. draw: gets the two scales and gives the marks.
 function chart({ title, said, x, y, width = 380, height = 240, draw, key = [] }, ...below) {

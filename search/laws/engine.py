@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -95,18 +94,13 @@ class Candidate:
     Args:
         law: The law.
         columns: The columns of the problem.
-        spread: The standard deviation of the target in the shown rows.
-        rows: The number of rows that it was fitted to.
     """
 
-    def __init__(self, law: Law, columns: LawColumns, spread: float, rows: int) -> None:
+    sentence = ""  # the formula says all
+
+    def __init__(self, law: Law, columns: LawColumns) -> None:
         self.text = format_formula(law.tree)
         self.cost = law.bits
-        error = math.sqrt(law.squares / rows) / spread if spread else 0.0
-        self.sentence = (
-            f"The law leaves a root mean square error of {error:.2g} of the spread of"
-            f" {columns.target}."
-        )
         self.size_and_squares = (sum(1 for _ in iter_nodes(law.tree)), law.squares)
         self._law, self._columns = law, columns
 
@@ -149,8 +143,7 @@ class Problem:
             table, x, names = read_rows(self.columns, self.shown)
             laws = search_laws(table, x, names, budget)
             self.spent = budget.spent
-            spread, rows = math.sqrt(table.variance), min(len(table.target), FITTED_ROWS)
-            self.ranked = [Candidate(law, self.columns, spread, rows) for law in laws]
+            self.ranked = [Candidate(law, self.columns) for law in laws]
         return self.ranked
 
     def progress(self) -> Progress:

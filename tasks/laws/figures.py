@@ -55,11 +55,11 @@ def write_law(law: Expression) -> str:
     text = format_formula(law)
     if "'" in text or '"' in text:  # texts of categories stay as they are
         return text
-    text = re.sub(
-        r" \*\* (-?\d+)(?![\d.]| \*\*)", lambda match: match[1].translate(SUPERSCRIPTS), text
-    )
     text = re.sub(r"\bsqrt(?=\()", "√", re.sub(r"\bpi\b", "π", text))
-    return text.replace(" * ", " · ").replace(" - ", " − ")
+    text = re.sub(
+        r" \*\* (-?\d+)(?![\d.e]| \*\*)", lambda match: match[1].translate(SUPERSCRIPTS), text
+    )
+    return text.replace(" ** ", "^").replace(" * ", " · ").replace(" - ", " − ")
 
 
 class _Table:
