@@ -19,6 +19,7 @@ function drawing({ title, about, x, y, series, note }) {
   const lines = series.filter((one) => one.kind === "line");
   const lookFor = (one) => (one.kind === "line" ? `c${lines.indexOf(one)} d${lines.indexOf(one)}` : one.kind === "rings" ? "c1" : one.kind === "dots" ? "c0" : "");
   const keyFor = (one) => (one.kind === "line" ? `line ${lookFor(one)}` : one.kind === "rings" ? "ring c1" : one.kind === "dots" ? "dot c0" : one.kind === "rule" ? "dashed" : "area");
+  const size = series.some((one) => one.points.length > 200) ? 0.65 : 1; // of the marks
   const marked = series.filter((one) => one.kind !== "rule" && one.kind !== "band");
   const rows = marked.flatMap((one) => one.points.map((point, at) => [one, point, at])).filter(([, point]) => point);
   const told = ([one, [a, b], at]) => (one.texts.length ? one.texts[at] : `${one.name}: ${x.label} ${nameOn(x, a)}, ${y.label} ${nameOn(y, b)}`);
@@ -30,8 +31,8 @@ function drawing({ title, about, x, y, series, note }) {
       const dot = (radius, kind) => one.points.map((point, at) => point && s("circle", { class: `${kind} ${look}`, cx: xs(point[0]), cy: ys(point[1]), r: radius }, s("title", null, told([one, point, at]))));
       if (one.kind === "band") return s("rect", { class: "area", x: xs(one.points[0][0]), width: xs(one.points[1][0]) - xs(one.points[0][0]), y: ROOM.top, height: bottom - ROOM.top });
       if (one.kind === "rule") return s("polyline", { class: "guide", points: one.points.map(([a, b]) => `${xs(a)},${ys(b)}`).join(" ") });
-      if (one.kind === "dots") return dot(2.6, "point");
-      if (one.kind === "rings") return dot(4.2, "ring");
+      if (one.kind === "dots") return dot(2.6 * size, "point");
+      if (one.kind === "rings") return dot(4.2 * size, "ring");
       return [unbroken(one.points).map((part) => s("polyline", { class: `line ${look}`, points: part.map(([a, b]) => `${xs(a)},${ys(b)}`).join(" ") })), one.texts.length ? dot(3, "mark") : null];
     }),
   }, note ? h("p", { class: "note" }, note) : null,

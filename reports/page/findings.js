@@ -78,7 +78,7 @@ async function fillFigures(details, row, source) {
   details.dataset.filled = "yes";
   const told = await source.problem(row).catch(() => null);
   if (!told) delete details.dataset.filled;
-  details.append(told ? problemFigures(told.figures) : h("p", { class: "note" }, "The server does not respond."));
+  details.append(told ? (told.figures.length ? problemFigures(told.figures) : h("p", { class: "note" }, "There is nothing to draw.")) : h("p", { class: "note" }, "The server does not respond."));
 }
 
 // The observations are read when they are asked for: a page of many problems stays light.

@@ -19,12 +19,15 @@ function logTicks(low, high, most = 6) {
   const found = [];
   for (let at = first; at <= last; at += step) found.push(10 ** at);
   if (last - first > 1) return found;
-  return [first - 1, ...Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)].flatMap((at) => [1, 2, 5].map((one) => one * 10 ** at)).filter((at) => at >= low && at <= high);
+  const between = [first - 1, ...Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)].flatMap((at) => [1, 2, 5].map((one) => one * 10 ** at)).filter((at) => at >= low && at <= high);
+  return between.length > 1 ? between : ticks(low, high, most);
 }
 
 function ticksOn(axis, most) {
   if (axis.names && axis.names.length) return axis.names.map((name, at) => [at, cut(visible(name), Math.floor(60 / axis.names.length) + 2)]);
-  return (axis.logarithmic ? logTicks(axis.low, axis.high) : ticks(axis.low, axis.high, most, axis.whole)).map((at) => [at, short(at)]);
+  const found = axis.logarithmic ? logTicks(axis.low, axis.high) : ticks(axis.low, axis.high, most, axis.whole);
+  const differ = new Set(found.map(short)).size === found.length;
+  return found.map((at) => [at, differ ? short(at) : String(Number(at.toPrecision(9)))]);
 }
 
 const shareOn = ({ low, high, logarithmic }, value) => (logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1));

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...records import Axis, Figure, FrontPoint, Json, Problem, Series, is_finite_number
 from ...tools.formulas import Expression, format_formula, list_columns
+from ...tools.fronts import find_front
 from .columns import CATEGORY, LawColumns
 
 Floats = NDArray[np.float64]
@@ -31,7 +32,8 @@ STEPS = 121  # points of a curve
 WIDE = 1_000.0  # the ratio of the ends of a column on a logarithmic scale
 DIGITS = 7  # significant digits of a point
 MARGIN = 0.04  # of an axis, beyond its outermost points
-NO_ERROR = 0.1  # of the smallest error above 0: where an error of 0 is drawn
+NO_ERROR = 0.1  # of the smallest other value: where an error of 0 is drawn
+MOST_CHARACTERS = 60  # of a law in a key
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -180,8 +182,8 @@ def _draw_front(table: _Table, front: Sequence[FrontPoint]) -> Iterator[Figure]:
     if len(front) < 2 or not errors:
         return
     tolerance = table.columns.tolerance
-    least = NO_ERROR * min(errors)
     limits = [tolerance] if tolerance > 0 else []
+    least = NO_ERROR * min(*errors, *limits, math.inf)
     low, high = _ends(math.log10(one) for one in (*(e.rms or least for e in front), *limits))
     sizes = _ends(float(one.size) for one in front)
     points = [(float(one.size), float(_short(one.rms or least))) for one in front]
@@ -191,7 +193,15 @@ def _draw_front(table: _Table, front: Sequence[FrontPoint]) -> Iterator[Figure]:
         for one in front
     ]
     chosen = [place for place, one in enumerate(front) if one.chosen]
-    series = [Series("line", "laws that no law beats in both", points, texts)]
+    unbeaten = find_front([(one.size, one.rms) for one in front])
+    series = [
+        Series(
+            "line",
+            "laws that no law beats in both",
+            [points[place] for place in unbeaten],
+            [texts[place] for place in unbeaten],
+        )
+    ]
     series += [
         Series("rings", "chosen law", [points[place]], [texts[place]]) for place in chosen
     ]
@@ -227,11 +237,17 @@ class _Curves:
     difference: float  # the largest one between two laws
     place: float  # where it is
 
+    @property
+    def change(self) -> float:
+        """By how much the best law changes along the column."""
+        values = self.values[0][np.isfinite(self.values[0])]
+        return float(np.ptp(values)) if len(values) else 0.0
+
 
 def _draw_extrapolation(table: _Table, laws: Sequence[Expression]) -> Iterator[Figure]:
     """Yield curves of the laws along each column of numbers that they use.
 
-    The column along which they differ most comes first.
+    The column along which they differ most comes first; of a single law, that along which it changes most.
     """
     shown = [one.input for one in table.problem.shown]
     outputs = [float(one.output) for one in table.problem.shown if is_finite_number(one.output)]
@@ -245,15 +261,15 @@ def _draw_extrapolation(table: _Table, laws: Sequence[Expression]) -> Iterator[F
         and (found := _follow(table.columns, laws, name, shown, middle)) is not None
     ]
     unused = [table.label(n) for n in numeric if table.columns.identifiers[n] not in used]
-    for one in sorted(curves, key=lambda each: -each.difference)[:MOST_COLUMNS]:
+    for one in sorted(curves, key=lambda each: (-each.difference, -each.change))[:MOST_COLUMNS]:
         bottom, top = _limits(one, outputs)
         others = [
-            f"{table.label(name)} {value if isinstance(value, str) else _short(value)}"
+            f"{table.label(name)} {value if isinstance(value, str) else f'{value:.6g}'}"
             for name, value in middle.items()
             if name != one.name and table.columns.identifiers[name] in used
         ]
         lines = [
-            Series("line", f"{rank}. {write_law(law)}", _clip(one.x, values, bottom, top))
+            Series("line", f"{rank}. {_cut(write_law(law))}", _clip(one.x, values, bottom, top))
             for rank, (law, values) in enumerate(zip(laws, one.values, strict=True), 1)
         ]
         band = Series("band", "shown range", [(one.low, bottom), (one.high, top)])
@@ -305,7 +321,7 @@ def _follow(
     rows: Sequence[Mapping[str, Json]],
     middle: Mapping[str, Json],
 ) -> _Curves | None:
-    """Return the laws along a column; None if its values are all equal.
+    """Return the laws along a column; None if its values are all equal, or the laws undefined.
 
     Its range is extended by `BEYOND` on both sides. A column without negative values stays so.
     """
@@ -319,6 +335,8 @@ def _follow(
         x = np.linspace(max(0.0, float(x[0])), float(x[-1]), STEPS) if x[0] < 0 else x
     inputs = [{**middle, name: one} for one in x.tolist()]
     found = [columns.evaluate(law, inputs)[0] for law in laws]
+    if not any(np.isfinite(one).any() for one in found):
+        return None
     difference, place = 0.0, low
     for n, one in enumerate(found):
         for other in found[:n]:
@@ -377,6 +395,10 @@ def _ends(values: Iterator[float] | Sequence[float]) -> tuple[float, float]:
 
 def _round(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
 
 
 def _short(value: float) -> str:
