@@ -310,6 +310,10 @@ class OrdersCodes(Protocol):
         """Return the smallest difference of two codes that cannot come from rounding alone."""
         ...
 
+    def encode_prediction(self, value: Json, problem: Problem) -> int | None:
+        """Return the code of a prediction; None if the value is no prediction."""
+        ...
+
 
 @runtime_checkable
 class SplitsObservations(Protocol):

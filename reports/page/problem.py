@@ -22,6 +22,7 @@ from ...records import (
     Json,
     JudgedHypothesis,
     NamesCodes,
+    OrdersCodes,
     Predictions,
     Problem,
     StepRecord,
@@ -380,7 +381,11 @@ def known_values(
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):
         return KnownValues(dict(enumerate(found.code_names(problem))))
-    return KnownValues.from_values([*checked.values, *_collect_values(problem, judged)])
+    values = [*_collect_values(problem, judged), *checked.values]
+    if isinstance(found, OrdersCodes):  # a value for each code: the last one, which is a prediction
+        codes = [found.encode_prediction(value, problem) for value in values]
+        return KnownValues({c: v for c, v in zip(codes, values, strict=True) if c is not None})
+    return KnownValues.from_values(values)
 
 
 def _collect_values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:

@@ -180,6 +180,12 @@ class Laws:
             found.append(Predictions(*_codes(columns, law, inputs.inputs), UNDEFINED))
         return found
 
+    def encode_prediction(self, value: Json, problem: Problem) -> int | None:
+        """Return the code of a predicted number; None for other values."""
+        if not is_finite_number(value):
+            return None
+        return int(_round_to_codes(np.array([float(value)]), LawColumns(problem.public))[0])
+
     def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether the root mean square error is within the tolerance, and the law is defined
         in all rows but 2%.
@@ -282,10 +288,13 @@ def _codes(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Return the codes of the predictions of a law (multiples of two tolerances), and reasons."""
     values, reasons = _predict(columns, law, inputs)
+    return _round_to_codes(np.where(reasons == 0, values, 0.0), columns), reasons
+
+
+def _round_to_codes(values: NDArray[np.float64], columns: LawColumns) -> NDArray[np.int64]:
     with np.errstate(all="ignore"):
         steps = np.rint(values / (2 * columns.tolerance or 1.0))
-    codes = np.clip(np.where(reasons == 0, steps, 0.0), -LARGEST_CODE, LARGEST_CODE)
-    return codes.astype(np.int64), reasons
+    return np.clip(steps, -LARGEST_CODE, LARGEST_CODE).astype(np.int64)
 
 
 def code_predictions(

@@ -147,7 +147,8 @@ def _draw_residuals(table: _Table, law: Expression) -> Iterator[Figure]:
         ("prediction", f"predicted {table.name}", predicted, ())
     ]
     for name, about in list(table.columns.about.items())[:MOST_COLUMNS]:
-        values, names = arrays[str(about["identifier"])], ()
+        values = arrays[str(about["identifier"])]
+        names: list[str] = []
         if about["kind"] == CATEGORY:
             names = sorted(set(values.tolist()))
             if len(names) > MOST_CATEGORIES:
@@ -202,9 +203,7 @@ def _draw_front(table: _Table, front: Sequence[FrontPoint]) -> Iterator[Figure]:
             [texts[place] for place in unbeaten],
         )
     ]
-    series += [
-        Series("rings", "chosen law", [points[place]], [texts[place]]) for place in chosen
-    ]
+    series += [Series("rings", "chosen law", [points[place]], [texts[place]]) for place in chosen]
     if limits:
         ends = [(sizes[0], tolerance), (sizes[1], tolerance)]
         series.insert(0, Series("rule", "largest error of a consistent law", ends))
@@ -330,7 +329,11 @@ def _follow(
     if low == high:
         return None
     shares = np.linspace(-BEYOND, 1 + BEYOND, STEPS)
-    x = low * (high / low) ** shares if low > 0 and high / low > WIDE else low + (high - low) * shares
+    x = (
+        low * (high / low) ** shares
+        if low > 0 and high / low > WIDE
+        else low + (high - low) * shares
+    )
     if low >= 0:
         x = np.linspace(max(0.0, float(x[0])), float(x[-1]), STEPS) if x[0] < 0 else x
     inputs = [{**middle, name: one} for one in x.tolist()]

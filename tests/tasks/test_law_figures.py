@@ -1,4 +1,7 @@
-"""Figures of laws: what is drawn of odd tables, and that undefined values leave gaps."""
+"""Figures of laws: what is drawn of odd tables, and that undefined values leave gaps.
+
+Internals: the text of a law in a figure is checked by itself, without a figure.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,9 @@ def test_residuals_are_drawn_against_the_prediction_and_each_column(pendulum: Pr
     assert [one.option for one in found] == ["prediction", "length [m]", "tilt", "bob"]
     bob = found[-1]
     assert bob.x.names == ["a", "b"] and (bob.x.low, bob.x.high) == (-0.5, 1.5)
-    heights = [point[1] for one in bob.series if one.kind == "dots" for point in one.points if point]
+    heights = [
+        point[1] for one in bob.series if one.kind == "dots" for point in one.points if point
+    ]
     assert heights == pytest.approx([0.1] * len(pendulum.shown), abs=1e-4)
 
 

@@ -1,4 +1,7 @@
-"""The front of size against error has what no smaller and closer point replaces."""
+"""The front of size against error has what no smaller and closer point replaces.
+
+Internals: fronts are compared with their definition on drawn points.
+"""
 
 from __future__ import annotations
 

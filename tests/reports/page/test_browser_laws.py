@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ def test_residuals_can_be_drawn_against_a_column(page: Tab) -> None:
     assert {"a", "b", "bob"} <= set(labels)
     page.page.locator(".drawings > *:nth-child(4) summary").click()
     assert page.all(".drawings > *:nth-child(4) tbody td")[0] in ("a", "b")
+
+
+def test_the_predictions_of_rival_laws_are_numbers(page: Tab) -> None:
+    (told,) = page.all("#overview .disagreement")
+    first, second = re.fullmatch(r"For .*, 1 predicts ([\d.]+) and 2 predicts ([\d.]+)\.", told.strip()).groups()  # fmt: skip
+    assert float(second) - float(first) > 1
 
 
 @pytest.mark.parametrize("width", [1280, 420])
