@@ -157,19 +157,19 @@ def _draw_residuals(table: _Table, law: Expression) -> Iterator[Figure]:
             names = [one or "(missing)" for one in names]
         against.append((name, table.label(name), values, names))
     largest = float(np.nanmax(np.abs(residuals[np.isfinite(residuals)])))
-    for option, label, x, names in against:
+    for option, label, x, categories in against:
         series = table.rows(x, residuals)
         if not series:
             continue
         low, high = _ends(point[0] for one in series for point in one.points if point)
-        if names:
-            low, high = -0.5, len(names) - 0.5
+        if categories:
+            low, high = -0.5, len(categories) - 0.5
         bottom, top = _ends([-largest, largest])
         yield Figure(
             "Residuals: measured − predicted",
             f"residuals against {label}, up to {_short(largest)}; a pattern shows what the law"
             " lacks",
-            Axis(label, low, high, names=names),
+            Axis(label, low, high, names=categories),
             Axis(table.labelled("measured − predicted"), bottom, top),
             [Series("rule", "", [(low, 0.0), (high, 0.0)]), *series],
             table.note,
