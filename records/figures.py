@@ -22,6 +22,7 @@ class Axis:
         logarithmic: Whether equal ratios are equally long.
         whole: Whether only whole numbers are marked.
         names: Categories at 0, 1, …; they are marked instead of numbers.
+        zero: On a logarithmic axis, where a value of 0 is drawn; None if there is no such value.
     """
 
     label: str
@@ -30,6 +31,7 @@ class Axis:
     logarithmic: bool = False
     whole: bool = False
     names: Sequence[str] = ()
+    zero: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Series:
             line for orientation; "band", an area between the x of two points over the whole height.
         name: Its name in the key; "" for none.
         points: (x, y) pairs; None is a gap in a line.
-        texts: A text for each point, instead of its numbers; empty for none.
+        texts: A name for each point; empty if they have none.
     """
 
     kind: Literal["dots", "rings", "line", "rule", "band"]

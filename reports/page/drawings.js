@@ -8,6 +8,19 @@ function problemFigures(figures) {
   }));
 }
 
+// Figures that are drawn when they are unfolded. read: gives what is known of the problem, null if a server does not respond.
+function foldedFigures(name, read, open) {
+  const fill = async ({ target: details }) => {
+    if (!details.open || details.dataset.filled) return;
+    details.dataset.filled = "yes";
+    const told = await read();
+    if (!told) delete details.dataset.filled;
+    const nothing = told ? "There is nothing to draw." : "The server does not respond.";
+    details.append(told && told.figures.length ? problemFigures(told.figures) : h("p", { class: "note" }, nothing));
+  };
+  return h("details", { class: "drawn", open, ontoggle: fill }, h("summary", null, "Figures", h("span", { class: "unseen" }, ` of ${name}`)));
+}
+
 // Figures in one place, of which one is shown.
 function alternatives(figures) {
   const place = h("div", null, drawing(figures[0]));
@@ -22,7 +35,7 @@ function drawing({ title, about, x, y, series, note }) {
   const size = series.some((one) => one.points.length > 200) ? 0.65 : 1; // of the marks
   const marked = series.filter((one) => one.kind !== "rule" && one.kind !== "band");
   const rows = marked.flatMap((one) => one.points.map((point, at) => [one, point, at])).filter(([, point]) => point);
-  const told = ([one, [a, b], at]) => (one.texts.length ? one.texts[at] : `${one.name}: ${x.label} ${nameOn(x, a)}, ${y.label} ${nameOn(y, b)}`);
+  const told = ([one, [a, b], at]) => `${nameFor(one, at)}: ${x.label} ${nameOn(x, a)}, ${y.label} ${nameOn(y, b)}`;
   return chart({
     title, said: visible(about), x, y, width: 300, height: 240,
     key: series.filter((one) => one.name).map((one) => [keyFor(one), one.name]),
@@ -36,11 +49,14 @@ function drawing({ title, about, x, y, series, note }) {
       return [unbroken(one.points).map((part) => s("polyline", { class: `line ${look}`, points: part.map(([a, b]) => `${xs(a)},${ys(b)}`).join(" ") })), one.texts.length ? dot(3, "mark") : null];
     }),
   }, note ? h("p", { class: "note" }, note) : null,
-    numbersBelow(title, ["", x.label, y.label], rows, (row) => [row[0].texts.length ? row[0].texts[row[2]] : row[0].name, nameOn(x, row[1][0]), nameOn(y, row[1][1])]));
+    numbersBelow(title, ["", x.label, y.label], rows, (row) => [nameFor(row[0], row[2]), nameOn(x, row[1][0]), nameOn(y, row[1][1])]));
 }
 
+// The name of a point: its own, beside that of a series which marks points of another one.
+const nameFor = (one, at) => (one.texts.length ? `${one.texts[at]}${one.kind === "rings" ? ` (${one.name})` : ""}` : one.name);
+
 // A value on an axis, as text: of an axis of categories the category.
-const nameOn = (axis, value) => (axis.names.length ? axis.names[value] : String(Number(value.toPrecision(5))));
+const nameOn = (axis, value) => (axis.names.length ? axis.names[value] : value === axis.zero ? "0" : String(Number(value.toPrecision(5))));
 
 // The parts of a line between its gaps.
 function unbroken(points) {

@@ -69,16 +69,7 @@ function describeErrors(one) {
 
 // Figures of a problem; those of the first problem are open.
 function figuresOf(problem, row, source) {
-  return h("details", { class: "drawn", open: row.at === 0, ontoggle: (event) => fillFigures(event.target, row, source) },
-    h("summary", null, "Figures", h("span", { class: "unseen" }, ` of ${problem}`)));
-}
-
-async function fillFigures(details, row, source) {
-  if (!details.open || details.dataset.filled) return;
-  details.dataset.filled = "yes";
-  const told = await source.problem(row).catch(() => null);
-  if (!told) delete details.dataset.filled;
-  details.append(told ? (told.figures.length ? problemFigures(told.figures) : h("p", { class: "note" }, "There is nothing to draw.")) : h("p", { class: "note" }, "The server does not respond."));
+  return foldedFigures(problem, () => source.problem(row).catch(() => null), row.at === 0);
 }
 
 // The observations are read when they are asked for: a page of many problems stays light.

@@ -184,15 +184,11 @@ def _draw_front(table: _Table, front: Sequence[FrontPoint]) -> Iterator[Figure]:
         return
     tolerance = table.columns.tolerance
     limits = [tolerance] if tolerance > 0 else []
-    least = NO_ERROR * min(*errors, *limits, math.inf)
+    least = float(_short(NO_ERROR * min(*errors, *limits, math.inf)))
     low, high = _ends(math.log10(one) for one in (*(e.rms or least for e in front), *limits))
     sizes = _ends(float(one.size) for one in front)
     points = [(float(one.size), float(_short(one.rms or least))) for one in front]
-    texts = [
-        f"{_read(table, one.hypothesis)}: size {one.size}, error {_short(one.rms)}"
-        f"{', the chosen law' if one.chosen else ''}"
-        for one in front
-    ]
+    texts = [write_law(table.columns.parse(one.hypothesis)) for one in front]
     chosen = [place for place, one in enumerate(front) if one.chosen]
     unbeaten = find_front([(one.size, one.rms) for one in front])
     series = [
@@ -212,16 +208,25 @@ def _draw_front(table: _Table, front: Sequence[FrontPoint]) -> Iterator[Figure]:
         "Size against error",
         f"{len(front)} laws, from size {front[0].size} with error {_short(front[0].rms)} to size"
         f" {front[-1].size} with error {_short(front[-1].rms)}"
-        + "".join(f"; chosen: {texts[place]}" for place in chosen),
-        Axis("size (columns, numbers and operations)", *sizes, whole=True),
-        Axis(table.labelled("root mean square error"), 10**low, 10**high, logarithmic=True),
+        + "".join(
+            f"; chosen: {texts[place]} with size {front[place].size} and error"
+            f" {_short(front[place].rms)}"
+            for place in chosen
+        ),
+        Axis("size of the law", *sizes, whole=True),
+        Axis(
+            table.labelled("root mean square error"),
+            10**low,
+            10**high,
+            True,
+            zero=least if zero else None,
+        ),
         series,
-        "The lowest point has no error." if zero else "",
+        _join(
+            "Size counts columns, numbers, operations and functions.",
+            "The lowest point has no error." if zero else "",
+        ),
     )
-
-
-def _read(table: _Table, text: str) -> str:
-    return write_law(table.columns.parse(text))
 
 
 @dataclass(frozen=True)

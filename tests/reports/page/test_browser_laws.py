@@ -45,15 +45,17 @@ def test_the_figures_of_the_first_problem_are_open_and_need_no_network(page: Tab
 def test_each_figure_says_what_it_shows(page: Tab) -> None:
     told = page.all(".drawings svg", "one => one.getAttribute('aria-label')")
     assert told[0].startswith("Fit: measured against predicted: 60 rows; the law 2 · √(length)")
-    assert "chosen: 2 · √(length): size 4" in told[1]
+    assert "chosen: 2 · √(length) with size 4 and error 0.0" in told[1]
     assert "along length [m], within and beyond the shown range" in told[2]
     assert len(set(page.all(".drawings .drawings, .drawings summary"))) == 4
 
 
 def test_the_marks_of_the_front_have_the_formulas(page: Tab) -> None:
     front = page.all(".drawings > *:nth-child(2) circle", "one => one.textContent")
-    assert front[-1].startswith("2 · √(length): size 4, error 0.0")
-    assert front[-1].endswith(", the chosen law") and front[0].startswith("1.9: size 1")
+    assert front[-1].startswith(
+        "2 · √(length) (chosen law): size of the law 4, root mean square error [s] 0.0"
+    )
+    assert front[0].startswith("1.9: size of the law 1,")
 
 
 def test_residuals_can_be_drawn_against_a_column(page: Tab) -> None:
@@ -65,6 +67,13 @@ def test_residuals_can_be_drawn_against_a_column(page: Tab) -> None:
     assert {"a", "b", "bob"} <= set(labels)
     page.page.locator(".drawings > *:nth-child(4) summary").click()
     assert page.all(".drawings > *:nth-child(4) tbody td")[0] in ("a", "b")
+
+
+def test_an_opened_problem_has_its_figures_too(page: Tab) -> None:
+    page.page.locator("#problems tbody th a").first.click()
+    page.page.locator(".problem details.drawn > summary").click()
+    page.page.wait_for_selector(".problem .drawings svg")
+    assert page.count(".problem .drawings figcaption") == 4
 
 
 def test_the_predictions_of_rival_laws_are_numbers(page: Tab) -> None:
