@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, overload
 
 from ...records import Json, UsageError
-from ..results import Metric, Result, extra_keys
+from ..results import Metric, Result, extra_keys, optional_key
 
 
 class SessionRow(Result):
@@ -334,6 +334,22 @@ class Disagreement(Result):
     outputs: Sequence[str | None]
 
 
+class FrontHypothesis(Result):
+    """A hypothesis for which no other one of its problem is smaller and has a smaller error.
+
+    Attributes:
+        hypothesis: the formula.
+        size: its number of columns, numbers, operations and functions.
+        rms: its root mean square error in the shown observations, in the unit of the target.
+        chosen: whether it is the best hypothesis of the problem, which is listed in any case.
+    """
+
+    hypothesis: str
+    size: int
+    rms: float
+    chosen: bool
+
+
 class Finding(Result):
     """A hypothesis of a problem, with its rank among the hypotheses of the problem.
 
@@ -349,6 +365,8 @@ class Finding(Result):
         bits: the description length of the hypothesis, in bits.
         disagreement: for the best hypothesis, an input for which the second best hypothesis makes
             another prediction; otherwise None.
+        front: for the best law, the front of size against error (`reports/front.py`), from the
+            smallest to the largest law; empty, and absent from the JSON, otherwise.
     """
 
     problem: str
@@ -360,6 +378,7 @@ class Finding(Result):
     consistent: bool
     bits: float
     disagreement: Disagreement | None
+    front: Sequence[FrontHypothesis] = optional_key(default_factory=list)
 
 
 class Findings(Sequence[Finding]):

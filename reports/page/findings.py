@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...records import InputSet, Json, JudgedHypothesis, Problem
+from ...records import DrawsFigures, InputSet, Json, JudgedHypothesis, Problem
 from ...tasks import load_family
 from ..findings import (
     FINDINGS_PER_PROBLEM,
@@ -42,7 +42,7 @@ def describe_findings(
     "hypotheses" has at most `FINDINGS_PER_PROBLEM` hypotheses, best first, each with the numbers of
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
-    both predictions; None if there is no such input.
+    both predictions; None if there is no such input. "figures" says whether the problem has figures.
 
     Args:
         store: The open store.
@@ -70,6 +70,7 @@ def describe_findings(
             "disagreement": _disagreement(
                 row.problem, judged, ranked, spaces.get_space(row.space), known
             ),
+            "figures": isinstance(load_family(row.problem.family), DrawsFigures) and bool(ranked),
         })  # fmt: skip
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records import FRONT_FIELD
 from ...tasks.laws.columns import LawColumns
 from ...tasks.laws.family import code_predictions
-from ...tools.formulas import Column, Expression, Operation, Text, format_formula
+from ...tools.formulas import Column, Expression, Operation, Text, format_formula, iter_nodes
+from ...tools.fronts import find_front
 from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
@@ -112,18 +113,14 @@ class Candidate:
     Args:
         law: The law.
         columns: The columns of the problem.
-        spread: The standard deviation of the target in the shown rows.
-        rows: The number of rows that it was fitted to.
     """
 
-    def __init__(self, law: Law, columns: LawColumns, spread: float, rows: int) -> None:
+    sentence = ""  # the formula says all
+
+    def __init__(self, law: Law, columns: LawColumns) -> None:
         self.text = format_formula(law.tree)
         self.cost = law.bits
-        error = math.sqrt(law.squares / rows) / spread if spread else 0.0
-        self.sentence = (
-            f"The law leaves a root mean square error of {error:.2g} of the spread of"
-            f" {columns.target}."
-        )
+        self.size_and_squares = (sum(1 for _ in iter_nodes(law.tree)), law.squares)
         self._law, self._columns = law, columns
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
@@ -144,12 +141,19 @@ class Problem:
         self.spent = 0.0
 
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """Return the next law, or None if no law is left that predicts something else."""
+        """Return the next law, or None if no law is left that predicts something else.
+
+        The first answer names the laws on the front of size against error.
+        """
         ranked = self.rank()
         by_text = {one.text: one for one in ranked}
         known = [by_text[text] for text in earlier if text in by_text]
         chosen = self.ranker.choose(ranked, known, skip)
-        return Answer(chosen.text, chosen.sentence) if chosen else None
+        if chosen is None:
+            return None
+        front = find_front([one.size_and_squares for one in ranked]) if not earlier else ()
+        meta = {"fields": {FRONT_FIELD: [ranked[place].text for place in front]}} if front else {}
+        return Answer(chosen.text, chosen.sentence, meta)
 
     def rank(self) -> list[Candidate]:
         """Return the laws by their description length, with that of their residuals."""
@@ -158,8 +162,7 @@ class Problem:
             table, x, names = read_rows(self.columns, self.shown)
             laws = search_laws(table, x, names, budget)
             self.spent = budget.spent
-            spread, rows = math.sqrt(table.variance), min(len(table.target), FITTED_ROWS)
-            self.ranked = [Candidate(law, self.columns, spread, rows) for law in laws]
+            self.ranked = [Candidate(law, self.columns) for law in laws]
         return self.ranked
 
     def progress(self) -> Progress:

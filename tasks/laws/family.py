@@ -29,6 +29,8 @@ from numpy.typing import NDArray
 from ...records import (
     Agreement,
     FamilyWords,
+    Figure,
+    FrontPoint,
     Hypothesis,
     InputSet,
     Json,
@@ -42,8 +44,15 @@ from ...records import (
     is_finite_number,
 )
 from ...tools.description_length import law_bits, residual_bits, text_bits
-from ...tools.formulas import Expression, FormulaError, format_formula, list_free_constants
+from ...tools.formulas import (
+    Expression,
+    FormulaError,
+    format_formula,
+    iter_nodes,
+    list_free_constants,
+)
 from .columns import DEVIATIONS, LawColumns
+from .figures import draw_laws
 from .words import ANSWER_FORMATS, LawWords
 
 if TYPE_CHECKING:
@@ -51,6 +60,7 @@ if TYPE_CHECKING:
 
 MOST_UNDEFINED = 0.02  # of the rows: a consistent law may be undefined in so many
 UNDEFINED = ("missing_value", "no_number", "infinite")  # why a prediction is undefined
+ROUNDING = 2.0**-46  # of the largest output: errors up to this come from the arithmetic alone
 LARGEST_CODE = 2**62  # larger predictions count as equal
 VALUE_DIGITS = 10  # of a prediction; further digits differ between processors
 MAX_LINES = 40  # of an answer in which a law is searched, from its end
@@ -170,6 +180,12 @@ class Laws:
             found.append(Predictions(*_codes(columns, law, inputs.inputs), UNDEFINED))
         return found
 
+    def encode_prediction(self, value: Json, problem: Problem) -> int | None:
+        """Return the code of a predicted number; None for other values."""
+        if not is_finite_number(value):
+            return None
+        return int(_round_to_codes(np.array([float(value)]), LawColumns(problem.public))[0])
+
     def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether the root mean square error is within the tolerance, and the law is defined
         in all rows but 2%.
@@ -200,6 +216,34 @@ class Laws:
         """
         defined = sum("value" in one for one in agreement.got)
         return defined, len(problem.shown)
+
+    def measure_size_and_error(self, text: str, problem: Problem) -> tuple[int, float] | None:
+        """Return the number of columns, numbers, operations and functions in a law, and its root mean
+        square error in the shown rows.
+
+        Errors that come from floating-point arithmetic alone count as 0. The result is None for a text
+        that is no law, and for a law that is undefined in more than 2% of the rows.
+        """
+        columns = LawColumns(problem.public)
+        law = columns.read(text)
+        if isinstance(law, Malformed):
+            return None
+        values, reasons = _predict(columns, law, [one.input for one in problem.shown])
+        outputs = np.array([float(one.output) for one in problem.shown])
+        defined = reasons == 0
+        rms = _root_mean_square((values - outputs)[defined].tolist())
+        if (~defined).sum() > MOST_UNDEFINED * len(outputs) or not math.isfinite(rms):
+            return None
+        exact = rms <= ROUNDING * np.abs(outputs).max()
+        return sum(1 for _ in iter_nodes(law)), 0.0 if exact else float(f"{rms:.6g}")
+
+    def draw_figures(
+        self, problem: Problem, hypotheses: Sequence[str], front: Sequence[FrontPoint]
+    ) -> Sequence[Figure]:
+        """Return the figures of the best laws (figures.py)."""
+        columns = LawColumns(problem.public)
+        read = [columns.read(one) for one in hypotheses]
+        return draw_laws(problem, [one for one in read if not isinstance(one, Malformed)], front)
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `fit`, which fits the constants of a formula to the shown rows."""
@@ -244,10 +288,13 @@ def _codes(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Return the codes of the predictions of a law (multiples of two tolerances), and reasons."""
     values, reasons = _predict(columns, law, inputs)
+    return _round_to_codes(np.where(reasons == 0, values, 0.0), columns), reasons
+
+
+def _round_to_codes(values: NDArray[np.float64], columns: LawColumns) -> NDArray[np.int64]:
     with np.errstate(all="ignore"):
         steps = np.rint(values / (2 * columns.tolerance or 1.0))
-    codes = np.clip(np.where(reasons == 0, steps, 0.0), -LARGEST_CODE, LARGEST_CODE)
-    return codes.astype(np.int64), reasons
+    return np.clip(steps, -LARGEST_CODE, LARGEST_CODE).astype(np.int64)
 
 
 def code_predictions(

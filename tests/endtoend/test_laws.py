@@ -49,6 +49,34 @@ def test_the_findings_begin_with_the_law_that_is_shortest_with_its_residuals(fol
     assert not found[-1].consistent and found[-1].hypothesis == "0.9 + 1.05 * length"
 
 
+def test_the_front_of_a_model_is_that_of_its_answers(folder: Path) -> None:
+    """The inconsistent law stands on it too; the longest one is larger and has a larger error."""
+    (found,) = [one for one in peirce.load("last", store=folder / "peirce.duckdb").findings() if one.front]  # fmt: skip
+    assert found.rank == 1
+    assert [(one.hypothesis, one.size, one.chosen) for one in found.front] == [
+        ("2.006 * sqrt(length)", 4, True)
+    ]
+    assert found.front[0].rms == pytest.approx(found.shown.rms)
+
+
+def test_the_front_of_the_search_has_laws_that_it_does_not_propose(
+    folder: Path, tmp_path: Path
+) -> None:
+    told = run(tmp_path, "run", "laws", "--data", str(folder / "pendulum.csv"), "--target", "period [s]",
+               "--max-answers", "1", "--quiet")  # fmt: skip
+    assert "size and root mean square error of rival laws" in told and "(chosen)" in told
+    session = peirce.load("last", store=tmp_path / "peirce.duckdb")
+    (best,) = session.findings()
+    front = best.front
+    assert len(front) > 1 and {one.hypothesis for one in front if one.chosen} == {best.hypothesis}
+    sizes, errors = [one.size for one in front], [one.rms for one in front]
+    assert sizes == sorted(set(sizes)) and errors == sorted(errors, reverse=True)
+    assert front[0].rms == pytest.approx(session.problems[0].public["spread"], rel=0.3)
+    printed = json.loads(run(tmp_path, "show", "last", "--findings", "--json"))
+    assert printed[0]["front"][-1] == dict(front[-1])
+    assert "no differences" in run(tmp_path, "replay", "last")
+
+
 def test_rival_laws_are_told_apart_where_they_extrapolate(folder: Path) -> None:
     found = peirce.load("last", store=folder / "peirce.duckdb").findings()
     parted = found[0].disagreement
@@ -70,7 +98,8 @@ def test_the_session_is_replayed_and_its_laws_are_applied(folder: Path) -> None:
 
 def test_a_report_and_scores_are_written(folder: Path) -> None:
     run(folder, "report", "last", "--out", "page.html")
-    assert "2.006 * sqrt(length)" in (folder / "page.html").read_text()
+    page = (folder / "page.html").read_text()
+    assert "2.006 * sqrt(length)" in page and "Extrapolation of rival laws" in page
     assert "gamma" in run(folder, "eval", "last")
 
 
