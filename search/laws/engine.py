@@ -32,6 +32,7 @@ MOST_MISSING = 0.05
 MOST_CATEGORIES = 8
 
 
+@np.errstate(all="ignore")  # values that are not finite are left out
 def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Budget) -> list[Law]:
     """Return laws, the likeliest first.
 
