@@ -19,6 +19,7 @@ from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
 from .candidates import Logarithms, in_logarithms, in_sums
 from .refining import Law, Table, constants, refine
+from .screening import choose_variables
 
 Floats = NDArray[np.float64]
 SCANNED_ROWS, FITTED_ROWS = 200, 1_000
@@ -45,6 +46,8 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     baseline = _constant(table)
     if not len(names) or table.variance == 0:
         return [baseline]
+    used = choose_variables(x, table.target)
+    x, names = x[:, used], [names[k] for k in used]
     rows = _spread(len(table.target), SCANNED_ROWS)
     most = int(min(max(ARGUMENTS * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
     scanned = _take(table, rows)
