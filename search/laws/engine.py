@@ -18,7 +18,8 @@ from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
 from .candidates import Logarithms, in_logarithms, in_sums
-from .refining import Law, Table, constants, refine
+from .constants import find_meaning
+from .refining import Law, Table, constants, measure, refine
 from .screening import choose_variables
 
 Floats = NDArray[np.float64]
@@ -71,14 +72,18 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
             laws.setdefault(format_formula(law.tree), law)
         if not budget.charge(REFINEMENT):
             break
-    return sorted(laws.values(), key=lambda one: one.bits)
+    return [law for _, law in sorted(laws.items(), key=lambda one: (one[1].bits, one[0]))]
 
 
 def _constant(table: Table) -> Law:
+    """Return the constant with the shortest description: about the mean, or the median."""
     free, start = constants([float(table.target.mean())])
-    law = refine(free[0], start, table)
-    assert law is not None
-    return law
+    mean = refine(free[0], start, table)
+    middle = float(np.median(table.target))
+    error = math.sqrt(table.variance / len(table.target))
+    median = measure(find_meaning(middle, error).tree, table)
+    assert mean is not None and median is not None
+    return min(mean, median, key=lambda one: one.bits)
 
 
 def _spread(count: int, most: int) -> NDArray[np.int64]:
