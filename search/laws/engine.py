@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
-from .candidates import Logarithms, in_logarithms, in_sums
+from .candidates import Form, Logarithms, in_logarithms, in_sums
 from .constants import find_meaning
 from .refining import Law, Table, constants, measure, refine
 from .screening import choose_variables
@@ -54,15 +54,13 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     scanned = _take(table, rows)
     arguments = list_arguments(x[rows], names, most)
     logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
-    forms = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
+    products = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
     simple = arguments.first(IN_SUMS)
-    forms += sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[
-        :REFINED_SUMS
-    ]
+    sums = sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[:REFINED_SUMS]
     fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
-    for form in forms:
+    for form in _interleave(products, sums):
         built = form.build()
         if built is None or (text := format_formula(built[0])) in seen:
             continue
@@ -73,6 +71,14 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         if not budget.charge(REFINEMENT):
             break
     return [law for _, law in sorted(laws.items(), key=lambda one: (one[1].bits, one[0]))]
+
+
+def _interleave(products: Sequence[Form], sums: Sequence[Form]) -> Iterator[Form]:
+    """Yield forms of both kinds in turn, so that a small budget is enough for the best of both."""
+    step = REFINED // REFINED_SUMS
+    for place in range(max(len(sums), -(-len(products) // step))):
+        yield from products[place * step : (place + 1) * step]
+        yield from sums[place : place + 1]
 
 
 def _constant(table: Table) -> Law:
