@@ -13,7 +13,8 @@ log2(n) bits. An integer takes the bits of its Elias gamma code and of its sign.
   sentence are encoded. If the sentence cannot be compiled into an exact rule, each of its words is
   encoded.
 - For a law of numbers, the expression tree is encoded: the type of each node, columns and numbers
-  with the digits that are written. Its residuals can be encoded in addition (`residual_bits`).
+  with the digits that are written. Its residuals can be encoded in addition
+  (tools/formulas/residuals.py).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 import ast
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 
@@ -51,8 +52,6 @@ LAW_FUNCTION_BITS = {
     "sqrt": 2.0, "negate": 1.0, "exp": 5.0, "log": 5.0, "sin": 8.0, "cos": 8.0, "tan": 10.0, "tanh": 10.0,
     "arcsin": 9.0, "arccos": 9.0, "arctan": 9.0, "abs": 8.0,
 }  # fmt: skip
-LEAST_RESIDUAL = 2.0**-52  # of the target's spread: no smaller residual tells two laws apart
-UNDEFINED_RESIDUAL = 4.0  # of the target's spread, in a row in which a law is undefined
 DICTIONARY_WORDS = 8_192  # words that sentences are made of
 CHARACTER_BITS = 5.0
 
@@ -200,26 +199,6 @@ def decimal_bits(value: float) -> float:
     if size.is_integer():
         return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + abs(int(exponent)) / 2)
     return digits + abs(int(exponent))
-
-
-def residual_bits(residuals: Sequence[float], spread: float, least: float = 0.0) -> float:
-    """Return the bits that the residuals of a law take, beyond those of the target itself.
-
-    They are n / 2 * log2(mean squared residual / squared spread), as normally distributed residuals
-    take (Rissanen, 1978). The result is negative for a law that predicts better than the mean.
-
-    Args:
-        residuals: The n residuals; one that is not finite counts as `UNDEFINED_RESIDUAL` spreads.
-        spread: The standard deviation of the target, above 0.
-        least: The smallest root mean square that counts, in the unit of the target.
-    """
-    floor = max(least, LEAST_RESIDUAL * spread)
-    worst = UNDEFINED_RESIDUAL * spread
-    sizes = [abs(one) if math.isfinite(one) else worst for one in residuals]
-    unit = max([*sizes, floor])  # squares of shares of it neither overflow nor vanish
-    shares = math.fsum((one / unit) ** 2 for one in sizes)
-    root = unit * math.sqrt(shares / max(len(sizes), 1))
-    return len(sizes) * math.log2(max(root, floor) / spread)
 
 
 def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:

@@ -95,10 +95,9 @@ def list_arguments(x: Floats, names: Sequence[Expression], most: int) -> Argumen
     everything = np.concatenate(values, axis=1)
     e, p, q = np.concatenate(exponents), np.concatenate(pairs), np.concatenate(powers)
     sizes = np.abs(e).sum(axis=1) + (e != 0).sum(axis=1) - 1 + np.where(p >= 0, 3 + q, 0)
-    finite = np.isfinite(everything).all(axis=0)
-    spread = everything.std(axis=0, where=np.isfinite(everything)) if len(x) else 0
-    fine = finite & (np.abs(everything).max(axis=0) < LARGEST_VALUE) & (spread > 0)
-    order = np.flatnonzero(fine)
+    # NaN is not below the bound
+    order = np.flatnonzero(np.abs(everything).max(axis=0, initial=0.0) < LARGEST_VALUE)
+    order = order[np.ptp(everything[:, order], axis=0) > 0]
     order = order[np.argsort(sizes[order], kind="stable")]
     return Arguments(everything[:, order], sizes[order], e[order], p[order], q[order], names, sums)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
-from .candidates import Logarithms, in_logarithms, in_sums
-from .refining import Law, Table, constants, refine, start_fit
+from .candidates import Form, Logarithms, in_logarithms, in_sums
+from .constants import find_meanings
+from .refining import Law, Table, constants, measure, refine, start_fit
+from .screening import choose_variables
 
 Floats = NDArray[np.float64]
 SCANNED_ROWS, FITTED_ROWS = 200, 1_000
@@ -36,6 +39,7 @@ MOST_MISSING = 0.05
 MOST_CATEGORIES = 8
 
 
+@np.errstate(all="ignore")  # values that are not finite are left out
 def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Budget) -> list[Law]:
     """Return laws, the likeliest first.
 
@@ -48,22 +52,22 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     baseline = _constant(table)
     if not len(names) or table.variance == 0:
         return [baseline]
+    used = choose_variables(x, table.target)
+    x, names = x[:, used], [names[k] for k in used]
     rows = _spread(len(table.target), SCANNED_ROWS)
     most = int(min(max(ARGUMENTS * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
     scanned = _take(table, rows)
     arguments = list_arguments(x[rows], names, most)
     logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
-    forms = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
+    products = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
     simple = arguments.first(IN_SUMS)
-    forms += sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[
-        :REFINED_SUMS
-    ]
+    sums = sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[:REFINED_SUMS]
     fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
     origins = {}  # the formulas with free constants that laws come from
     best = baseline.bits
-    for form in forms:
+    for form in _interleave(products, sums):
         built = form.build()
         if built is None or (text := format_formula(built[0])) in seen:
             continue
@@ -86,15 +90,27 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
             better = refine(origins[text], fitted, BEAM)
             if better is not None and better.bits < law.bits:
                 laws.setdefault(format_formula(better.tree), better)
-    return sorted(laws.values(), key=lambda one: one.bits)
+    return [law for _, law in sorted(laws.items(), key=lambda one: (one[1].bits, one[0]))]
+
+
+def _interleave(products: Sequence[Form], sums: Sequence[Form]) -> Iterator[Form]:
+    """Yield forms of both kinds in turn, so that a small budget is enough for the best of both."""
+    step = REFINED // REFINED_SUMS
+    for place in range(max(len(sums), -(-len(products) // step))):
+        yield from products[place * step : (place + 1) * step]
+        yield from sums[place : place + 1]
 
 
 def _constant(table: Table) -> Law:
+    """Return the constant with the shortest description: about the mean, or the median."""
     free, start = constants([float(table.target.mean())])
     fit = start_fit(free[0], start, table)
-    law = refine(fit, table) if fit else None
-    assert law is not None
-    return law
+    mean = refine(fit, table) if fit else None
+    middle = float(np.median(table.target))
+    error = math.sqrt(table.variance / len(table.target))
+    median = measure(find_meanings(middle, error, 1)[0].tree, table)
+    assert mean is not None and median is not None
+    return min(mean, median, key=lambda one: one.bits)
 
 
 def _spread(count: int, most: int) -> NDArray[np.int64]:

@@ -18,9 +18,10 @@ from ...tools.formulas import (
     differentiate_formula,
     evaluate_formula,
     list_free_constants,
+    residual_bits,
 )
 from .constants import find_exponents, find_meanings
-from .scan import data_bits
+from .scan import LEAST_SQUARES, data_bits
 
 Floats = NDArray[np.float64]
 STEPS, MORE_STEPS = 12, 5
@@ -73,7 +74,9 @@ def measure(tree: Expression, table: Table) -> Law | None:
     if not math.isfinite(squares):
         return None
     own = law_bits(tree, table.variables)
-    return Law(tree, own + float(data_bits(squares, len(residuals), table.variance)), own, squares)
+    spread = math.sqrt(table.variance)
+    bits = own + residual_bits(residuals, spread, math.sqrt(LEAST_SQUARES) * spread)
+    return Law(tree, bits, own, squares)
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,8 @@ def simplify(tree: Operation) -> Expression:
             return b
         case Operation("+" | "-", (a, b)) if b == zero:
             return a
+        case Operation("-", (a, b)) if a == zero:
+            return simplify(Operation("negate", (b,)))
         case Operation("+", (a, Operation("negate", (b,)))):
             return Operation("-", (a, b))
         case Operation("-", (a, Operation("negate", (b,)))):

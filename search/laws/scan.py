@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,20 +54,26 @@ class Scan:
         left = rest(target * weights)
         return cls(normalise(columns, weights, rest), left, float(left @ left))
 
+    def _unit(self) -> float:
+        """Return what the target is divided by, so that it neither overflows nor vanishes in single precision."""
+        return math.sqrt(self.squares) or 1.0
+
     def errors(self) -> Floats:
         """Return the sum of squares that each column leaves, of shape (m,)."""
-        found: Floats = np.maximum(
-            self.squares - (self.target.astype(np.float32) @ self.columns).astype(float) ** 2, 0.0
-        )
+        unit = self._unit()
+        shares = ((self.target / unit).astype(np.float32) @ self.columns).astype(float)
+        found: Floats = np.maximum(self.squares - (unit * shares) ** 2, 0.0)
         return found
 
     def errors_beside(self, chosen: Places) -> Floats:
         """Return the sum of squares that each column leaves beside chosen ones; infinite for these."""
         q, _ = np.linalg.qr(self.columns[:, list(chosen)].astype(float))
         left = self.target - q @ (q.T @ self.target)
-        overlap = np.column_stack([left, q]).T.astype(self.columns.dtype) @ self.columns
+        unit = self._unit()
+        overlap = np.column_stack([left / unit, q]).T.astype(self.columns.dtype) @ self.columns
         free = 1.0 - np.einsum("ij,ij->j", overlap[1:], overlap[1:])
-        gain = np.where(free > FREE, overlap[0].astype(float) ** 2 / np.maximum(free, FREE), 0)
+        shares = np.where(free > FREE, overlap[0].astype(float) ** 2 / np.maximum(free, FREE), 0)
+        gain = unit**2 * shares
         found: Floats = np.maximum(left @ left - gain, 0.0)
         found[list(chosen)] = np.inf
         return found
@@ -82,12 +89,13 @@ class Scan:
             An array of shape (k, m); infinite where both are the same or nearly so. It is only as
             exact as single precision.
         """
-        along = self.target.astype(np.float32) @ self.columns
+        unit = self._unit()
+        along = (self.target / unit).astype(np.float32) @ self.columns
         overlap = self.columns[:, list(chosen)].T @ self.columns
         first = along[list(chosen)][:, None]
         free = 1.0 - overlap**2
         gain = first**2 + (along - overlap * first) ** 2 / np.maximum(free, FREE_OF_PAIRS)
-        found: Floats = np.maximum(self.squares - gain.astype(float), 0.0)
+        found: Floats = np.maximum(self.squares - unit**2 * gain.astype(float), 0.0)
         found[free < FREE_OF_PAIRS] = np.inf
         return found
 

@@ -43,13 +43,14 @@ from ...records import (
     View,
     is_finite_number,
 )
-from ...tools.description_length import law_bits, residual_bits, text_bits
+from ...tools.description_length import law_bits, text_bits
 from ...tools.formulas import (
     Expression,
     FormulaError,
     format_formula,
     iter_nodes,
     list_free_constants,
+    residual_bits,
 )
 from .columns import DEVIATIONS, LawColumns
 from .figures import draw_laws
@@ -205,9 +206,8 @@ class Laws:
         values, reasons = _predict(columns, law, [one.input for one in problem.shown])
         outputs = np.array([float(one.output) for one in problem.shown])
         residuals = np.where(reasons == 0, values - outputs, np.nan)
-        return law_bits(law, len(columns.about)) + residual_bits(
-            residuals.tolist(), columns.spread or 1.0
-        )
+        own = law_bits(law, len(columns.about))
+        return own + residual_bits(residuals, columns.spread or 1.0)
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
         """Return (number of rows in which the law predicts something, number of all shown rows).

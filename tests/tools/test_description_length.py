@@ -15,7 +15,6 @@ from peirce.tools.description_length import (
     law_bits,
     number_bits,
     program_bits,
-    residual_bits,
     sentence_bits,
 )
 from peirce.tools.formulas import parse_formula as parse_law
@@ -96,11 +95,3 @@ def test_digits_and_parts_of_a_law_cost_bits() -> None:
     assert bits == sorted(bits) and len(set(bits)) == len(bits)
     assert decimal_bits(0.5) < decimal_bits(0.513) < decimal_bits(0.5131234)
     assert decimal_bits(1000) == decimal_bits(1e3) < decimal_bits(1234)
-
-
-def test_smaller_residuals_take_fewer_bits_down_to_a_floor() -> None:
-    assert residual_bits([1.0, -1.0], 1.0) == 0
-    assert residual_bits([0.5, -0.5], 1.0) == -2
-    assert residual_bits([0.0, 0.0], 1.0) == -104
-    assert residual_bits([0.0, 0.0], 1.0, least=0.25) == -4
-    assert residual_bits([float("nan"), 0.0], 1.0) > 0

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         make_identifiers as make_identifiers,
         parse_formula as parse_formula,
     )
+    from .residuals import residual_bits as residual_bits
 # isort: on
 
 # The public names of each module. A module is imported when one of its names is first used.
@@ -77,6 +78,7 @@ _NAMES = {
     "fitting": ("Fit", "fit_constants"),
     "noise": ("estimate_noise", "rounding_error"),
     "parsing": ("FormulaError", "make_identifiers", "parse_formula"),
+    "residuals": ("residual_bits",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)
