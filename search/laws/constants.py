@@ -17,6 +17,7 @@ from .trees import PI, call, number, product
 
 LARGEST_NUMERATOR, LARGEST_DENOMINATOR = 100, 12
 WIDTH = 4.0  # standard errors from the measured value within which numbers are tried
+LONGEST_RECIPROCAL = 7  # digits and point of a decimal whose reciprocal is tried
 LEAST_ERROR = 1e-11  # of a value: what arithmetic loses
 EXPONENTS = sorted(
     {Fraction(a, 2) for a in range(-12, 13)}
@@ -102,6 +103,19 @@ def _meanings(value: float, error: float) -> Iterator[Meaning]:
         tree = trees[place] if sign > 0 else call("negate", trees[place])
         cost = float(bits[place]) + _misfit(size - values[place], error) + (sign < 0)
         yield Meaning(cost, sign * float(values[place]), tree)
+    yield from _decimals(size, error, sign)
+    if size > 1e-300:  # the reciprocal of a decimal, as of the gas constant
+        for one in _decimals(1 / size, error / size**2, 1.0):
+            if len(f"{one.value:.15g}") < LONGEST_RECIPROCAL and one.value != 1.0:
+                tree = call("/", Number(1.0), one.tree)
+                price = law_bits(tree, 1) - law_bits(one.tree, 1)
+                yield Meaning(
+                    one.bits + price, sign / one.value, tree if sign > 0 else call("negate", tree)
+                )
+
+
+def _decimals(size: float, error: float, sign: float) -> Iterator[Meaning]:
+    """Yield decimals with more and more digits, up to one that is as exact as the measured value."""
     for digits in range(1, 16):
         rounded = float(f"{size:.{digits - 1}e}") if size else 0.0
         if abs(size - rounded) <= WIDTH * error or digits == 15:
