@@ -402,15 +402,33 @@ def find_exponents(
         free.remove(surest)
 
 
-def in_sums(arguments: Arguments, target: Floats, budget: Budget) -> Iterator[Form]:
-    """Yield sums of few terms, also under a transform of the target."""
-    values, trees, prices = _terms(arguments)
-    if not budget.charge(values.shape[1] / Budget.VECTOR):
-        return
+def in_sums(
+    arguments: Arguments,
+    target: Floats,
+    budget: Budget,
+    choose_terms: Callable[[str], Arguments] | None = None,
+) -> Iterator[Form]:
+    """Yield sums of few terms, also under a transform of the target.
+
+    Args:
+        arguments: The arguments of functions.
+        target: The values of the target, (n,).
+        budget: The budget.
+        choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
+    """
     n = len(target)
+    shared = _terms(arguments, arguments) if choose_terms is None else None
+    if shared and not budget.charge(shared[0].shape[1] / Budget.VECTOR):
+        return
     for transform in IN_SUMS:
         if not transform.suits(target):
             continue
+        if choose_terms is not None:
+            values, trees, prices = _terms(choose_terms(transform.name), arguments)
+            if not budget.charge(values.shape[1] / Budget.VECTOR):
+                return
+        elif shared:
+            values, trees, prices = shared
         with np.errstate(all="ignore"):
             t, w = transform.values(target), 1 / np.abs(transform.slopes(target))
         if not np.isfinite(t).all():
@@ -451,14 +469,16 @@ def _sum_builder(
     return build
 
 
-def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], Floats]:
-    """Return terms of sums: arguments, functions of them, and products of both."""
+def _terms(
+    terms: Arguments, arguments: Arguments
+) -> tuple[Floats, Callable[[int], Expression], Floats]:
+    """Return terms of sums: monomials, functions of arguments, and products of both."""
     few = min(len(arguments.sizes), SCALED_ARGUMENTS)
-    fewer = min(len(arguments.sizes), PRODUCTS)
+    fewer, outer = min(len(arguments.sizes), PRODUCTS), min(len(terms.sizes), PRODUCTS)
     u, sizes = arguments.values, arguments.sizes
-    groups = [u]
-    prices = [SYMBOL_BITS * sizes]
-    kinds: list[tuple[str, int]] = [("", u.shape[1])]
+    groups = [terms.values]
+    prices = [SYMBOL_BITS * terms.sizes]
+    kinds: list[tuple[str, int]] = [("", terms.values.shape[1])]
     functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp))
     with np.errstate(all="ignore"):
         for name, function in functions:
@@ -467,9 +487,12 @@ def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], F
             kinds.append((name, few))
         for name, function in functions:
             one = function(u[:, :fewer])
-            groups.append((one[:, :, None] * u[:, None, :fewer]).reshape(len(u), -1))
-            prices.append(SYMBOL_BITS * (np.add.outer(sizes[:fewer], sizes[:fewer]).ravel() + 3.0))
-            kinds.append((f"* {name}", fewer * fewer))
+            product_values = one[:, :, None] * terms.values[:, None, :outer]
+            groups.append(product_values.reshape(len(u), -1))
+            prices.append(
+                SYMBOL_BITS * (np.add.outer(sizes[:fewer], terms.sizes[:outer]).ravel() + 3.0)
+            )
+            kinds.append((f"* {name}", fewer * outer))
     values = np.concatenate(groups, axis=1)
     bits = np.concatenate(prices) + CONSTANT_BITS + OPERATOR_BITS
     with np.errstate(all="ignore"):
@@ -484,10 +507,10 @@ def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], F
                 break
             left -= count
         if not kind:
-            return arguments.tree(left)
+            return terms.tree(left)
         if not kind.startswith("* "):
             return call(kind, arguments.tree(left))
-        inner, outer = divmod(left, fewer)
-        return product([(arguments.tree(outer), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)])
+        inner, factor = divmod(left, outer)
+        return product([(terms.tree(factor), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)])
 
     return values[:, fine], tree, bits[fine]

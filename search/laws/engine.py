@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
 from .candidates import Logarithms, in_logarithms, in_sums
+from .dimensions import KnownDimensions
 from .refining import Law, Table, constants, refine
 
 Floats = NDArray[np.float64]
@@ -48,10 +50,15 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     most = int(min(max(ARGUMENTS * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
     scanned = _take(table, rows)
     arguments = list_arguments(x[rows], names, most)
+    terms = None
+    if table.dimensions is not None:
+        known = KnownDimensions(names, table.dimensions)
+        terms = known.choose_terms(arguments, x[rows], IN_SUMS)
+        arguments = known.put_first(arguments, x[rows], {}, most)
     logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
     forms = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
     simple = arguments.first(IN_SUMS)
-    forms += sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[
+    forms += sorted(in_sums(simple, scanned.target, budget, terms), key=lambda one: one.bits)[
         :REFINED_SUMS
     ]
     fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
@@ -84,7 +91,7 @@ def _spread(count: int, most: int) -> NDArray[np.int64]:
 
 def _take(table: Table, rows: NDArray[np.int64]) -> Table:
     columns = {name: values[rows] for name, values in table.columns.items()}
-    return Table(columns, table.target[rows], table.variables)
+    return replace(table, columns=columns, target=table.target[rows])
 
 
 class Candidate:
@@ -169,7 +176,10 @@ def read_rows(
         complete &= np.isfinite(values)
     x = np.array([values for values, _ in variables]).T.reshape(len(target), -1)[complete]
     table = Table(
-        {name: values[complete] for name, values in arrays.items()}, target[complete], len(arrays)
+        {name: values[complete] for name, values in arrays.items()},
+        target[complete],
+        len(arrays),
+        columns.dimensions,
     )
     return table, x, [tree for _, tree in variables]
 

@@ -189,7 +189,7 @@ class Laws:
         values, reasons = _predict(columns, law, [one.input for one in problem.shown])
         outputs = np.array([float(one.output) for one in problem.shown])
         residuals = np.where(reasons == 0, values - outputs, np.nan)
-        return law_bits(law, len(columns.about)) + residual_bits(
+        return law_bits(law, len(columns.about), columns.dimensions) + residual_bits(
             residuals.tolist(), columns.spread or 1.0
         )
 
