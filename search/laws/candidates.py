@@ -479,7 +479,7 @@ def _terms(
     groups = [terms.values]
     prices = [SYMBOL_BITS * terms.sizes]
     kinds: list[tuple[str, int]] = [("", terms.values.shape[1])]
-    functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp))
+    functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp), ("log", np.log))
     with np.errstate(all="ignore"):
         for name, function in functions:
             groups.append(function(u[:, :few]))

@@ -22,6 +22,9 @@ from ...tools.formulas import (
     Expression,
     add_dimensions,
     find_dimension,
+    format_dimension,
+    list_columns,
+    missing_dimensions,
 )
 from .arguments import (
     Arguments,
@@ -84,7 +87,7 @@ class KnownDimensions:
     def list_exponents(self, wanted: Dimension, most: int) -> Floats:
         """Return exponents of monomials with a dimension, simplest first, of shape (m, d).
 
-        They are whole numbers or multiples of 1/2.
+        They are whole numbers or 1/2 and -1/2.
         """
         d = len(self.variables)
         rows, pivots = self._reduced
@@ -112,7 +115,7 @@ class KnownDimensions:
         fine = np.abs(2 * everything - doubled).max(axis=1) < 1e-6
         norms = np.abs(doubled).sum(axis=1) / 2
         fine &= (np.abs(doubled).max(axis=1) <= 2 * LARGEST_EXPONENT) & (norms <= LARGEST_NORM)
-        fine &= norms > 0
+        fine &= (norms > 0) & ((doubled % 2 == 0) | (np.abs(doubled) == 1)).all(axis=1)
         exponents = np.unique(doubled[fine], axis=0) / 2
         halves = (exponents % 1 > 0).sum(axis=1)
         order = np.lexsort((*-exponents.T[::-1], (exponents != 0).sum(axis=1) + np.abs(exponents).sum(axis=1) + halves))  # fmt: skip
@@ -192,3 +195,16 @@ class KnownDimensions:
         uneven = (table[first] != table[second]).any(axis=1)[arguments.pairs]
         uneven &= arguments.pairs >= 0
         return ((np.abs(found) > 1e-9).any(axis=1) | uneven).astype(np.int64)
+
+
+def describe_dimensions(law: Expression, dimensions: Dimensions | None) -> str:
+    """Return a sentence on whether the dimensions of a law agree; "" if they are not known."""
+    if dimensions is None or dimensions.target is None:
+        return ""
+    needed = list(dict.fromkeys(map(format_dimension, missing_dimensions(law, dimensions))))
+    if not needed:
+        unknown = any(name not in dimensions.columns for name in list_columns(law))
+        return "Its known dimensions agree." if unknown else "Its dimensions agree."
+    if len(needed) == 1:
+        return f"Its dimensions agree if a constant has the dimension {needed[0]}."
+    return f"Its dimensions agree if constants have the dimensions {', '.join(needed)}."

@@ -19,7 +19,7 @@ from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
 from .candidates import Logarithms, in_logarithms, in_sums
-from .dimensions import KnownDimensions
+from .dimensions import KnownDimensions, describe_dimensions
 from .refining import Law, Table, constants, refine
 
 Floats = NDArray[np.float64]
@@ -112,6 +112,8 @@ class Candidate:
             f"The law leaves a root mean square error of {error:.2g} of the spread of"
             f" {columns.target}."
         )
+        if agreement := describe_dimensions(law.tree, columns.dimensions):
+            self.sentence += f" {agreement}"
         self._law, self._columns = law, columns
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:

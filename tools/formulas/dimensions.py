@@ -134,11 +134,11 @@ class _Reader:
 
     def _read_terms(self, terms: Iterable[Expression], wanted: Dimension | None) -> Dimension | None:
         found = [(one, self.read(one, wanted)) for one in terms]
-        if wanted is None or all(d != wanted for one, d in found if _has_column(one)):
-            own = [d for one, d in found if _has_column(one)]
-            if own and None in own:
+        own = [dimension for one, dimension in found if _has_column(one)]
+        if wanted is None or wanted not in own:
+            if None in own:
                 return None
-            wanted = own[0] if own else wanted or {}
+            wanted = own[0] if len(own) == len(found) else {}  # of 1 + v / 5, not l + t
         for _, dimension in found:
             self.demand(wanted, dimension)
         return wanted
