@@ -78,6 +78,7 @@ def list_arguments(x: Floats, names: Sequence[Expression], most: int) -> Argumen
     d = x.shape[1]
     pair_values, sums = sums_of_two(x, names)
     few = list_exponents(d, max(2 * d, int(OF_PAIRS * most / max(1, 2 * len(sums)))))
+    few = few[: max(1, most // max(1, 2 * len(sums)))]  # many variables have very many sums
     few = np.vstack([np.zeros((1, d), np.int64), few])
     groups = [(list_exponents(d, most), -1, 0)]
     groups += [(few, place, power) for place in range(len(sums)) for power in (1, 2)]
@@ -103,8 +104,9 @@ def gather_arguments(
     """
     values, exponents, pairs, powers = [], [], [], []
     for own, place, power in groups:
-        factor = pair_values[:, [place]] ** power if place >= 0 else 1.0
-        values.append(factor * _monomials(x, own))
+        factor: Any = pair_values[:, [place]] ** power if place >= 0 else 1.0
+        with np.errstate(invalid="ignore"):  # 0 / 0 where a sum and a variable are 0
+            values.append(factor * _monomials(x, own))
         exponents.append(own.astype(np.float64))
         pairs.append(np.full(len(own), place))
         powers.append(np.full(len(own), power))
@@ -112,13 +114,16 @@ def gather_arguments(
     e, p, q = np.concatenate(exponents), np.concatenate(pairs), np.concatenate(powers)
     sizes = np.ceil(np.abs(e)).sum(axis=1) + (e != 0).sum(axis=1) - 1 + np.where(p >= 0, 3 + q, 0)
     sizes += (e % 1 > 0).any(axis=1)
-    finite = np.isfinite(everything).all(axis=0)
-    spread = everything.std(axis=0, where=np.isfinite(everything)) if len(x) else 0
-    fine = finite & (np.abs(everything).max(axis=0) < LARGEST_VALUE) & (spread > 0)
-    order = np.flatnonzero(fine)
-    order = order[np.argsort(sizes[order], kind="stable")]
+    binary = ((x == 0) | (x == 1)).all(axis=0)  # such as a category: its powers are the same
+    repeated = (e[:, binary] > 1).any(axis=1)
+    order = np.flatnonzero(np.isfinite(everything).all(axis=0) & ~repeated)
+    everything = everything[:, order]
+    fine = (np.abs(everything).max(axis=0) < LARGEST_VALUE) & (everything.std(axis=0) > 0)
+    everything, order = everything[:, fine], order[fine]
+    simplest = np.argsort(sizes[order], kind="stable")
+    everything, order = everything[:, simplest], order[simplest]
     whole = sizes[order].astype(np.int64)
-    return Arguments(everything[:, order], whole, e[order], p[order], q[order], names, sums)
+    return Arguments(everything, whole, e[order], p[order], q[order], names, sums)
 
 
 def join_arguments(first: Arguments, others: Arguments) -> Arguments:

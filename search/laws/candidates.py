@@ -60,6 +60,7 @@ FIRST, SECOND, WIDTH = (
 REFINED_ARGUMENTS = 60
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
+SCANNED_ROWS = 200  # with more rows, fewer terms of sums are looked at
 PRODUCTS = 60  # simplest arguments whose products with functions of others are terms of a sum
 TERMS, BEAM, TERM_WIDTH = 4, 20, 8
 
@@ -417,15 +418,16 @@ def in_sums(
         choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
     """
     n = len(target)
+    vector = Budget.VECTOR * SCANNED_ROWS / max(n, SCANNED_ROWS)
     shared = _terms(arguments, arguments) if choose_terms is None else None
-    if shared and not budget.charge(shared[0].shape[1] / Budget.VECTOR):
+    if shared and not budget.charge(shared[0].shape[1] / vector):
         return
     for transform in IN_SUMS:
         if not transform.suits(target):
             continue
         if choose_terms is not None:
             values, trees, prices = _terms(choose_terms(transform.name), arguments)
-            if not budget.charge(values.shape[1] / Budget.VECTOR):
+            if not budget.charge(values.shape[1] / vector):
                 return
         elif shared:
             values, trees, prices = shared
@@ -435,7 +437,7 @@ def in_sums(
             continue
         w = np.where(np.isfinite(w), w, 0.0)
         for constant in (True, False):
-            if not budget.charge(2 * values.shape[1] / Budget.VECTOR):
+            if not budget.charge(2 * values.shape[1] / vector):
                 return
             common = np.ones((n, 1)) if constant else np.zeros((n, 0))
             scan = Scan.prepare(values, common, t, w)
@@ -473,8 +475,10 @@ def _terms(
     terms: Arguments, arguments: Arguments
 ) -> tuple[Floats, Callable[[int], Expression], Floats]:
     """Return terms of sums: monomials, functions of arguments, and products of both."""
-    few = min(len(arguments.sizes), SCALED_ARGUMENTS)
-    fewer, outer = min(len(arguments.sizes), PRODUCTS), min(len(terms.sizes), PRODUCTS)
+    share = min(1.0, SCANNED_ROWS / max(len(arguments.values), 1))
+    products = int(math.sqrt(share) * PRODUCTS)
+    few = min(len(arguments.sizes), int(share * SCALED_ARGUMENTS))
+    fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
     u, sizes = arguments.values, arguments.sizes
     groups = [terms.values]
     prices = [SYMBOL_BITS * terms.sizes]

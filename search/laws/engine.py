@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +18,14 @@ from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
-from .candidates import Logarithms, in_logarithms, in_sums
+from .candidates import SCANNED_ROWS, Form, Logarithms, in_logarithms, in_sums
 from .dimensions import KnownDimensions, describe_dimensions
 from .refining import Law, Table, constants, refine
 
 Floats = NDArray[np.float64]
-SCANNED_ROWS, FITTED_ROWS = 200, 1_000
+FITTED_ROWS = 1_000
 ARGUMENTS = 0.2  # of the budget: about how many monomials are looked at
+MANY_VARIABLES = 8  # with more, a monomial costs more than an expansion, and fewer are looked at
 FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
 IN_SUMS = 5_000  # arguments that are terms of sums
 REFINED, REFINED_SUMS = 300, 100
@@ -47,21 +48,19 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     if not len(names) or table.variance == 0:
         return [baseline]
     rows = _spread(len(table.target), SCANNED_ROWS)
-    most = int(min(max(ARGUMENTS * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
+    share = ARGUMENTS / max(1.0, len(names) / MANY_VARIABLES)
+    most = int(min(max(share * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
     scanned = _take(table, rows)
     arguments = list_arguments(x[rows], names, most)
-    terms = None
-    if table.dimensions is not None:
-        known = KnownDimensions(names, table.dimensions)
-        terms = known.choose_terms(arguments, x[rows], IN_SUMS)
+    known = KnownDimensions(names, table.dimensions) if table.dimensions is not None else None
+    if known is not None:
         arguments = known.put_first(arguments, x[rows], {}, most)
     logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
     forms = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
-    simple = arguments.first(IN_SUMS)
-    forms += sorted(in_sums(simple, scanned.target, budget, terms), key=lambda one: one.bits)[
-        :REFINED_SUMS
-    ]
-    fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
+    rows = _spread(len(table.target), FITTED_ROWS)
+    fitted = _take(table, rows)
+    sums = _iter_sums(fitted, x[rows], names, known, budget)
+    forms += sorted(sums, key=lambda one: one.bits)[:REFINED_SUMS]
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
     for form in forms:
@@ -75,6 +74,25 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         if not budget.charge(REFINEMENT):
             break
     return sorted(laws.values(), key=lambda one: one.bits)
+
+
+def _iter_sums(
+    table: Table,
+    x: Floats,
+    names: Sequence[Expression],
+    known: KnownDimensions | None,
+    budget: Budget,
+) -> Iterator[Form]:
+    """Yield sums of terms. They are chosen with all rows, since the more rows there are, the more terms
+    pay for themselves; the more rows, the fewer terms are looked at.
+    """
+    count = max(2 * len(names), IN_SUMS * SCANNED_ROWS // max(len(x), SCANNED_ROWS))
+    plain = list_arguments(x, names, count)
+    if known is None:
+        yield from in_sums(plain.first(count), table.target, budget)
+        return
+    arguments = known.put_first(plain, x, {}, count)
+    yield from in_sums(arguments, table.target, budget, known.choose_terms(plain, x, count))
 
 
 def _constant(table: Table) -> Law:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 FREE = 1e-5  # the same of a squared length in single precision
+MOST_TERMS, LONG_BEAM = 12, 4  # of sums that are longer than all short ones
 Places = tuple[int, ...]
 
 
@@ -111,17 +113,21 @@ def choose_several(
 ) -> Iterator[tuple[float, Places]]:
     """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
 
+    Sets larger than `depth` are tried as long as each size brings a shorter description than the
+    smaller ones, and from few sets.
+
     Args:
         scan: The columns.
         prices: The bits of each column, (m,).
         variance: The variance of the target.
         beam: How many sets of each size are extended.
-        depth: The largest size.
+        depth: The largest size that is always tried.
         width: By how many columns each is extended.
     """
     rows = len(scan.target)
     kept: list[Places] = [()]
-    for size in range(1, depth + 1):
+    shortest = math.inf
+    for size in range(1, max(depth, MOST_TERMS) + 1):
         found: dict[Places, float] = {}
         for chosen in kept:
             left = scan.errors_beside(chosen) if chosen else scan.errors()
@@ -132,4 +138,7 @@ def choose_several(
                     found.setdefault(tuple(sorted((*chosen, int(place)))), float(bits[place]))
         ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))
         yield from ((bits, places) for places, bits in ordered)
-        kept = [places for places, _ in ordered[:beam]]
+        if not ordered or (size > depth and ordered[0][1] >= shortest):
+            return
+        shortest = min(shortest, ordered[0][1])
+        kept = [places for places, _ in ordered[: beam if size < depth else LONG_BEAM]]
