@@ -27,6 +27,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 
 from ..records import Json
+from .formulas.dimensions import Dimension, Dimensions, missing_dimensions
 from .formulas.expressions import (
     Column,
     Constant,
@@ -46,6 +47,7 @@ CALLABLE_NAMES = 64  # builtins and methods that a program may call
 OPERATORS = 8  # arithmetic operators, or comparisons
 FORMULA_KINDS = 9  # `tools.logic.formula.Kind`
 CONDITION_KINDS = 8  # kinds of conditions and quantities in an exact rule
+BASE_DIMENSIONS = 8  # length, mass, time and so on, and none
 LAW_NAMES = 8  # functions and numbers that a law may use besides the columns
 LAW_OPERATOR_BITS, LAW_CONSTANT_BITS, LAW_DECIMAL_BITS = 2.0, 3.0, 9.0
 LAW_FUNCTION_BITS = {
@@ -163,7 +165,7 @@ def formula_bits(formula: Formula, predicates: int) -> float:
     return lengths[-1]
 
 
-def law_bits(law: Expression, columns: int) -> float:
+def law_bits(law: Expression, columns: int, dimensions: Dimensions | None = None) -> float:
     """Return the description length of a law of numbers, in bits.
 
     Functions that laws of nature rarely have cost more (`LAW_FUNCTION_BITS`). Free constants cost
@@ -172,6 +174,8 @@ def law_bits(law: Expression, columns: int) -> float:
     Args:
         law: The formula.
         columns: The number of columns that a law of this table may use.
+        dimensions: Those of the columns. Each constant of the law that must have a dimension, so that
+            the dimensions agree, costs the bits of this dimension in addition.
     """
     name_bits = choice_bits(columns + LAW_NAMES)
     bits = 0.0
@@ -185,7 +189,17 @@ def law_bits(law: Expression, columns: int) -> float:
                 bits += name_bits
             case Operation(name):
                 bits += LAW_FUNCTION_BITS.get(name, LAW_OPERATOR_BITS)
+    if dimensions is not None:
+        bits += sum(map(dimension_bits, missing_dimensions(law, dimensions)))
     return bits
+
+
+def dimension_bits(dimension: Dimension) -> float:
+    """Return the bits of the dimension of a constant: of its exponents, as quotients of integers."""
+    return 1.0 + sum(
+        choice_bits(BASE_DIMENSIONS) + integer_bits(e.numerator) + integer_bits(e.denominator - 1)
+        for e in dimension.values()
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Arguments:
 
     values: Floats
     sizes: NDArray[np.int64]
-    exponents: NDArray[np.int64]
+    exponents: NDArray[np.float64]
     pairs: NDArray[np.int64]
     powers: NDArray[np.int64]
     names: Sequence[Expression]
@@ -80,29 +81,76 @@ def list_arguments(x: Floats, names: Sequence[Expression], most: int) -> Argumen
     """
     d = x.shape[1]
     pair_values, sums = sums_of_two(x, names)
-    single = _list_exponents(d, most)
-    few = _list_exponents(d, max(2 * d, int(OF_PAIRS * most / max(1, 2 * len(sums)))))
+    few = list_exponents(d, max(2 * d, int(OF_PAIRS * most / max(1, 2 * len(sums)))))
+    few = few[: max(1, most // max(1, 2 * len(sums)))]  # many variables have very many sums
     few = np.vstack([np.zeros((1, d), np.int64), few])
-    values = [_monomials(x, single)]
-    exponents, pairs, powers = [single], [np.full(len(single), -1)], [np.zeros(len(single), int)]
-    factors = _monomials(x, few)
-    for place in range(len(sums)):
-        for exponent in (1, 2):
-            values.append(pair_values[:, [place]] ** exponent * factors)
-            exponents.append(few)
-            pairs.append(np.full(len(few), place))
-            powers.append(np.full(len(few), exponent))
+    groups = [(list_exponents(d, most), -1, 0)]
+    groups += [(few, place, power) for place in range(len(sums)) for power in (1, 2)]
+    return gather_arguments(x, names, groups, pair_values, sums)
+
+
+def gather_arguments(
+    x: Floats,
+    names: Sequence[Expression],
+    groups: Sequence[tuple[NDArray[Any], int, int]],
+    pair_values: Floats,
+    sums: Sequence[Expression],
+) -> Arguments:
+    """Return monomials whose values vary and are not too large.
+
+    Args:
+        x: The values of the variables, of shape (n, d).
+        names: The variables, as formulas.
+        groups: Exponents of shape (m, d), the index of the sum that is a further factor (or -1), and
+            its exponent.
+        pair_values: The values of the sums.
+        sums: The sums.
+    """
+    values, exponents, pairs, powers = [], [], [], []
+    for own, place, power in groups:
+        factor: Any = pair_values[:, [place]] ** power if place >= 0 else 1.0
+        with np.errstate(invalid="ignore"):  # 0 / 0 where a sum and a variable are 0
+            values.append(factor * _monomials(x, own))
+        exponents.append(own.astype(np.float64))
+        pairs.append(np.full(len(own), place))
+        powers.append(np.full(len(own), power))
     everything = np.concatenate(values, axis=1)
     e, p, q = np.concatenate(exponents), np.concatenate(pairs), np.concatenate(powers)
-    sizes = np.abs(e).sum(axis=1) + (e != 0).sum(axis=1) - 1 + np.where(p >= 0, 3 + q, 0)
-    # NaN is not below the bound
-    order = np.flatnonzero(np.abs(everything).max(axis=0, initial=0.0) < LARGEST_VALUE)
-    order = order[np.ptp(everything[:, order], axis=0) > 0]
-    order = order[np.argsort(sizes[order], kind="stable")]
-    return Arguments(everything[:, order], sizes[order], e[order], p[order], q[order], names, sums)
+    sizes = np.ceil(np.abs(e)).sum(axis=1) + (e != 0).sum(axis=1) - 1 + np.where(p >= 0, 3 + q, 0)
+    sizes += (e % 1 > 0).any(axis=1)
+    binary = ((x == 0) | (x == 1)).all(axis=0)  # such as a category: its powers are the same
+    repeated = (e[:, binary] > 1).any(axis=1)
+    order = np.flatnonzero(np.isfinite(everything).all(axis=0) & ~repeated)
+    everything = everything[:, order]
+    fine = np.abs(everything).max(axis=0, initial=0.0) < LARGEST_VALUE
+    fine &= np.ptp(everything, axis=0) > 0
+    everything, order = everything[:, fine], order[fine]
+    simplest = np.argsort(sizes[order], kind="stable")
+    everything, order = everything[:, simplest], order[simplest]
+    whole = sizes[order].astype(np.int64)
+    return Arguments(everything, whole, e[order], p[order], q[order], names, sums)
 
 
-def _list_exponents(d: int, most: int) -> NDArray[np.int64]:
+def join_arguments(first: Arguments, others: Arguments) -> Arguments:
+    """Return arguments, then others that are not among them. Both have the same variables and sums."""
+    known = set(map(tuple, _keys(first).tolist()))
+    new = [k for k, key in enumerate(map(tuple, _keys(others).tolist())) if key not in known]
+    return Arguments(
+        np.concatenate([first.values, others.values[:, new]], axis=1),
+        np.concatenate([first.sizes, others.sizes[new]]),
+        np.concatenate([first.exponents, others.exponents[new]]),
+        np.concatenate([first.pairs, others.pairs[new]]),
+        np.concatenate([first.powers, others.powers[new]]),
+        first.names,
+        first.sums,
+    )
+
+
+def _keys(arguments: Arguments) -> NDArray[np.float64]:
+    return np.column_stack([arguments.exponents, arguments.pairs, arguments.powers])
+
+
+def list_exponents(d: int, most: int) -> NDArray[np.int64]:
     """Return the exponents of monomials, simplest first, all of one norm or none: about `most`."""
     found = _exponents_of_norm(d, 1)
     for norm in range(2, LARGEST_NORM + 1):
@@ -139,12 +187,15 @@ def _iter_exponents(d: int, norm: int, most: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def _monomials(x: Floats, exponents: NDArray[np.int64]) -> Floats:
-    """Return products of powers, of shape (n, m). They are infinite or NaN where a factor is 0."""
+def _monomials(x: Floats, exponents: NDArray[Any]) -> Floats:
+    """Return products of powers, of shape (n, m). They are infinite or NaN where a factor is 0 or has no
+    root.
+    """
     zero = (x == 0).astype(np.int64)
     found = np.exp(np.log(np.where(x == 0, 1.0, np.abs(x))) @ exponents.T.astype(float))
     negative = (x < 0).astype(np.int64) @ (exponents.T % 2)
     found = np.asarray(np.where(negative % 2 == 1, -found, found), np.float64)
+    found[(x < 0).astype(np.int64) @ (exponents.T % 1 > 0) > 0] = np.nan
     found[zero @ (exponents.T > 0) > 0] = 0.0
     found[zero @ (exponents.T < 0) > 0] = np.inf
     return np.asarray(found, np.float64)

@@ -60,10 +60,13 @@ SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and ho
 REFINED_ARGUMENTS = 60
 PAIRS_OF_EACH = 6  # first columns
 IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
-OTHER_TRANSFORMS = 0.3  # of them, for each transform of the target
-IMPROVEMENT = 80.0  # expansions, for each function
+OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
+IMPROVEMENT = 400.0  # expansions, for each function
+EFFORT, LEAST_EFFORT, MOST_EFFORT = 75_000, 0.2, 8.0  # expansions of usual effort, and factors of it
+COLUMN = 0.1  # expansions, for each column of a scan
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
+SCANNED_ROWS = 200  # with more rows, fewer terms of sums are looked at
 PRODUCTS = 60  # simplest arguments whose products with functions of others are terms of a sum
 TERMS, BEAM, OTHER_BEAM, TERM_WIDTH = 4, 20, 6, 8
 
@@ -126,7 +129,7 @@ class Logarithms:
         names: The variables, as formulas.
         arguments: The arguments of functions.
         table: The same rows as a table.
-        budget: A column costs one expansion for each `Budget.VECTOR` of them.
+        budget: A column costs `COLUMN` expansions.
     """
 
     def __init__(
@@ -142,6 +145,7 @@ class Logarithms:
             logs = np.log(np.abs(x))
         usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
         self.usable = np.flatnonzero(usable)
+        self.effort = min(max(budget.limit / EFFORT, LEAST_EFFORT), MOST_EFFORT)
         self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
         self.x = x
         self.movable = np.flatnonzero(usable & (x > 0).all(axis=0))
@@ -166,7 +170,7 @@ class Logarithms:
                 places = everything if only is None else np.array(only, np.int64)
                 if only is None and scale != 1.0:
                     places = places[:SCALED_ARGUMENTS]
-                if not self.budget.charge(len(places) / Budget.VECTOR):
+                if not self.budget.charge(COLUMN * len(places)):
                     return
                 with np.errstate(all="ignore"):
                     values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
@@ -231,7 +235,7 @@ class Logarithms:
                     found.append(self.x[:, chosen].sum(axis=1))
                     columns.append(Column(None, -1, 1.0, total([self.names[k] for k in chosen])))
                     prices.append(SYMBOL_BITS * 5.0)
-        if not found or not self.budget.charge(len(found) / Budget.VECTOR):
+        if not found or not self.budget.charge(COLUMN * len(found)):
             return
         with np.errstate(all="ignore"):
             logs = np.log(np.abs(np.array(found).T))
@@ -270,12 +274,12 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         rest = float(data_bits(kept.squares, len(t), kept.variance))
         yield Form(rest, _builder(logarithms, transform, (), np.zeros((len(t), 0)), t, w))
         share = 1.0 if transform is IDENTITY else OTHER_TRANSFORMS
-        singles = kept.choose_different(math.ceil(share * IMPROVED))
+        singles = kept.choose_different(math.ceil(share * logarithms.effort * IMPROVED))
         moved = [one for k in singles if (one := _improved(logarithms, kept, (k,), t, w))]
         kept = kept.join(
             _Kept.scan(_as_groups(moved), logarithms.common, t, w, float(target.var()))
         )
-        chosen = sorted([*kept.choose_one(), *kept.choose_two()], key=lambda one: one[0])
+        chosen = sorted([*kept.choose_one(), *kept.choose_two(math.ceil(logarithms.effort * SECOND))], key=lambda one: one[0])
         for bits, places in chosen:
             columns = [kept.columns[k] for k in places]
             yield Form(bits, _builder(logarithms, transform, columns, kept.values_of(places), t, w))
@@ -285,7 +289,7 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
             if len(places) > 1 and firsts[places[0]] < PAIRS_OF_EACH:
                 firsts[places[0]] += 1
                 pairs.append(places)
-        for places in pairs[: math.ceil(share * IMPROVED_PAIRS)]:
+        for places in pairs[: math.ceil(share * logarithms.effort * IMPROVED_PAIRS)]:
             found = _improved(logarithms, kept, places, t, w)
             if found is not None:
                 yield Form(found.bits, _builder(logarithms, transform, found.columns, found.values, t, w))
@@ -343,7 +347,8 @@ def _improved(
                 logarithms.logs @ np.array([float(e) for e in moved.exponents])
             )
             new_values.append(np.log(np.abs(moved.values(argument))))
-        exponents = list(map(Fraction, logarithms.arguments.exponents[one.argument].tolist()))
+        own = logarithms.arguments.exponents[one.argument].tolist()
+        exponents = [Fraction(e).limit_denominator(12) for e in own]
         for variable, exponent in zip(logarithms.movable.tolist(), moved.exponents, strict=True):
             exponents[variable] = exponent
         scale = moved.scale if moved.is_free else one.scale
@@ -430,11 +435,15 @@ class _Kept:
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
         return scan.choose_different(bits, count)
 
-    def choose_two(self) -> Iterator[tuple[float, Places]]:
-        """Yield two columns each, with about their description length."""
+    def choose_two(self, count: int) -> Iterator[tuple[float, Places]]:
+        """Yield two columns each, with about their description length.
+
+        Args:
+            count: How many columns get a second one.
+        """
         scan, prices = self._scan()
         n = len(self.left)
-        firsts = self.choose_different(SECOND)
+        firsts = self.choose_different(count)
         for start in range(0, len(firsts), AT_A_TIME):
             some = firsts[start : start + AT_A_TIME]
             bits = data_bits(scan.errors_of_pairs(some), n, self.variance) + prices
@@ -567,15 +576,34 @@ def measure_exponents(
         free.remove(surest)
 
 
-def in_sums(arguments: Arguments, target: Floats, budget: Budget) -> Iterator[Form]:
-    """Yield sums of few terms, also under a transform of the target."""
-    values, trees, prices = _terms(arguments)
-    if not budget.charge(values.shape[1] / Budget.VECTOR):
-        return
+def in_sums(
+    arguments: Arguments,
+    target: Floats,
+    budget: Budget,
+    choose_terms: Callable[[str], Arguments] | None = None,
+) -> Iterator[Form]:
+    """Yield sums of few terms, also under a transform of the target.
+
+    Args:
+        arguments: The arguments of functions.
+        target: The values of the target, (n,).
+        budget: The budget.
+        choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
+    """
     n = len(target)
+    price = COLUMN * max(n / SCANNED_ROWS, 1.0)
+    shared = _terms(arguments, arguments) if choose_terms is None else None
+    if shared and not budget.charge(price * shared[0].shape[1]):
+        return
     for transform in IN_SUMS:
         if not transform.suits(target):
             continue
+        if choose_terms is not None:
+            values, trees, prices = _terms(choose_terms(transform.name), arguments)
+            if not budget.charge(price * values.shape[1]):
+                return
+        elif shared:
+            values, trees, prices = shared
         with np.errstate(all="ignore"):
             t, w = transform.values(target), 1 / np.abs(transform.slopes(target))
         if not np.isfinite(t).all():
@@ -583,7 +611,7 @@ def in_sums(arguments: Arguments, target: Floats, budget: Budget) -> Iterator[Fo
         w = np.where(np.isfinite(w), w, 0.0)
         beam = BEAM if transform is IDENTITY else OTHER_BEAM
         for constant in (True, False):
-            if not budget.charge(2 * values.shape[1] / Budget.VECTOR):
+            if not budget.charge(2 * price * values.shape[1]):
                 return
             common = np.ones((n, 1)) if constant else np.zeros((n, 0))
             scan = Scan.prepare(values, common, t, w)
@@ -617,15 +645,19 @@ def _sum_builder(
     return build
 
 
-def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], Floats]:
-    """Return terms of sums: arguments, functions of them, and products of both."""
-    few = min(len(arguments.sizes), SCALED_ARGUMENTS)
-    fewer = min(len(arguments.sizes), PRODUCTS)
+def _terms(
+    terms: Arguments, arguments: Arguments
+) -> tuple[Floats, Callable[[int], Expression], Floats]:
+    """Return terms of sums: monomials, functions of arguments, and products of both."""
+    share = min(1.0, SCANNED_ROWS / max(len(arguments.values), 1))
+    products = int(math.sqrt(share) * PRODUCTS)
+    few = min(len(arguments.sizes), int(share * SCALED_ARGUMENTS))
+    fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
     u, sizes = arguments.values, arguments.sizes
-    groups = [u]
-    prices = [SYMBOL_BITS * sizes]
-    kinds: list[tuple[str, int]] = [("", u.shape[1])]
-    functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp))
+    groups = [terms.values]
+    prices = [SYMBOL_BITS * terms.sizes]
+    kinds: list[tuple[str, int]] = [("", terms.values.shape[1])]
+    functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp), ("log", np.log))
     with np.errstate(all="ignore"):
         for name, function in functions:
             groups.append(function(u[:, :few]))
@@ -633,9 +665,12 @@ def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], F
             kinds.append((name, few))
         for name, function in functions:
             one = function(u[:, :fewer])
-            groups.append((one[:, :, None] * u[:, None, :fewer]).reshape(len(u), -1))
-            prices.append(SYMBOL_BITS * (np.add.outer(sizes[:fewer], sizes[:fewer]).ravel() + 3.0))
-            kinds.append((f"* {name}", fewer * fewer))
+            product_values = one[:, :, None] * terms.values[:, None, :outer]
+            groups.append(product_values.reshape(len(u), -1))
+            prices.append(
+                SYMBOL_BITS * (np.add.outer(sizes[:fewer], terms.sizes[:outer]).ravel() + 3.0)
+            )
+            kinds.append((f"* {name}", fewer * outer))
     values = np.concatenate(groups, axis=1)
     bits = np.concatenate(prices) + CONSTANT_BITS + OPERATOR_BITS
     with np.errstate(all="ignore"):
@@ -650,10 +685,10 @@ def _terms(arguments: Arguments) -> tuple[Floats, Callable[[int], Expression], F
                 break
             left -= count
         if not kind:
-            return arguments.tree(left)
+            return terms.tree(left)
         if not kind.startswith("* "):
             return call(kind, arguments.tree(left))
-        inner, outer = divmod(left, fewer)
-        return product([(arguments.tree(outer), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)])
+        inner, factor = divmod(left, outer)
+        return product([(terms.tree(factor), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)])
 
     return values[:, fine], tree, bits[fine]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,24 @@ from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
-from .candidates import Form, Logarithms, in_logarithms, in_sums
+from .candidates import SCANNED_ROWS, Form, Logarithms, in_logarithms, in_sums
 from .constants import find_meanings
+from .dimensions import KnownDimensions, describe_dimensions
 from .refining import Law, Table, constants, measure, refine, start_fit
 from .screening import choose_variables
 
 Floats = NDArray[np.float64]
-SCANNED_ROWS, FITTED_ROWS = 200, 1_000
-ARGUMENTS = 0.2  # of the budget: about how many monomials are looked at
+FITTED_ROWS = 1_000
+ARGUMENTS = 0.08  # of the budget: about how many monomials are looked at
+MANY_VARIABLES = 8  # with more, a monomial costs more than an expansion, and fewer are looked at
 FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
 IN_SUMS = 5_000  # arguments that are terms of sums
-REFINED, REFINED_SUMS = 300, 100
-REFINEMENT = 40.0  # expansions
+FOR_PRODUCTS, FOR_SUMS = 0.5, 0.2  # of the budget, at most
+REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 40
+REFINEMENT = 200.0  # expansions
 MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
 POLISHED, BEAM = 40, 5  # laws whose constants are chosen with more care, and how many choices are followed
-POLISHING = 200.0  # expansions
+POLISHING = 800.0  # expansions
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
 MOST_MISSING = 0.05
 MOST_CATEGORIES = 8
@@ -55,14 +59,22 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     used = choose_variables(x, table.target)
     x, names = x[:, used], [names[k] for k in used]
     rows = _spread(len(table.target), SCANNED_ROWS)
-    most = int(min(max(ARGUMENTS * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
+    share = ARGUMENTS / max(1.0, len(names) / MANY_VARIABLES)
+    most = int(min(max(share * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
     scanned = _take(table, rows)
     arguments = list_arguments(x[rows], names, most)
-    logarithms = Logarithms(x[rows], names, arguments, scanned, budget)
+    known = KnownDimensions(names, table.dimensions) if table.dimensions is not None else None
+    if known is not None:
+        arguments = known.put_first(arguments, x[rows], {}, most)
+    for_products = Budget(FOR_PRODUCTS * budget.limit)
+    logarithms = Logarithms(x[rows], names, arguments, scanned, for_products)
     products = sorted(in_logarithms(logarithms), key=lambda one: one.bits)[:REFINED]
-    simple = arguments.first(IN_SUMS)
-    sums = sorted(in_sums(simple, scanned.target, budget), key=lambda one: one.bits)[:REFINED_SUMS]
-    fitted = _take(table, _spread(len(table.target), FITTED_ROWS))
+    rows = _spread(len(table.target), FITTED_ROWS)
+    fitted = _take(table, rows)
+    for_sums = Budget(FOR_SUMS * budget.limit)
+    found = _iter_sums(fitted, x[rows], names, known, for_sums)
+    sums = sorted(found, key=lambda one: one.bits)[:REFINED_SUMS]
+    budget.charge(for_products.spent + for_sums.spent)
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
     origins = {}  # the formulas with free constants that laws come from
@@ -72,7 +84,7 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         if built is None or (text := format_formula(built[0])) in seen:
             continue
         seen.add(text)
-        if not budget.charge(REFINEMENT):
+        if not budget.charge(REFINEMENT) and len(seen) > FEWEST_REFINED:
             break
         fit = start_fit(*built, fitted)
         if fit is None or fit.least_bits > best + MARGIN and any(
@@ -101,6 +113,25 @@ def _interleave(products: Sequence[Form], sums: Sequence[Form]) -> Iterator[Form
         yield from sums[place : place + 1]
 
 
+def _iter_sums(
+    table: Table,
+    x: Floats,
+    names: Sequence[Expression],
+    known: KnownDimensions | None,
+    budget: Budget,
+) -> Iterator[Form]:
+    """Yield sums of terms. They are chosen with all rows, since the more rows there are, the more terms
+    pay for themselves; the more rows, the fewer terms are looked at.
+    """
+    count = max(2 * len(names), IN_SUMS * SCANNED_ROWS // max(len(x), SCANNED_ROWS))
+    plain = list_arguments(x, names, count)
+    if known is None:
+        yield from in_sums(plain.first(count), table.target, budget)
+        return
+    arguments = known.put_first(plain, x, {}, count)
+    yield from in_sums(arguments, table.target, budget, known.choose_terms(plain, x, count))
+
+
 def _constant(table: Table) -> Law:
     """Return the constant with the shortest description: about the mean, or the median."""
     free, start = constants([float(table.target.mean())])
@@ -120,7 +151,7 @@ def _spread(count: int, most: int) -> NDArray[np.int64]:
 
 def _take(table: Table, rows: NDArray[np.int64]) -> Table:
     columns = {name: values[rows] for name, values in table.columns.items()}
-    return Table(columns, table.target[rows], table.variables)
+    return replace(table, columns=columns, target=table.target[rows])
 
 
 class Candidate:
@@ -131,12 +162,11 @@ class Candidate:
         columns: The columns of the problem.
     """
 
-    sentence = ""  # the formula says all
-
     def __init__(self, law: Law, columns: LawColumns) -> None:
         self.text = format_formula(law.tree)
         self.cost = law.bits
         self.size_and_squares = (sum(1 for _ in iter_nodes(law.tree)), law.squares)
+        self.sentence = describe_dimensions(law.tree, columns.dimensions)
         self._law, self._columns = law, columns
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
@@ -207,7 +237,10 @@ def read_rows(
         complete &= np.isfinite(values)
     x = np.array([values for values, _ in variables]).T.reshape(len(target), -1)[complete]
     table = Table(
-        {name: values[complete] for name, values in arrays.items()}, target[complete], len(arrays)
+        {name: values[complete] for name, values in arrays.items()},
+        target[complete],
+        len(arrays),
+        columns.dimensions,
     )
     return table, x, [tree for _, tree in variables]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...tools.description_length import law_bits
 from ...tools.formulas import (
+    Dimensions,
     Expression,
     FreeConstant,
     Number,
@@ -37,11 +38,13 @@ class Table:
         columns: The n values of each column, by identifier.
         target: The values that laws have, (n,).
         variables: How many columns laws may use.
+        dimensions: The dimensions of the columns; None if they are not known.
     """
 
     columns: Mapping[str, NDArray[np.generic]]
     target: Floats
     variables: int
+    dimensions: Dimensions | None = None
 
     @property
     def variance(self) -> float:
@@ -73,7 +76,7 @@ def measure(tree: Expression, table: Table) -> Law | None:
         squares = float(residuals @ residuals)
     if not math.isfinite(squares):
         return None
-    own = law_bits(tree, table.variables)
+    own = law_bits(tree, table.variables, table.dimensions)
     spread = math.sqrt(table.variance)
     bits = own + residual_bits(residuals, spread, math.sqrt(LEAST_SQUARES) * spread)
     return Law(tree, bits, own, squares)

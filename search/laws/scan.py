@@ -17,6 +17,7 @@ FREE = 1e-5  # the same of a squared length in single precision
 FREE_OF_PAIRS = 1e-3
 MOST_COMPARED, SIMILAR = 3_000, 0.98  # correlation of columns that are nearly the same
 FOLLOWED = 3  # larger sets of columns that come of one
+MOST_TERMS, LONG_BEAM = 12, 4  # of sums that are longer than all short ones
 Places = tuple[int, ...]
 
 
@@ -163,17 +164,21 @@ def choose_several(
 ) -> Iterator[tuple[float, Places]]:
     """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
 
+    Sets larger than `depth` are tried as long as each size brings a shorter description than the
+    smaller ones, and from few sets.
+
     Args:
         scan: The columns.
         prices: The bits of each column, (m,).
         variance: The variance of the target.
         beam: How many sets of each size are extended.
-        depth: The largest size.
+        depth: The largest size that is always tried.
         width: By how many columns each is extended.
     """
     rows = len(scan.target)
     kept: list[Places] = [()]
-    for size in range(1, depth + 1):
+    shortest = math.inf
+    for size in range(1, max(depth, MOST_TERMS) + 1):
         found: dict[Places, float] = {}
         parents: dict[Places, Places] = {}
         for chosen in kept:
@@ -187,9 +192,13 @@ def choose_several(
                     parents.setdefault(places, chosen)
         ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))
         yield from ((bits, places) for places, bits in ordered)
+        if not ordered or (size > depth and ordered[0][1] >= shortest):
+            return
+        shortest = min(shortest, ordered[0][1])
+        most = beam if size < depth else LONG_BEAM
         followed: Counter[Places] = Counter()
         kept = []
         for places, _ in ordered:
             followed[parents[places]] += 1
-            if len(kept) < beam and (size == 1 or followed[parents[places]] <= FOLLOWED):
+            if len(kept) < most and (size == 1 or followed[parents[places]] <= FOLLOWED):
                 kept.append(places)

@@ -7,7 +7,9 @@ The keys of `Problem.public` are:
     "columns"      by name, in the order of the table: {"identifier", "kind"} with the identifier in
                    formulas and the kind "number" or "category". A number also has "low" and "high"
                    (over all rows) and "whole" (whether all values are whole numbers), a category has
-                   "values". Either may have a "unit"
+                   "values". Either may have a "unit", and its "dimension" if that is known (units.py):
+                   exponents by base dimension, as {"length": 1, "time": -2}
+    "target_dimension"  that of the target; absent if it is not known
     "identifiers"  the identifier of each column and of the target, by name
     "rows"         the number of shown rows
     "noise"        the estimated standard deviation of the noise (tools/formulas/noise.py)
@@ -30,6 +32,7 @@ from numpy.typing import NDArray
 
 from ...records import Json, Malformed, is_finite_number
 from ...tools.formulas import (
+    Dimensions,
     Expression,
     Fit,
     FormulaError,
@@ -37,6 +40,7 @@ from ...tools.formulas import (
     fit_constants,
     list_columns,
     parse_formula,
+    to_dimension,
 )
 
 NUMBER, CATEGORY = "number", "category"
@@ -49,6 +53,8 @@ class LawColumns:
     def __init__(self, public: Mapping[str, Json]) -> None:
         self.about: Mapping[str, Mapping[str, Json]] = public.get("columns", {})
         self.target = str(public.get("target", "y"))
+        own = public.get("target_dimension")
+        self.target_dimension = None if own is None else to_dimension(own)
         self.tolerance = float(public.get("tolerance", 0.0))
         self.spread = float(public.get("spread", 0.0))
 
@@ -56,6 +62,18 @@ class LawColumns:
     def identifiers(self) -> dict[str, str]:
         """The identifier of each column by its name."""
         return {name: str(one["identifier"]) for name, one in self.about.items()}
+
+    @cached_property
+    def dimensions(self) -> Dimensions | None:
+        """The dimensions of the columns; None if none is known, or all are without a unit."""
+        known = {
+            str(one["identifier"]): to_dimension(one["dimension"])
+            for one in self.about.values()
+            if "dimension" in one
+        }
+        if not any(known.values()):
+            return None
+        return Dimensions(known, self.target_dimension)
 
     @cached_property
     def categories(self) -> list[str]:

@@ -206,7 +206,7 @@ class Laws:
         values, reasons = _predict(columns, law, [one.input for one in problem.shown])
         outputs = np.array([float(one.output) for one in problem.shown])
         residuals = np.where(reasons == 0, values - outputs, np.nan)
-        own = law_bits(law, len(columns.about))
+        own = law_bits(law, len(columns.about), columns.dimensions)
         return own + residual_bits(residuals, columns.spread or 1.0)
 
     def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:

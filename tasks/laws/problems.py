@@ -23,6 +23,7 @@ from ...tools.formulas import estimate_noise
 from ..io.messages import warn
 from .columns import CATEGORY, NUMBER, LawColumns
 from .tables import LawRows, make_column_identifiers
+from .units import read_dimensions
 
 TASK_NAME = FAMILY_NAME = "laws"
 HELD_OUT = 0.2  # share of the rows
@@ -104,6 +105,7 @@ def describe_rows(target: str, split: LawSplit, units: Mapping[str, str]) -> dic
     inputs = [one.input for one in (*split.shown, *split.hidden)]
     names = list(dict.fromkeys(name for row in inputs for name in row))
     identifiers = make_column_identifiers([*names, target])
+    dimensions = read_dimensions({name: units[name] for name in (*names, target) if units.get(name)})
     about: dict[str, Json] = {}
     for name in names:
         values = [row[name] for row in inputs if name in row]
@@ -122,6 +124,8 @@ def describe_rows(target: str, split: LawSplit, units: Mapping[str, str]) -> dic
             one["values"] = sorted({str(value) for value in values})
         if units.get(name):
             one["unit"] = units[name]
+        if name in dimensions:
+            one["dimension"] = dimensions[name]
         about[name] = one
     public: dict[str, Json] = {
         "target": target,
@@ -130,6 +134,8 @@ def describe_rows(target: str, split: LawSplit, units: Mapping[str, str]) -> dic
         "identifiers": {name: identifiers[name] for name in (*names, target)},
         "rows": len(split.shown),
     }
+    if target in dimensions:
+        public["target_dimension"] = dimensions[target]
     outputs = np.array([float(one.output) for one in split.shown])
     arrays = LawColumns(public).arrays([one.input for one in split.shown])
     noise = estimate_noise(arrays, outputs)

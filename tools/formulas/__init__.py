@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 # isort: off
 if TYPE_CHECKING:
+    from .dimensions import (
+        Dimension as Dimension,
+        Dimensions as Dimensions,
+        add_dimensions as add_dimensions,
+        find_dimension as find_dimension,
+        format_dimension as format_dimension,
+        missing_dimensions as missing_dimensions,
+        to_dimension as to_dimension,
+    )
     from .evaluation import (
         Columns as Columns,
         count_rows as count_rows,
@@ -53,6 +62,15 @@ if TYPE_CHECKING:
 
 # The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
+    "dimensions": (
+        "Dimension",
+        "Dimensions",
+        "add_dimensions",
+        "find_dimension",
+        "format_dimension",
+        "missing_dimensions",
+        "to_dimension",
+    ),
     "evaluation": ("Columns", "count_rows", "differentiate_formula", "evaluate_formula"),
     "expressions": (
         "COMPARISONS",
