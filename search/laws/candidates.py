@@ -54,7 +54,11 @@ SUMS = ("1 + u", "1 - u")
 SYMBOL_BITS = 3.0  # about, for each symbol of an argument
 CONSTANT_BITS = 10.0  # about, of a fitted constant
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
-KEPT_SUMS, KEPT, KEPT_SIMPLE = 5_000, 1_000, 2_000  # columns of one function that are kept for pairs
+KEPT_SUMS, KEPT, KEPT_SIMPLE = (
+    5_000,
+    1_000,
+    2_000,
+)  # columns of one function that are kept for pairs
 FIRST = 150  # forms with one function
 SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and how many each
 REFINED_ARGUMENTS = 60
@@ -62,7 +66,11 @@ PAIRS_OF_EACH = 6  # first columns
 IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
 OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
 IMPROVEMENT = 400.0  # expansions, for each function
-EFFORT, LEAST_EFFORT, MOST_EFFORT = 75_000, 0.2, 8.0  # expansions of usual effort, and factors of it
+EFFORT, LEAST_EFFORT, MOST_EFFORT = (
+    75_000,
+    0.2,
+    8.0,
+)  # expansions of usual effort, and factors of it
 COLUMN = 0.1  # expansions, for each column of a scan
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
@@ -151,9 +159,7 @@ class Logarithms:
         self.movable = np.flatnonzero(usable & (x > 0).all(axis=0))
         self.logs = logs[:, self.movable]
 
-    def columns(
-        self, only: Sequence[int] | None = None
-    ) -> Iterator[Group]:
+    def columns(self, only: Sequence[int] | None = None) -> Iterator[Group]:
         """Yield groups of columns.
 
         Args:
@@ -279,7 +285,10 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         kept = kept.join(
             _Kept.scan(_as_groups(moved), logarithms.common, t, w, float(target.var()))
         )
-        chosen = sorted([*kept.choose_one(), *kept.choose_two(math.ceil(logarithms.effort * SECOND))], key=lambda one: one[0])
+        chosen = sorted(
+            [*kept.choose_one(), *kept.choose_two(math.ceil(logarithms.effort * SECOND))],
+            key=lambda one: one[0],
+        )
         for bits, places in chosen:
             columns = [kept.columns[k] for k in places]
             yield Form(bits, _builder(logarithms, transform, columns, kept.values_of(places), t, w))
@@ -292,7 +301,9 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         for places in pairs[: math.ceil(share * logarithms.effort * IMPROVED_PAIRS)]:
             found = _improved(logarithms, kept, places, t, w)
             if found is not None:
-                yield Form(found.bits, _builder(logarithms, transform, found.columns, found.values, t, w))
+                yield Form(
+                    found.bits, _builder(logarithms, transform, found.columns, found.values, t, w)
+                )
 
 
 @dataclass(frozen=True)
@@ -343,8 +354,10 @@ def _improved(
             continue
         moved = better[moving.index(k)]
         with np.errstate(all="ignore"):
-            argument = moved.scale * moved.fixed * np.exp(
-                logarithms.logs @ np.array([float(e) for e in moved.exponents])
+            argument = (
+                moved.scale
+                * moved.fixed
+                * np.exp(logarithms.logs @ np.array([float(e) for e in moved.exponents]))
             )
             new_values.append(np.log(np.abs(moved.values(argument))))
         own = logarithms.arguments.exponents[one.argument].tolist()

@@ -94,7 +94,9 @@ class KnownDimensions:
         if set(wanted) - set(self.bases):
             return np.zeros((0, d))
         aim = [wanted.get(base, Fraction(0)) for base in self.bases]
-        sides = [sum((a * b for a, b in zip(row[d:], aim, strict=True)), Fraction(0)) for row in rows]
+        sides = [
+            sum((a * b for a, b in zip(row[d:], aim, strict=True)), Fraction(0)) for row in rows
+        ]
         if any(sides[len(pivots) :]):
             return np.zeros((0, d))
         free = [column for column in range(d) if column not in pivots]

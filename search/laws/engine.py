@@ -36,7 +36,10 @@ FOR_PRODUCTS, FOR_SUMS = 0.5, 0.2  # of the budget, at most
 REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 40
 REFINEMENT = 200.0  # expansions
 MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
-POLISHED, BEAM = 40, 5  # laws whose constants are chosen with more care, and how many choices are followed
+POLISHED, BEAM = (
+    40,
+    5,
+)  # laws whose constants are chosen with more care, and how many choices are followed
 POLISHING = 800.0  # expansions
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
 MOST_MISSING = 0.05
@@ -87,8 +90,11 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         if not budget.charge(REFINEMENT) and len(seen) > FEWEST_REFINED:
             break
         fit = start_fit(*built, fitted)
-        if fit is None or fit.least_bits > best + MARGIN and any(
-            one.own_bits <= fit.own_bits and one.squares <= fit.squares for one in laws.values()
+        if fit is None or (
+            fit.least_bits > best + MARGIN
+            and any(
+                one.own_bits <= fit.own_bits and one.squares <= fit.squares for one in laws.values()
+            )
         ):
             continue  # a law that is no longer leaves less error
         law = refine(fit, fitted)

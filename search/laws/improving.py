@@ -82,9 +82,7 @@ class _Model:
         basis, upper = np.linalg.qr(matrix)
         left = self.aim - basis @ (basis.T @ self.aim)
         try:
-            factors = np.linalg.solve(
-                upper + 1e-12 * np.diag(np.diag(upper)), basis.T @ self.aim
-            )
+            factors = np.linalg.solve(upper + 1e-12 * np.diag(np.diag(upper)), basis.T @ self.aim)
         except np.linalg.LinAlgError:
             return None
         if not np.isfinite(factors).all():
@@ -135,7 +133,9 @@ def improve(
         moving = np.flatnonzero(free)
         part = slopes[:, moving]
         inverse = np.linalg.pinv(part.T @ part, rcond=1e-10, hermitian=True)
-        errors = dict(zip(moving.tolist(), np.sqrt(np.maximum(np.diag(inverse), 0) * noise), strict=True))
+        errors = dict(
+            zip(moving.tolist(), np.sqrt(np.maximum(np.diag(inverse), 0) * noise), strict=True)
+        )
         options = {
             k: (*find_exponent(float(values[k]), float(errors[k])), float(errors[k]))
             for k in places

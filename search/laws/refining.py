@@ -114,9 +114,7 @@ def start_fit(tree: Expression, start: Mapping[str, float], table: Table) -> Fit
     return _fit_tree(tree, {name: start[name] for name in list_free_constants(tree)}, table, STEPS)
 
 
-def _fit_tree(
-    tree: Expression, values: dict[str, float], table: Table, steps: int
-) -> Fit | None:
+def _fit_tree(tree: Expression, values: dict[str, float], table: Table, steps: int) -> Fit | None:
     fitted = _fit(tree, values, table, steps)
     if fitted is None:
         return None

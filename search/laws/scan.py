@@ -79,7 +79,6 @@ class Scan:
         found[list(chosen)] = np.inf
         return found
 
-
     def errors_of_pairs(self, chosen: Sequence[int]) -> Floats:
         """Return the sums of squares that each chosen column leaves together with each column.
 
@@ -184,7 +183,9 @@ def choose_several(
         for chosen in kept:
             left = scan.errors_beside(chosen) if chosen else scan.errors()
             bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
-            best = scan.choose_different(bits, beam) if size == 1 else smallest(bits, width).tolist()
+            best = (
+                scan.choose_different(bits, beam) if size == 1 else smallest(bits, width).tolist()
+            )
             for place in best:
                 if np.isfinite(bits[place]):
                     places = tuple(sorted((*chosen, place)))

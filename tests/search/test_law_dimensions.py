@@ -103,16 +103,23 @@ def test_free_fall_is_found_though_the_table_lacks_g() -> None:
     units = {"t": "s", "m": "kg", "w": "m"}
     ranges = {"t": (1.0, 5.0), "m": (1.0, 3.0), "w": (1.0, 2.0)}
     law, said = search("4.905 * t ** 2", units, "m", ranges, 0.001, with_units=True, budget=2_000)
-    assert parse_formula(law, list(units)) is not None and "t" in law and "w" not in law and "m" not in law
+    assert (
+        parse_formula(law, list(units)) is not None
+        and "t" in law
+        and "w" not in law
+        and "m" not in law
+    )
     assert said == "Its dimensions agree if a constant has the dimension length / time^2."
 
 
 def test_the_sentence_says_whether_dimensions_agree() -> None:
     dimensions = read({"m": "kg", "v": "m/s"}, "J")
-    say = lambda text: describe_dimensions(parse_formula(text, ["m", "v", "x"]), dimensions)  # noqa: E731
+    say = lambda text: describe_dimensions(parse_formula(text, ["m", "v", "x"]), dimensions)
     assert say("m * v ** 2 / 2") == "Its dimensions agree."
     assert say("m * v ** 2 * x") == "Its known dimensions agree."
-    assert say("3 * v") == "Its dimensions agree if a constant has the dimension length mass / time."
+    assert (
+        say("3 * v") == "Its dimensions agree if a constant has the dimension length mass / time."
+    )
     assert say("3 + v * 2") == (
         "Its dimensions agree if constants have the dimensions time / length, length^2 mass / time^2."
     )

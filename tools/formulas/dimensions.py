@@ -43,7 +43,9 @@ def to_dimension(exponents: Mapping[str, float]) -> Dimension:
 
 def add_dimensions(a: Dimension, b: Dimension, times: Fraction | int = 1) -> Dimension:
     """Return the dimension of a product: of `a` and of `b` to the power `times`."""
-    found = {name: a.get(name, Fraction(0)) + times * b.get(name, Fraction(0)) for name in {**a, **b}}
+    found = {
+        name: a.get(name, Fraction(0)) + times * b.get(name, Fraction(0)) for name in {**a, **b}
+    }
     return {name: e for name, e in found.items() if e}
 
 
@@ -132,7 +134,9 @@ class _Reader:
                 return {}
         return {}
 
-    def _read_terms(self, terms: Iterable[Expression], wanted: Dimension | None) -> Dimension | None:
+    def _read_terms(
+        self, terms: Iterable[Expression], wanted: Dimension | None
+    ) -> Dimension | None:
         found = [(one, self.read(one, wanted)) for one in terms]
         own = [dimension for one, dimension in found if _has_column(one)]
         if wanted is None or wanted not in own:
