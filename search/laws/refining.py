@@ -92,10 +92,12 @@ def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | 
     """
     free = list_free_constants(tree)
     values = {name: start[name] for name in free}
+    least = LEAST_SQUARES * table.variance
     fitted = _fit(tree, values, table, STEPS)
     while fitted is not None and free:
         values, squares, jacobian = fitted
-        noise = squares / max(len(table.target) - len(free), 1)
+        # smaller residuals are what arithmetic loses, of which no constant may consist
+        noise = max(squares / max(len(table.target) - len(free), 1), least)
         errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(jacobian @ jacobian.T)), 0) * noise)
         meanings = {
             name: find_meaning(values[name], float(error))
