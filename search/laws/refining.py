@@ -98,7 +98,7 @@ def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | 
         values, squares, jacobian = fitted
         # smaller residuals are what arithmetic loses, of which no constant may consist
         noise = max(squares / max(len(table.target) - len(free), 1), least)
-        errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(jacobian @ jacobian.T)), 0) * noise)
+        errors = _standard_errors(jacobian, noise)
         meanings = {
             name: find_meaning(values[name], float(error))
             for name, error in zip(free, errors, strict=True)
@@ -143,6 +143,16 @@ def _fit(tree: Expression, values: dict[str, float], table: Table, steps: int) -
         if done:
             break
     return values, squares, slopes
+
+
+def _standard_errors(slopes: Floats, noise: float) -> Floats:
+    """Return the standard errors of constants, (k,), of the derivatives by them, (k, n)."""
+    sizes = np.max(np.abs(slopes), axis=1)
+    sizes[sizes == 0] = 1.0
+    shares = slopes / sizes[:, None]  # whose products are finite: LAPACK may not end otherwise
+    inverse = np.linalg.pinv(shares @ shares.T)
+    found: Floats = np.sqrt(np.maximum(np.diag(inverse), 0) * noise) / sizes
+    return found
 
 
 def _solve(matrix: Floats, vector: Floats) -> Floats:
