@@ -73,7 +73,7 @@ def measure(tree: Expression, table: Table) -> Law | None:
     if not math.isfinite(squares):
         return None
     own = law_bits(tree, table.variables)
-    spread = math.sqrt(table.variance)
+    spread = math.sqrt(table.variance) or 1.0
     bits = own + residual_bits(residuals, spread, math.sqrt(LEAST_SQUARES) * spread)
     return Law(tree, bits, own, squares)
 
