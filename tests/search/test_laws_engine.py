@@ -1,4 +1,7 @@
-"""The embedded search for laws: planted laws of each shape, noise, awkward values, budget, and repeatability."""
+"""The embedded search for laws: planted laws of each shape, noise, awkward values, budget, and repeatability.
+
+Internals: sessions show neither the budget that is spent nor all laws of a search.
+"""
 
 from __future__ import annotations
 
