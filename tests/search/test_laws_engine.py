@@ -62,7 +62,7 @@ def is_exact(law: Law, planted: str) -> bool:
     ],
 )
 def test_a_planted_law_is_the_first(law: str, noise: float) -> None:
-    first = search(*make_table(law, noise))[0]
+    first = search(*make_table(law, noise), 6_000)[0]
     assert is_exact(first, law), format_formula(first.tree)
 
 
