@@ -649,6 +649,8 @@ def _sum_builder(
     def build() -> tuple[Expression, dict[str, float]] | None:
         columns = [values[:, k] for k in places] + [np.ones(len(t))] * constant
         matrix = np.column_stack(columns) * w[:, None]
+        if not np.isfinite(matrix).all():  # LAPACK may not end
+            return None
         found = np.linalg.lstsq(matrix, t * w, rcond=None)[0]
         free, start = constants(found.tolist())
         terms = [call("*", c, trees(k)) for c, k in zip(free, places, strict=False)]

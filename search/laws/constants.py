@@ -19,6 +19,7 @@ LARGEST_NUMERATOR, LARGEST_DENOMINATOR = 100, 12
 WIDTH = 4.0  # standard errors from the measured value within which numbers are tried
 LONGEST_RECIPROCAL = 7  # digits and point of a decimal whose reciprocal is tried
 LEAST_ERROR = 1e-11  # of a value: what arithmetic loses
+SMALLEST = 1e-300  # smaller values are 0
 EXPONENTS = sorted(
     {Fraction(a, 2) for a in range(-12, 13)}
     | {Fraction(a, 3) for a in range(-8, 9)}
@@ -94,8 +95,8 @@ def find_meanings(value: float, error: float, count: int) -> list[Meaning]:
 
 def _meanings(value: float, error: float) -> Iterator[Meaning]:
     size, sign = abs(value), -1.0 if value < 0 else 1.0
-    error = max(error, size * LEAST_ERROR)
-    if size < WIDTH * error or size < 1e-300:
+    error = max(error, size * LEAST_ERROR, SMALLEST)
+    if size < WIDTH * error:
         yield Meaning(1 + _misfit(size, error), 0.0, Number(0.0))
     values, bits, trees = _likely()
     first, last = np.searchsorted(values, [size - WIDTH * error, size + WIDTH * error])

@@ -77,7 +77,7 @@ def measure(tree: Expression, table: Table) -> Law | None:
     if not math.isfinite(squares):
         return None
     own = law_bits(tree, table.variables, table.dimensions)
-    spread = math.sqrt(table.variance)
+    spread = math.sqrt(table.variance) or 1.0
     bits = own + residual_bits(residuals, spread, math.sqrt(LEAST_SQUARES) * spread)
     return Law(tree, bits, own, squares)
 
@@ -152,9 +152,10 @@ def _fix_surest(fit: Fit, table: Table, count: int) -> Iterator[Fit]:
     if not free:
         yield fit
         return
-    noise = fit.squares / max(len(table.target) - len(free), 1)
-    inverse = np.linalg.pinv(fit.jacobian @ fit.jacobian.T)
-    errors = np.sqrt(np.maximum(np.diag(inverse), 0) * noise)
+    # smaller residuals are what arithmetic loses, of which no constant may consist
+    least = LEAST_SQUARES * table.variance
+    noise = max(fit.squares / max(len(table.target) - len(free), 1), least)
+    errors = _standard_errors(fit.jacobian, noise)
     meanings = {
         name: (find_exponents if is_exponent(name) else find_meanings)(
             fit.values[name], float(error), count
@@ -200,6 +201,16 @@ def _fit(tree: Expression, values: dict[str, float], table: Table, steps: int) -
         if done:
             break
     return values, squares, slopes
+
+
+def _standard_errors(slopes: Floats, noise: float) -> Floats:
+    """Return the standard errors of constants, (k,), of the derivatives by them, (k, n)."""
+    sizes = np.max(np.abs(slopes), axis=1)
+    sizes[sizes == 0] = 1.0
+    shares = slopes / sizes[:, None]  # whose products are finite: LAPACK may not end otherwise
+    inverse = np.linalg.pinv(shares @ shares.T)
+    found: Floats = np.sqrt(np.maximum(np.diag(inverse), 0) * noise) / sizes
+    return found
 
 
 def _solve(matrix: Floats, vector: Floats) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
+SINGLE = 1e-6  # share of the squares: what single precision loses
 FREE = 1e-5  # the same of a squared length in single precision
 FREE_OF_PAIRS = 1e-3
 MOST_COMPARED, SIMILAR = 3_000, 0.98  # correlation of columns that are nearly the same
@@ -55,27 +56,23 @@ class Scan:
         left = rest(target * weights)
         return cls(normalise(columns, weights, rest), left, float(left @ left))
 
-    def _unit(self) -> float:
-        """Return what the target is divided by, so that it neither overflows nor vanishes in single precision."""
-        return math.sqrt(self.squares) or 1.0
-
     def errors(self) -> Floats:
         """Return the sum of squares that each column leaves, of shape (m,)."""
-        unit = self._unit()
+        unit = math.sqrt(self.squares) or 1.0  # the target must not overflow in single precision
         shares = ((self.target / unit).astype(np.float32) @ self.columns).astype(float)
-        found: Floats = np.maximum(self.squares - (unit * shares) ** 2, 0.0)
+        found: Floats = self.squares * np.maximum(1.0 - shares**2, SINGLE)
         return found
 
     def errors_beside(self, chosen: Places) -> Floats:
         """Return the sum of squares that each column leaves beside chosen ones; infinite for these."""
         q, _ = np.linalg.qr(self.columns[:, list(chosen)].astype(float))
         left = self.target - q @ (q.T @ self.target)
-        unit = self._unit()
+        squares = float(left @ left)
+        unit = math.sqrt(squares) or 1.0
         overlap = np.column_stack([left / unit, q]).T.astype(self.columns.dtype) @ self.columns
         free = 1.0 - np.einsum("ij,ij->j", overlap[1:], overlap[1:])
         shares = np.where(free > FREE, overlap[0].astype(float) ** 2 / np.maximum(free, FREE), 0)
-        gain = unit**2 * shares
-        found: Floats = np.maximum(left @ left - gain, 0.0)
+        found: Floats = squares * np.maximum(1.0 - shares, SINGLE)
         found[list(chosen)] = np.inf
         return found
 
@@ -137,11 +134,11 @@ def project(common: Floats, weights: Floats) -> Projection:
     return Projection(common, weights)
 
 
-def normalise(columns: Floats, weights: Floats, rest: Projection) -> NDArray[np.float32]:
+def normalise(columns: Floats, weights: Floats, projection: Projection) -> NDArray[np.float32]:
     """Return weighted columns, orthogonal to the common ones, of length 1 (0 if they are explained)."""
     weighted = columns * weights[:, None]
     before = np.einsum("ij,ij->j", weighted, weighted)
-    left = rest(weighted)
+    left = projection(weighted)
     after = np.einsum("ij,ij->j", left, left)
     scale = np.where(after > DEPENDENT**2 * before, 1 / np.sqrt(np.maximum(after, 1e-300)), 0.0)
     return (left * scale).astype(np.float32)

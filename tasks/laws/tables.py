@@ -35,6 +35,9 @@ LEAST_SPREAD = 1e-150  # of the target, so that its square is above 0
 BEYOND = "a number beyond 1e150"  # in place of a number that is too large
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-", "?", ".", "#n/a", "#value!"})
 
+WRITE_NUMBERS = "write its numbers like 1234.5, without commas and units"
+
+_WRITTEN = re.compile(r"[-+]?\d[\d.,' ]*(?:e[-+]?\d+)?\s*[^\W\d]{0,4}[%°/²³]*[^\W\d]{0,4}")
 _UNIT = re.compile(r"(.*\S)\s*(?:\[([^\[\]]+)\]|\(([^()]+)\))")
 _NUMBERING = re.compile(r"(?:unnamed: ?\d+|(?:row_?)?(?:id|idx|index|no|nr|number)|)")
 
@@ -237,6 +240,11 @@ def _number(text: str) -> int | float | None:
     return int(value) if re.fullmatch(r"[-+]?\d{1,15}", text) else value
 
 
+def _looks_like_number(text: Json) -> bool:
+    """Return whether a text is a number with a comma or a unit, such as 1,5 or 12 kg."""
+    return isinstance(text, str) and bool(_WRITTEN.fullmatch(text))
+
+
 def _is_number(cells: Sequence[Json]) -> bool:
     filled = [cell for cell in cells if cell is not None]
     numbers = sum(isinstance(cell, int | float) for cell in filled)
@@ -252,10 +260,11 @@ def _check_target(path: Path, name: str, cells: Sequence[Json]) -> None:
         raise DataError(f"{path}: the column {name!r} has no values, so it cannot be explained")
     if not _is_number(cells):
         text = next(cell for cell in filled if not isinstance(cell, int | float))
-        is_written = isinstance(text, str) and re.fullmatch(r"[\W\d]*\d[\W\d]*", text)
+        if text == BEYOND:
+            raise DataError(f"{path}: the column {name!r} holds {BEYOND}, which cannot be used")
         advice = (
-            "write its numbers like 1234.5, without commas and units"
-            if is_written
+            WRITE_NUMBERS
+            if _looks_like_number(text)
             else f"for labels use peirce run labels --data FILE --label {name}"
         )
         raise DataError(
@@ -290,6 +299,8 @@ def _find_fault(name: str, filled: Sequence[Json], rows: int) -> str:
     texts = [cell for cell in filled if isinstance(cell, str)]
     if len(texts) < len(filled) * NUMBER_SHARE:
         return "mixes numbers and texts"
+    if 2 * distinct > len(filled) and all(map(_looks_like_number, texts)):
+        return f"holds texts such as {shorten(texts[0], 40)!r} ({WRITE_NUMBERS})"
     if max(map(len, texts)) > LONGEST_CATEGORY or 2 * distinct > len(filled):
         return "holds texts that hardly repeat"
     if distinct > MOST_CATEGORIES:

@@ -1,4 +1,7 @@
-"""The description length of residuals: its floor, and outliers, which must not make a law."""
+"""The description length of residuals: its floor, and outliers, which must not make a law.
+
+Internals: sessions show the bits of whole laws only.
+"""
 
 from __future__ import annotations
 
