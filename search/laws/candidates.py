@@ -118,7 +118,7 @@ class Logarithms:
         self.names, self.arguments, self.table, self.budget = names, arguments, table, budget
         with np.errstate(all="ignore"):
             logs = np.log(np.abs(x))
-        usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
+            usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
         self.usable = np.flatnonzero(usable)
         self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
         self.x = x

@@ -94,7 +94,9 @@ class KnownDimensions:
         if set(wanted) - set(self.bases):
             return np.zeros((0, d))
         aim = [wanted.get(base, Fraction(0)) for base in self.bases]
-        sides = [sum((a * b for a, b in zip(row[d:], aim, strict=True)), Fraction(0)) for row in rows]
+        sides = [
+            sum((a * b for a, b in zip(row[d:], aim, strict=True)), Fraction(0)) for row in rows
+        ]
         if any(sides[len(pivots) :]):
             return np.zeros((0, d))
         free = [column for column in range(d) if column not in pivots]
@@ -194,7 +196,8 @@ class KnownDimensions:
         found = arguments.exponents @ table + inner - aim
         uneven = (table[first] != table[second]).any(axis=1)[arguments.pairs]
         uneven &= arguments.pairs >= 0
-        return ((np.abs(found) > 1e-9).any(axis=1) | uneven).astype(np.int64)
+        differ: NDArray[np.bool_] = (np.abs(found) > 1e-9).any(axis=1) | uneven
+        return differ.astype(np.int64)
 
 
 def describe_dimensions(law: Expression, dimensions: Dimensions | None) -> str:

@@ -95,8 +95,11 @@ def refine(tree: Expression, start: Mapping[str, float], table: Table) -> Law | 
     fitted = _fit(tree, values, table, STEPS)
     while fitted is not None and free:
         values, squares, jacobian = fitted
+        normal = jacobian @ jacobian.T
+        if not np.isfinite(normal).all():  # the decomposition of such a matrix may never end
+            return None
         noise = squares / max(len(table.target) - len(free), 1)
-        errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(jacobian @ jacobian.T)), 0) * noise)
+        errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(normal)), 0) * noise)
         meanings = {
             name: find_meaning(values[name], float(error))
             for name, error in zip(free, errors, strict=True)

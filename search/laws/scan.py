@@ -87,11 +87,11 @@ def project(common: Floats, weights: Floats) -> Projection:
     return Projection(common, weights)
 
 
-def normalise(columns: Floats, weights: Floats, rest: Projection) -> NDArray[np.float32]:
+def normalise(columns: Floats, weights: Floats, projection: Projection) -> NDArray[np.float32]:
     """Return weighted columns, orthogonal to the common ones, of length 1 (0 if they are explained)."""
     weighted = columns * weights[:, None]
     before = np.einsum("ij,ij->j", weighted, weighted)
-    left = rest(weighted)
+    left = projection(weighted)
     after = np.einsum("ij,ij->j", left, left)
     scale = np.where(after > DEPENDENT**2 * before, 1 / np.sqrt(np.maximum(after, 1e-300)), 0.0)
     return (left * scale).astype(np.float32)

@@ -105,7 +105,9 @@ def describe_rows(target: str, split: LawSplit, units: Mapping[str, str]) -> dic
     inputs = [one.input for one in (*split.shown, *split.hidden)]
     names = list(dict.fromkeys(name for row in inputs for name in row))
     identifiers = make_column_identifiers([*names, target])
-    dimensions = read_dimensions({name: units[name] for name in (*names, target) if units.get(name)})
+    dimensions = read_dimensions(
+        {name: units[name] for name in (*names, target) if units.get(name)}
+    )
     about: dict[str, Json] = {}
     for name in names:
         values = [row[name] for row in inputs if name in row]

@@ -21,7 +21,10 @@ PRESSURE = {"length": -1, "mass": 1, "time": -2}
 @pytest.mark.parametrize(
     ("unit", "dimension"),
     [
-        *((one, ACCELERATION) for one in ("m/s^2", "m/s²", "m s-2", "m s⁻²", "m·s^-2", "m / s / s")),
+        *(
+            (one, ACCELERATION)
+            for one in ("m/s^2", "m/s²", "m s-2", "m s⁻²", "m·s^-2", "m / s / s")
+        ),
         *((one, SPEED) for one in ("km/h", "m s-1", "m.s-1", "knots", "m per second", "cm/ms")),
         *((one, ENERGY) for one in ("J", "N m", "N·m", "kg m2/s2", "kWh", "eV", "kg*m**2*s**-2")),
         *((one, PRESSURE) for one in ("Pa", "mmHg", "mm Hg", "psi", "hPa", "N/m2", "bar")),
@@ -36,7 +39,9 @@ PRESSURE = {"length": -1, "mass": 1, "time": -2}
         ("m^(1/2)", {"length": 0.5}),
     ],
 )
-def test_units_that_people_write_have_their_dimension(unit: str, dimension: dict[str, float]) -> None:
+def test_units_that_people_write_have_their_dimension(
+    unit: str, dimension: dict[str, float]
+) -> None:
     assert read_dimension(unit) == dimension
 
 

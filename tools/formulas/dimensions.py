@@ -43,7 +43,9 @@ def to_dimension(exponents: Mapping[str, float]) -> Dimension:
 
 def add_dimensions(a: Dimension, b: Dimension, times: Fraction | int = 1) -> Dimension:
     """Return the dimension of a product: of `a` and of `b` to the power `times`."""
-    found = {name: a.get(name, Fraction(0)) + times * b.get(name, Fraction(0)) for name in {**a, **b}}
+    found = {
+        name: a.get(name, Fraction(0)) + times * b.get(name, Fraction(0)) for name in {**a, **b}
+    }
     return {name: e for name, e in found.items() if e}
 
 
@@ -73,8 +75,7 @@ def missing_dimensions(law: Expression, dimensions: Dimensions) -> list[Dimensio
     """
     reader = _Reader(dimensions)
     found = reader.read(law, dimensions.target)
-    if dimensions.target is not None and found is not None:
-        reader.demand(dimensions.target, found)
+    reader.demand(dimensions.target, found)
     return reader.missing
 
 
@@ -85,9 +86,9 @@ class _Reader:
         self.columns = dimensions.columns
         self.missing: list[Dimension] = []
 
-    def demand(self, wanted: Dimension, got: Dimension | None) -> None:
-        """Add the dimension of a constant that makes `got` to `wanted`, if they differ."""
-        if got is not None and (needed := add_dimensions(wanted, got, -1)):
+    def demand(self, wanted: Dimension | None, got: Dimension | None) -> None:
+        """Add the dimension of a constant that makes `got` to `wanted`, if they are known and differ."""
+        if wanted is not None and got is not None and (needed := add_dimensions(wanted, got, -1)):
             self.missing.append(needed)
 
     def read(self, tree: Expression, wanted: Dimension | None) -> Dimension | None:
@@ -132,7 +133,9 @@ class _Reader:
                 return {}
         return {}
 
-    def _read_terms(self, terms: Iterable[Expression], wanted: Dimension | None) -> Dimension | None:
+    def _read_terms(
+        self, terms: Iterable[Expression], wanted: Dimension | None
+    ) -> Dimension | None:
         found = [(one, self.read(one, wanted)) for one in terms]
         own = [dimension for one, dimension in found if _has_column(one)]
         if wanted is None or wanted not in own:

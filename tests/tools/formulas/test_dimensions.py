@@ -46,7 +46,9 @@ def missing(text: str, target: dict[str, float] | None) -> list[str]:
         ("l * 0.5 - h", {"length": 1}),
     ],
 )
-def test_nothing_is_missing_where_dimensions_agree(text: str, target: dict[str, float] | None) -> None:
+def test_nothing_is_missing_where_dimensions_agree(
+    text: str, target: dict[str, float] | None
+) -> None:
     assert missing(text, target) == []
 
 
@@ -72,7 +74,10 @@ def test_constants_that_a_law_needs(text: str, target: dict[str, float], needed:
 
 def test_a_law_that_needs_a_constant_costs_the_dimension_of_it() -> None:
     dimensions = Dimensions(KNOWN, to_dimension({"length": 1}))
-    plain, agreeing = parse_formula("5 * t ** 2", [*KNOWN]), parse_formula("a * t ** 2 / 2", [*KNOWN])
+    plain, agreeing = (
+        parse_formula("5 * t ** 2", [*KNOWN]),
+        parse_formula("a * t ** 2 / 2", [*KNOWN]),
+    )
     cost = dimension_bits(to_dimension({"length": 1, "time": -2}))
     assert 8 < cost < 20
     assert law_bits(plain, 3, dimensions) == pytest.approx(law_bits(plain, 3) + cost)
