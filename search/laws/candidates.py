@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, evaluate_formula
 from ..budget import Budget
-from .arguments import Arguments, sums_of_two
+from .arguments import SURCHARGE, Arguments, sums_of_two
 from .constants import find_exponent
 from .functions import (
     FACTORS,
@@ -426,7 +426,8 @@ def in_sums(
         if not transform.suits(target):
             continue
         if choose_terms is not None:
-            values, trees, prices = _terms(choose_terms(transform.name), arguments)
+            terms = choose_terms(transform.name)
+            values, trees, prices = _terms(terms, arguments, terms.has_dimension)
             if not budget.charge(values.shape[1] / vector):
                 return
         elif shared:
@@ -472,9 +473,12 @@ def _sum_builder(
 
 
 def _terms(
-    terms: Arguments, arguments: Arguments
+    terms: Arguments, arguments: Arguments, has_dimension: bool = False
 ) -> tuple[Floats, Callable[[int], Expression], Floats]:
-    """Return terms of sums: monomials, functions of arguments, and products of both."""
+    """Return terms of sums: monomials, functions of arguments, and products of both.
+
+    Where the terms have a dimension, a function alone costs a constant with this dimension.
+    """
     share = min(1.0, SCANNED_ROWS / max(len(arguments.values), 1))
     products = int(math.sqrt(share) * PRODUCTS)
     few = min(len(arguments.sizes), int(share * SCALED_ARGUMENTS))
@@ -487,7 +491,8 @@ def _terms(
     with np.errstate(all="ignore"):
         for name, function in functions:
             groups.append(function(u[:, :few]))
-            prices.append(SYMBOL_BITS * (sizes[:few] + 2))
+            lone = 2 + (SURCHARGE if has_dimension else 0)
+            prices.append(SYMBOL_BITS * (sizes[:few] + lone))
             kinds.append((name, few))
         for name, function in functions:
             one = function(u[:, :fewer])

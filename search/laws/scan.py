@@ -14,6 +14,7 @@ LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 FREE = 1e-5  # the same of a squared length in single precision
 MOST_TERMS, LONG_BEAM = 12, 4  # of sums that are longer than all short ones
+EXCHANGED = 3  # sets of each size in which each column is exchanged for others
 Places = tuple[int, ...]
 
 
@@ -113,8 +114,8 @@ def choose_several(
 ) -> Iterator[tuple[float, Places]]:
     """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
 
-    Sets larger than `depth` are tried as long as each size brings a shorter description than the
-    smaller ones, and from few sets.
+    In the best sets, each column is also exchanged for others. Sets larger than `depth` are tried as long as each size brings a shorter description than the
+    smaller ones and from few sets, and only the best of the last size is yielded.
 
     Args:
         scan: The columns.
@@ -125,20 +126,32 @@ def choose_several(
         width: By how many columns each is extended.
     """
     rows = len(scan.target)
+
+    def extend(chosen: Places, most: int, found: dict[Places, float]) -> None:
+        left = scan.errors_beside(chosen) if chosen else scan.errors()
+        bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
+        for place in smallest(bits, most):
+            if np.isfinite(bits[place]):
+                found.setdefault(tuple(sorted((*chosen, int(place)))), float(bits[place]))
+
     kept: list[Places] = [()]
-    shortest = math.inf
+    shortest, longest = math.inf, None
     for size in range(1, max(depth, MOST_TERMS) + 1):
         found: dict[Places, float] = {}
         for chosen in kept:
-            left = scan.errors_beside(chosen) if chosen else scan.errors()
-            bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
-            most = beam if size == 1 else width
-            for place in smallest(bits, most):
-                if np.isfinite(bits[place]):
-                    found.setdefault(tuple(sorted((*chosen, int(place)))), float(bits[place]))
+            extend(chosen, beam if size == 1 else width, found)
+        for chosen in sorted(found, key=lambda one: (found[one], one))[
+            : EXCHANGED if size > 1 else 0
+        ]:
+            for place in chosen:  # a column may have stood for another one that was not tried yet
+                extend(tuple(one for one in chosen if one != place), width, found)
         ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))
-        yield from ((bits, places) for places, bits in ordered)
         if not ordered or (size > depth and ordered[0][1] >= shortest):
-            return
+            break
+        if size <= depth:
+            yield from ((bits, places) for places, bits in ordered)
         shortest = min(shortest, ordered[0][1])
+        longest = ordered[0]
         kept = [places for places, _ in ordered[: beam if size < depth else LONG_BEAM]]
+    if longest is not None and len(longest[0]) > depth:
+        yield longest[1], longest[0]

@@ -1,4 +1,7 @@
-"""The search for laws with known units: monomials with a wanted dimension, and laws that only they reach."""
+"""The search for laws with known units: monomials with a wanted dimension, and laws that only they reach.
+
+Internals: what is listed and found first has no public name; units are read as the task reads them.
+"""
 
 from __future__ import annotations
 
