@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 FREE = 1e-5  # the same of a squared length in single precision
-MOST_TERMS, LONG_BEAM = 12, 4  # of sums that are longer than all short ones
+MOST_TERMS, LONG_BEAM = 8, 2  # of sums that are longer than all short ones
 EXCHANGED = 3  # sets of each size in which each column is exchanged for others
 Places = tuple[int, ...]
 
