@@ -72,6 +72,13 @@ CROSSINGS = {
     "tests/agents/test_regression_models.py": (
         "peirce.tools.formulas",  # laws are held against the models that they were translated from
     ),
+    "tests/search/test_law_dimensions.py": (
+        "peirce.tasks.laws.units",  # tables with units, as the task reads them
+        "peirce.tools.formulas",  # laws that the search should find, and their dimensions
+    ),
+    "tests/tools/formulas/test_dimensions.py": (
+        "peirce.tools.description_length",  # what a missing constant costs
+    ),
     "tests/agents/test_text_prompts.py": (
         "peirce.tasks.text.answers",  # the form that a prompt asks for is the form that is read
     ),

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 LARGEST_NORM = 8  # sum of the absolute exponents of a monomial
 OF_PAIRS = 0.25  # of the monomials, for those that have a sum or difference as a factor
 LARGEST_VALUE = 1e9
+SURCHARGE = 4  # symbols, about what a constant with a dimension costs
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Arguments:
         powers: Its exponent, (m,).
         names: The variables, as formulas; d of them.
         sums: Sums and differences of two variables.
+        has_dimension: Whether those that come first have a known dimension, other than none.
     """
 
     values: Floats
@@ -42,6 +44,7 @@ class Arguments:
     powers: NDArray[np.int64]
     names: Sequence[Expression]
     sums: Sequence[Expression]
+    has_dimension: bool = False
 
     def first(self, count: int) -> Arguments:
         """Return the simplest arguments."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, FreeConstant, evaluate_formula
 from ..budget import Budget
-from .arguments import Arguments, sums_of_two
+from .arguments import SURCHARGE, Arguments, sums_of_two
 from .constants import find_exponent
 from .functions import (
     FACTORS,
@@ -151,7 +151,7 @@ class Logarithms:
         self.names, self.arguments, self.table, self.budget = names, arguments, table, budget
         with np.errstate(all="ignore"):
             logs = np.log(np.abs(x))
-        usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
+            usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
         self.usable = np.flatnonzero(usable)
         self.effort = min(max(budget.limit / EFFORT, LEAST_EFFORT), MOST_EFFORT)
         self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
@@ -361,7 +361,7 @@ def _improved(
             )
             new_values.append(np.log(np.abs(moved.values(argument))))
         own = logarithms.arguments.exponents[one.argument].tolist()
-        exponents = [Fraction(e).limit_denominator(12) for e in own]
+        exponents: list[Fraction | float] = [Fraction(e).limit_denominator(12) for e in own]
         for variable, exponent in zip(logarithms.movable.tolist(), moved.exponents, strict=True):
             exponents[variable] = exponent
         scale = moved.scale if moved.is_free else one.scale
@@ -612,7 +612,8 @@ def in_sums(
         if not transform.suits(target):
             continue
         if choose_terms is not None:
-            values, trees, prices = _terms(choose_terms(transform.name), arguments)
+            terms = choose_terms(transform.name)
+            values, trees, prices = _terms(terms, arguments, terms.has_dimension)
             if not budget.charge(price * values.shape[1]):
                 return
         elif shared:
@@ -661,9 +662,12 @@ def _sum_builder(
 
 
 def _terms(
-    terms: Arguments, arguments: Arguments
+    terms: Arguments, arguments: Arguments, has_dimension: bool = False
 ) -> tuple[Floats, Callable[[int], Expression], Floats]:
-    """Return terms of sums: monomials, functions of arguments, and products of both."""
+    """Return terms of sums: monomials, functions of arguments, and products of both.
+
+    Where the terms have a dimension, a function alone costs a constant with this dimension.
+    """
     share = min(1.0, SCANNED_ROWS / max(len(arguments.values), 1))
     products = int(math.sqrt(share) * PRODUCTS)
     few = min(len(arguments.sizes), int(share * SCALED_ARGUMENTS))
@@ -676,7 +680,8 @@ def _terms(
     with np.errstate(all="ignore"):
         for name, function in functions:
             groups.append(function(u[:, :few]))
-            prices.append(SYMBOL_BITS * (sizes[:few] + 2))
+            lone = 2 + (SURCHARGE if has_dimension else 0)
+            prices.append(SYMBOL_BITS * (sizes[:few] + lone))
             kinds.append((name, few))
         for name, function in functions:
             one = function(u[:, :fewer])

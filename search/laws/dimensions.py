@@ -27,6 +27,7 @@ from ...tools.formulas import (
     missing_dimensions,
 )
 from .arguments import (
+    SURCHARGE,
     Arguments,
     gather_arguments,
     join_arguments,
@@ -40,7 +41,6 @@ SHARE = 0.5  # of all arguments, at most, for those with the wanted dimension
 PAIRS = 0.5  # of these, for those that have a sum or difference as a factor
 LARGEST_EXPONENT, LARGEST_NORM = 4.0, 12.0
 TRANSFORMED = {"y": 1, "square": 2, "inverse": -1}  # the power of the dimension; others have none
-SURCHARGE = 4  # symbols, about what a constant with a dimension costs
 
 
 class KnownDimensions:
@@ -160,7 +160,8 @@ class KnownDimensions:
         agreeing = self.list_arguments(x, wanted, int(SHARE * most))
         differ = self._differ(arguments, wanted)
         others = replace(arguments, sizes=arguments.sizes + SURCHARGE * differ)
-        return join_arguments(agreeing, others.first(most - len(agreeing.sizes)))
+        joined = join_arguments(agreeing, others.first(most - len(agreeing.sizes)))
+        return replace(joined, has_dimension=bool(wanted))
 
     def choose_terms(
         self, arguments: Arguments, x: Floats, most: int
@@ -196,7 +197,8 @@ class KnownDimensions:
         found = arguments.exponents @ table + inner - aim
         uneven = (table[first] != table[second]).any(axis=1)[arguments.pairs]
         uneven &= arguments.pairs >= 0
-        return ((np.abs(found) > 1e-9).any(axis=1) | uneven).astype(np.int64)
+        differ: NDArray[np.bool_] = (np.abs(found) > 1e-9).any(axis=1) | uneven
+        return differ.astype(np.int64)
 
 
 def describe_dimensions(law: Expression, dimensions: Dimensions | None) -> str:

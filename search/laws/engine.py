@@ -23,7 +23,7 @@ from .arguments import list_arguments
 from .candidates import SCANNED_ROWS, Form, Logarithms, in_logarithms, in_sums
 from .constants import find_meanings
 from .dimensions import KnownDimensions, describe_dimensions
-from .refining import Law, Table, constants, measure, refine, start_fit
+from .refining import Fit, Law, Table, constants, measure, refine, start_fit
 from .screening import choose_variables
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     budget.charge(for_products.spent + for_sums.spent)
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
-    origins = {}  # the formulas with free constants that laws come from
+    origins: dict[str, Fit] = {}  # the formulas with free constants that laws come from
     best = baseline.bits
     for form in _interleave(products, sums):
         built = form.build()

@@ -87,7 +87,8 @@ class _Model:
             return None
         if not np.isfinite(factors).all():
             return None
-        return float(left @ left), left, basis, factors[-len(self.movable) :]
+        moving = np.asarray(factors[-len(self.movable) :], np.float64)
+        return float(left @ left), left, np.asarray(basis, np.float64), moving
 
     def slopes(self, values: Floats, basis: Floats, factors: Floats) -> Floats | None:
         """Return the derivatives of the residuals, (n, parameters)."""

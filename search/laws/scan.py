@@ -18,7 +18,8 @@ FREE = 1e-5  # the same of a squared length in single precision
 FREE_OF_PAIRS = 1e-3
 MOST_COMPARED, SIMILAR = 3_000, 0.98  # correlation of columns that are nearly the same
 FOLLOWED = 3  # larger sets of columns that come of one
-MOST_TERMS, LONG_BEAM = 12, 4  # of sums that are longer than all short ones
+MOST_TERMS, LONG_BEAM = 8, 2  # of sums that are longer than all short ones
+EXCHANGED = 3  # sets of each size in which each column is exchanged for others
 Places = tuple[int, ...]
 
 
@@ -160,8 +161,8 @@ def choose_several(
 ) -> Iterator[tuple[float, Places]]:
     """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
 
-    Sets larger than `depth` are tried as long as each size brings a shorter description than the
-    smaller ones, and from few sets.
+    In the best sets, each column is also exchanged for others. Sets larger than `depth` are tried from few
+    sets, as long as each size brings a shorter description; only the best of the last size is yielded.
 
     Args:
         scan: The columns.
@@ -172,27 +173,36 @@ def choose_several(
         width: By how many columns each is extended.
     """
     rows = len(scan.target)
+    parents: dict[Places, Places] = {}
+
+    def extend(chosen: Places, count: int, found: dict[Places, float]) -> None:
+        left = scan.errors_beside(chosen) if chosen else scan.errors()
+        bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
+        first = not chosen
+        best = scan.choose_different(bits, count) if first else smallest(bits, count).tolist()
+        for place in best:
+            if np.isfinite(bits[place]):
+                places = tuple(sorted((*chosen, place)))
+                found.setdefault(places, float(bits[place]))
+                parents.setdefault(places, chosen)
+
     kept: list[Places] = [()]
-    shortest = math.inf
+    shortest, longest = math.inf, None
     for size in range(1, max(depth, MOST_TERMS) + 1):
         found: dict[Places, float] = {}
-        parents: dict[Places, Places] = {}
         for chosen in kept:
-            left = scan.errors_beside(chosen) if chosen else scan.errors()
-            bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
-            best = (
-                scan.choose_different(bits, beam) if size == 1 else smallest(bits, width).tolist()
-            )
-            for place in best:
-                if np.isfinite(bits[place]):
-                    places = tuple(sorted((*chosen, place)))
-                    found.setdefault(places, float(bits[place]))
-                    parents.setdefault(places, chosen)
+            extend(chosen, beam if size == 1 else width, found)
+        best = sorted(found, key=lambda one: (found[one], one))
+        for chosen in best[: EXCHANGED if size > 1 else 0]:
+            for place in chosen:  # a column may have stood for another one that was not tried yet
+                extend(tuple(one for one in chosen if one != place), width, found)
         ordered = sorted(found.items(), key=lambda one: (one[1], one[0]))
-        yield from ((bits, places) for places, bits in ordered)
         if not ordered or (size > depth and ordered[0][1] >= shortest):
-            return
+            break
+        if size <= depth:
+            yield from ((bits, places) for places, bits in ordered)
         shortest = min(shortest, ordered[0][1])
+        longest = ordered[0]
         most = beam if size < depth else LONG_BEAM
         followed: Counter[Places] = Counter()
         kept = []
@@ -200,3 +210,5 @@ def choose_several(
             followed[parents[places]] += 1
             if len(kept) < most and (size == 1 or followed[parents[places]] <= FOLLOWED):
                 kept.append(places)
+    if longest is not None and len(longest[0]) > depth:
+        yield longest[1], longest[0]

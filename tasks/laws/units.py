@@ -148,7 +148,7 @@ def _look_up(name: str) -> Dimension:
         except (UndefinedUnitError, ValueError):
             continue
         return {
-            base.strip("[]"): Fraction(float(power)).limit_denominator(LARGEST_DENOMINATOR)
+            base.strip("[]"): Fraction(str(power)).limit_denominator(LARGEST_DENOMINATOR)
             for base, power in found.items()
         }
     raise _UnknownUnit

@@ -1,4 +1,7 @@
-"""Units of the columns of a table: the dimensions of what people write, and what is said of other texts."""
+"""Units of the columns of a table: the dimensions of what people write, and what is said of other texts.
+
+Internals: dimensions are read from units when a table is, and no public name gives those of one unit.
+"""
 
 from __future__ import annotations
 

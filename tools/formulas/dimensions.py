@@ -75,8 +75,7 @@ def missing_dimensions(law: Expression, dimensions: Dimensions) -> list[Dimensio
     """
     reader = _Reader(dimensions)
     found = reader.read(law, dimensions.target)
-    if dimensions.target is not None and found is not None:
-        reader.demand(dimensions.target, found)
+    reader.demand(dimensions.target, found)
     return reader.missing
 
 
@@ -87,9 +86,9 @@ class _Reader:
         self.columns = dimensions.columns
         self.missing: list[Dimension] = []
 
-    def demand(self, wanted: Dimension, got: Dimension | None) -> None:
-        """Add the dimension of a constant that makes `got` to `wanted`, if they differ."""
-        if got is not None and (needed := add_dimensions(wanted, got, -1)):
+    def demand(self, wanted: Dimension | None, got: Dimension | None) -> None:
+        """Add the dimension of a constant that makes `got` to `wanted`, if they are known and differ."""
+        if wanted is not None and got is not None and (needed := add_dimensions(wanted, got, -1)):
             self.missing.append(needed)
 
     def read(self, tree: Expression, wanted: Dimension | None) -> Dimension | None:

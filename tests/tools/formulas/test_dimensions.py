@@ -1,4 +1,7 @@
-"""Dimensional analysis of formulas: which constants with a dimension a law needs, and what they cost."""
+"""Dimensional analysis of formulas: which constants with a dimension a law needs, and what they cost.
+
+Internals: the price of a law in bits belongs to the dimensions that its constants need.
+"""
 
 from __future__ import annotations
 
