@@ -87,13 +87,13 @@ class Scan:
             An array of shape (k, m); infinite where both are the same or nearly so. It is only as
             exact as single precision.
         """
-        unit = self._unit()
+        unit = math.sqrt(self.squares) or 1.0
         along = (self.target / unit).astype(np.float32) @ self.columns
         overlap = self.columns[:, list(chosen)].T @ self.columns
         first = along[list(chosen)][:, None]
         free = 1.0 - overlap**2
         gain = first**2 + (along - overlap * first) ** 2 / np.maximum(free, FREE_OF_PAIRS)
-        found: Floats = np.maximum(self.squares - unit**2 * gain.astype(float), 0.0)
+        found: Floats = self.squares * np.maximum(1.0 - gain.astype(float), SINGLE)
         found[free < FREE_OF_PAIRS] = np.inf
         return found
 
