@@ -331,8 +331,9 @@ def _improved(
     logarithms: Logarithms, kept: _Kept, places: Places, t: Floats, w: Floats
 ) -> _Improved | None:
     """Return columns with better arguments, or None if none can be improved."""
-    if not logarithms.budget.charge(IMPROVEMENT * len(places)):
+    if not logarithms.budget.left:
         return None
+    logarithms.budget.charge(IMPROVEMENT * len(places))
     columns = [kept.columns[k] for k in places]
     values = kept.values_of(places)
     moving = [k for k, one in enumerate(columns) if one.argument >= 0]
@@ -593,6 +594,7 @@ def in_sums(
     arguments: Arguments,
     target: Floats,
     budget: Budget,
+    share: float,
     choose_terms: Callable[[str], Arguments] | None = None,
 ) -> Iterator[Form]:
     """Yield sums of few terms, also under a transform of the target.
@@ -601,11 +603,12 @@ def in_sums(
         arguments: The arguments of functions.
         target: The values of the target, (n,).
         budget: The budget.
+        share: The share of the functions and products that are looked at.
         choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
     """
     n = len(target)
     price = COLUMN * max(n / SCANNED_ROWS, 1.0)
-    shared = _terms(arguments, arguments) if choose_terms is None else None
+    shared = _terms(arguments, arguments, share) if choose_terms is None else None
     if shared and not budget.charge(price * shared[0].shape[1]):
         return
     for transform in IN_SUMS:
@@ -613,7 +616,7 @@ def in_sums(
             continue
         if choose_terms is not None:
             terms = choose_terms(transform.name)
-            values, trees, prices = _terms(terms, arguments, terms.has_dimension)
+            values, trees, prices = _terms(terms, arguments, share, terms.has_dimension)
             if not budget.charge(price * values.shape[1]):
                 return
         elif shared:
@@ -662,15 +665,14 @@ def _sum_builder(
 
 
 def _terms(
-    terms: Arguments, arguments: Arguments, has_dimension: bool = False
+    terms: Arguments, arguments: Arguments, share: float, has_dimension: bool = False
 ) -> tuple[Floats, Callable[[int], Expression], Floats]:
     """Return terms of sums: monomials, functions of arguments, and products of both.
 
     Where the terms have a dimension, a function alone costs a constant with this dimension.
     """
-    share = min(1.0, SCANNED_ROWS / max(len(arguments.values), 1))
-    products = int(math.sqrt(share) * PRODUCTS)
-    few = min(len(arguments.sizes), int(share * SCALED_ARGUMENTS))
+    products = math.ceil(math.sqrt(share) * PRODUCTS)
+    few = min(len(arguments.sizes), math.ceil(share * SCALED_ARGUMENTS))
     fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
     u, sizes = arguments.values, arguments.sizes
     groups = [terms.values]

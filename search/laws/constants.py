@@ -105,7 +105,7 @@ def _meanings(value: float, error: float) -> Iterator[Meaning]:
         cost = float(bits[place]) + _misfit(size - values[place], error) + (sign < 0)
         yield Meaning(cost, sign * float(values[place]), tree)
     yield from _decimals(size, error, sign)
-    if size > 1e-300:  # the reciprocal of a decimal, as of the gas constant
+    if 1e-100 < size < 1e100:  # the reciprocal of a decimal, as of the gas constant
         for one in _decimals(1 / size, error / size**2, 1.0):
             if len(f"{one.value:.15g}") < LONGEST_RECIPROCAL and one.value != 1.0:
                 tree = call("/", Number(1.0), one.tree)

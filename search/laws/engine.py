@@ -31,9 +31,9 @@ FITTED_ROWS = 1_000
 ARGUMENTS = 0.08  # of the budget: about how many monomials are looked at
 MANY_VARIABLES = 8  # with more, a monomial costs more than an expansion, and fewer are looked at
 FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
-IN_SUMS = 5_000  # arguments that are terms of sums
+IN_SUMS, ALL_SUMS = 5_000, 25_000  # arguments that are terms of sums, and the budget for all
 FOR_PRODUCTS, FOR_SUMS = 0.5, 0.2  # of the budget, at most
-REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 40
+REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 4
 REFINEMENT = 200.0  # expansions
 MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
 POLISHED, BEAM = (
@@ -104,7 +104,10 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
             origins.setdefault(text, fit)
             best = min(best, law.bits)
     for text, law in sorted(laws.items(), key=lambda one: one[1].bits)[:POLISHED]:
-        if text in origins and law.bits <= best + MARGIN and budget.charge(POLISHING):
+        if not budget.left:
+            break
+        if text in origins and law.bits <= best + MARGIN:
+            budget.charge(POLISHING)
             better = refine(origins[text], fitted, BEAM)
             if better is not None and better.bits < law.bits:
                 laws.setdefault(format_formula(better.tree), better)
@@ -127,15 +130,17 @@ def _iter_sums(
     budget: Budget,
 ) -> Iterator[Form]:
     """Yield sums of terms. They are chosen with all rows, since the more rows there are, the more terms
-    pay for themselves; the more rows, the fewer terms are looked at.
+    pay for themselves; the more rows and the smaller the budget, the fewer terms are looked at.
     """
-    count = max(2 * len(names), IN_SUMS * SCANNED_ROWS // max(len(x), SCANNED_ROWS))
+    share = min(1.0, SCANNED_ROWS / len(x)) * min(1.0, budget.limit / ALL_SUMS)
+    count = max(2 * len(names), int(share * IN_SUMS))
     plain = list_arguments(x, names, count)
     if known is None:
-        yield from in_sums(plain.first(count), table.target, budget)
+        yield from in_sums(plain.first(count), table.target, budget, share)
         return
     arguments = known.put_first(plain, x, {}, count)
-    yield from in_sums(arguments, table.target, budget, known.choose_terms(plain, x, count))
+    terms = known.choose_terms(plain, x, count)
+    yield from in_sums(arguments, table.target, budget, share, terms)
 
 
 def _constant(table: Table) -> Law:

@@ -24,7 +24,7 @@ from peirce.tools.formulas import (
 )
 
 Floats = NDArray[np.float64]
-BUDGET = 4_000
+BUDGET = 15_000
 ROWS = 80
 
 
@@ -62,7 +62,7 @@ def is_exact(law: Law, planted: str) -> bool:
     ],
 )
 def test_a_planted_law_is_the_first(law: str, noise: float) -> None:
-    first = search(*make_table(law, noise), 6_000)[0]
+    first = search(*make_table(law, noise), 30_000)[0]
     assert is_exact(first, law), format_formula(first.tree)
 
 
@@ -78,7 +78,7 @@ def test_noise_is_no_law(draw: str, seed: int) -> None:
     }
     x = pick.uniform(1, 5, (ROWS, 2))
     table = Table(dict(zip("ab", x.T, strict=True)), drawn[draw], 2)
-    first = search(table, x, 2_000)[0]
+    first = search(table, x, 10_000)[0]
     assert list_columns(first.tree) == [], format_formula(first.tree)
 
 
@@ -124,18 +124,18 @@ def test_following_answers_are_other_laws() -> None:
 
 
 def test_equal_searches_give_equal_laws() -> None:
-    runs = [search(*make_table("a * exp(-b) + c", 0.01), 2_000) for _ in range(2)]
+    runs = [search(*make_table("a * exp(-b) + c", 0.01), 10_000) for _ in range(2)]
     assert [format_formula(one.tree) for one in runs[0]] == [
         format_formula(one.tree) for one in runs[1]
     ]
 
 
 def test_the_budget_limits_the_work() -> None:
-    for limit in (500.0, 2_000.0):
+    for limit in (2_000.0, 20_000.0):
         budget = Budget(limit)
         table, x = make_table("a * b + c", 0.1)
         search_laws(table, x, [Column(name) for name in table.columns], budget)
-        assert limit / 2 < budget.spent < limit + 1_000
+        assert limit / 2 < budget.spent < limit + 2_000
 
 
 @pytest.mark.parametrize("factor", [1e-140, 1e140])
