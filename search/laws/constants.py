@@ -61,6 +61,8 @@ def _likely() -> tuple[NDArray[np.float64], NDArray[np.float64], list[Expression
                 for root, size in roots.items():
                     if root and (of_pi or above > 4 or below > 4):
                         continue
+                    if of_pi and min(above, below) > 4:  # nobody means 9 * pi / 7
+                        continue
                     for exponent in (1, -1) if root else (0,):
                         value = above / below * math.pi**of_pi * size**exponent
                         parts: list[tuple[Expression, float]] = [

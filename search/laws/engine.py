@@ -177,7 +177,8 @@ class Candidate:
         self.text = format_formula(law.tree)
         self.cost = law.bits
         self.size_and_squares = (sum(1 for _ in iter_nodes(law.tree)), law.squares)
-        self.sentence = describe_dimensions(law.tree, columns.dimensions)
+        agreement = describe_dimensions(law.tree, columns.dimensions)
+        self.sentence = f"{self.text}: {agreement[0].lower()}{agreement[1:]}" if agreement else ""
         self._law, self._columns = law, columns
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
