@@ -20,11 +20,13 @@ from ..budget import Budget
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, NoveltyRanker, Predictions
 from .arguments import list_arguments
-from .candidates import SCANNED_ROWS, Form, Logarithms, in_logarithms, in_sums
 from .constants import find_meanings
 from .dimensions import KnownDimensions, describe_dimensions
+from .forms import SCANNED_ROWS, Form
+from .products import Logarithms, in_logarithms
 from .refining import Fit, Law, Table, constants, measure, refine, start_fit
 from .screening import choose_variables
+from .sums import in_sums
 
 Floats = NDArray[np.float64]
 FITTED_ROWS = 1_000

@@ -1,10 +1,8 @@
-"""Forms of laws that explain most of the target, by linear algebra on logarithms and on values.
+"""Laws that are products of powers and of functions, found by linear algebra on logarithms.
 
-A law is often a product of powers, also of functions of a few columns: its logarithm is a sum of
-logarithms with the exponents as factors. Therefore the exponents of all columns are fitted at once, and one
-scan over many functions finds those that belong to the law (`in_logarithms`). Other laws are sums of few
-terms, also under a transform of the target, such as its square (`in_sums`). Rows have the weights that an
-additive error of the target has after the transform.
+The logarithm of a product of powers is a sum of logarithms with the exponents as factors. Therefore the
+exponents of all columns are fitted at once, and one scan over many functions of a few columns finds those
+that belong to the law. Rows have the weights that an additive error of the target has in the logarithm.
 """
 
 from __future__ import annotations
@@ -19,29 +17,27 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, FreeConstant, evaluate_formula
 from ..budget import Budget
-from .arguments import SURCHARGE, Arguments, sums_of_two
+from .arguments import Arguments, sums_of_two
 from .constants import find_exponent
+from .forms import COLUMN, CONSTANT_BITS, SYMBOL_BITS, Form
 from .functions import (
     FACTORS,
     FINE_SCALES,
     IDENTITY,
     IN_LOGARITHMS,
-    IN_SUMS,
     SCALED,
     SCALES,
     Factor,
     Transform,
 )
 from .improving import Movable, improve
-from .refining import Table, constants
+from .refining import Table
 from .scan import (
     DEPENDENT,
     Places,
     Scan,
-    choose_several,
     data_bits,
     normalise,
     project,
@@ -51,8 +47,6 @@ from .trees import TWO, Exponent, call, product, total
 
 Floats = NDArray[np.float64]
 SUMS = ("1 + u", "1 - u")
-SYMBOL_BITS = 3.0  # about, for each symbol of an argument
-CONSTANT_BITS = 10.0  # about, of a fitted constant
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
 KEPT_SUMS, KEPT, KEPT_SIMPLE = (
     5_000,
@@ -71,26 +65,8 @@ EFFORT, LEAST_EFFORT, MOST_EFFORT = (
     0.2,
     8.0,
 )  # expansions of usual effort, and factors of it
-COLUMN = 0.1  # expansions, for each column of a scan
 LARGEST_LOGARITHM = 500.0
 MAX_SQUARES = 20_000
-SCANNED_ROWS = 200  # with more rows, fewer terms of sums are looked at
-PRODUCTS = 60  # simplest arguments whose products with functions of others are terms of a sum
-TERMS, BEAM, OTHER_BEAM, TERM_WIDTH = 4, 20, 6, 8
-
-
-@dataclass(frozen=True)
-class Form:
-    """A form of a law whose constants are to be fitted.
-
-    Attributes:
-        bits: About its description length, to compare forms.
-        build: Function that returns the formula with free constants, and values to start from; None if
-            the form is degenerate.
-    """
-
-    bits: float
-    build: Callable[[], tuple[Expression, dict[str, float]] | None]
 
 
 @dataclass(frozen=True)
@@ -588,129 +564,3 @@ def measure_exponents(
         found[surest] = options[surest][1]
         current[surest] = float(options[surest][1])
         free.remove(surest)
-
-
-def in_sums(
-    arguments: Arguments,
-    target: Floats,
-    budget: Budget,
-    share: float,
-    choose_terms: Callable[[str], Arguments] | None = None,
-) -> Iterator[Form]:
-    """Yield sums of few terms, also under a transform of the target.
-
-    Args:
-        arguments: The arguments of functions.
-        target: The values of the target, (n,).
-        budget: The budget.
-        share: The share of the functions and products that are looked at.
-        choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
-    """
-    n = len(target)
-    price = COLUMN * max(n / SCANNED_ROWS, 1.0)
-    shared = _terms(arguments, arguments, share) if choose_terms is None else None
-    if shared and not budget.charge(price * shared[0].shape[1]):
-        return
-    for transform in IN_SUMS:
-        if not transform.suits(target):
-            continue
-        if choose_terms is not None:
-            terms = choose_terms(transform.name)
-            values, trees, prices = _terms(terms, arguments, share, terms.has_dimension)
-            if not budget.charge(price * values.shape[1]):
-                return
-        elif shared:
-            values, trees, prices = shared
-        with np.errstate(all="ignore"):
-            t, w = transform.values(target), 1 / np.abs(transform.slopes(target))
-        if not np.isfinite(t).all():
-            continue
-        w = np.where(np.isfinite(w), w, 0.0)
-        beam = BEAM if transform is IDENTITY else OTHER_BEAM
-        for constant in (True, False):
-            if not budget.charge(2 * price * values.shape[1]):
-                return
-            common = np.ones((n, 1)) if constant else np.zeros((n, 0))
-            scan = Scan.prepare(values, common, t, w)
-            own = CONSTANT_BITS + OPERATOR_BITS if constant else 0.0
-            for bits, places in choose_several(
-                scan, prices, float(target.var()), beam, TERMS, TERM_WIDTH
-            ):
-                yield Form(
-                    bits + own, _sum_builder(transform, values, trees, places, constant, t, w)
-                )
-
-
-def _sum_builder(
-    transform: Transform,
-    values: Floats,
-    trees: Callable[[int], Expression],
-    places: Places,
-    constant: bool,
-    t: Floats,
-    w: Floats,
-) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
-    def build() -> tuple[Expression, dict[str, float]] | None:
-        columns = [values[:, k] for k in places] + [np.ones(len(t))] * constant
-        matrix = np.column_stack(columns) * w[:, None]
-        if not np.isfinite(matrix).all():  # LAPACK may not end
-            return None
-        found = np.linalg.lstsq(matrix, t * w, rcond=None)[0]
-        free, start = constants(found.tolist())
-        terms = [call("*", c, trees(k)) for c, k in zip(free, places, strict=False)]
-        terms += [free[-1]] * constant
-        return transform.inverse(total(terms)), start
-
-    return build
-
-
-def _terms(
-    terms: Arguments, arguments: Arguments, share: float, has_dimension: bool = False
-) -> tuple[Floats, Callable[[int], Expression], Floats]:
-    """Return terms of sums: monomials, functions of arguments, and products of both.
-
-    Where the terms have a dimension, a function alone costs a constant with this dimension.
-    """
-    products = math.ceil(math.sqrt(share) * PRODUCTS)
-    few = min(len(arguments.sizes), math.ceil(share * SCALED_ARGUMENTS))
-    fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
-    u, sizes = arguments.values, arguments.sizes
-    groups = [terms.values]
-    prices = [SYMBOL_BITS * terms.sizes]
-    kinds: list[tuple[str, int]] = [("", terms.values.shape[1])]
-    functions = (("sin", np.sin), ("cos", np.cos), ("exp", np.exp), ("log", np.log))
-    with np.errstate(all="ignore"):
-        for name, function in functions:
-            groups.append(function(u[:, :few]))
-            lone = 2 + (SURCHARGE if has_dimension else 0)
-            prices.append(SYMBOL_BITS * (sizes[:few] + lone))
-            kinds.append((name, few))
-        for name, function in functions:
-            one = function(u[:, :fewer])
-            product_values = one[:, :, None] * terms.values[:, None, :outer]
-            groups.append(product_values.reshape(len(u), -1))
-            prices.append(
-                SYMBOL_BITS * (np.add.outer(sizes[:fewer], terms.sizes[:outer]).ravel() + 3.0)
-            )
-            kinds.append((f"* {name}", fewer * outer))
-    values = np.concatenate(groups, axis=1)
-    bits = np.concatenate(prices) + CONSTANT_BITS + OPERATOR_BITS
-    with np.errstate(all="ignore"):
-        largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
-    fine = np.flatnonzero(np.isfinite(largest) & (largest < 1e9) & (spread > 1e-12))
-
-    def tree(place: int) -> Expression:
-        left = int(fine[place])
-        kind = ""
-        for kind, count in kinds:  # noqa: B007 - the group that holds the place
-            if left < count:
-                break
-            left -= count
-        if not kind:
-            return terms.tree(left)
-        if not kind.startswith("* "):
-            return call(kind, arguments.tree(left))
-        inner, factor = divmod(left, outer)
-        return product([(terms.tree(factor), 1.0), (call(kind[2:], arguments.tree(inner)), 1.0)])
-
-    return values[:, fine], tree, bits[fine]
