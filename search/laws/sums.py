@@ -96,7 +96,8 @@ def _list_groups(terms: Arguments, arguments: Arguments, share: float) -> Iterat
     beside = min(len(terms.sizes), BESIDE_MULTIPLIED)
     fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
     u, sizes = arguments.values, arguments.sizes
-    yield _Group(terms.values, SYMBOL_BITS * terms.sizes, lambda k, _: terms.tree(k))
+    own = np.asarray(SYMBOL_BITS * terms.sizes, np.float64)
+    yield _Group(terms.values, own, lambda k, _: terms.tree(k))
     lone = SYMBOL_BITS * (SURCHARGE if terms.has_dimension else 0)
     for name, function in FUNCTIONS:
         prices = np.asarray(SYMBOL_BITS * sizes + FUNCTION_BITS[name], np.float64)
@@ -114,8 +115,8 @@ def _list_groups(terms: Arguments, arguments: Arguments, share: float) -> Iterat
             one = function((scale or 1.0) * u[:, :inner])
             values = (one[:, :, None] * terms.values[:, None, :factors]).reshape(len(u), -1)
             both = np.add.outer(sizes[:inner], terms.sizes[:factors]).ravel()
-            own = FUNCTION_BITS[name] + CONSTANT_BITS * (scale is not None)
-            prices = np.asarray(SYMBOL_BITS * (both + 1.0) + own, np.float64)
+            fixed = FUNCTION_BITS[name] + CONSTANT_BITS * (scale is not None)
+            prices = np.asarray(SYMBOL_BITS * (both + 1.0) + fixed, np.float64)
             yield _Group(values, prices, _product(name, arguments, terms, factors), scale)
 
 
