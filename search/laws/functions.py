@@ -52,6 +52,7 @@ FACTORS = (
     Factor("1 + u", lambda u: 1 + u, lambda k, u: call("+", ONE, _times(k, u)), _O),
     Factor("1 - u", lambda u: 1 - u, lambda k, u: call("-", ONE, _times(k, u)), _O),
     Factor("exp - 1", np.expm1, lambda k, u: call("-", call("exp", _times(k, u)), ONE), _O + FUNCTION_BITS["exp"]),
+    Factor("1 - exp", lambda u: -np.expm1(-u), lambda k, u: call("-", ONE, call("exp", call("negate", _times(k, u)))), _O + FUNCTION_BITS["exp"]),
     Factor("exp + 1", lambda u: np.exp(u) + 1, lambda k, u: call("+", call("exp", _times(k, u)), ONE), _O + FUNCTION_BITS["exp"]),
     Factor("sin", np.sin, _plain("sin"), FUNCTION_BITS["sin"]),
     Factor("cos", np.cos, _plain("cos"), FUNCTION_BITS["cos"]),
@@ -61,7 +62,7 @@ FACTORS = (
     Factor("1 - cos", lambda u: 1 - np.cos(u), lambda k, u: call("-", ONE, _times(k, call("cos", u))), _O + FUNCTION_BITS["cos"], True),
     Factor("1 + log", lambda u: 1 + np.log(u), lambda k, u: call("+", ONE, _times(k, call("log", u))), _O + FUNCTION_BITS["log"], True),
 )  # fmt: skip
-SCALED = ("exp - 1", "exp + 1", "sin", "cos", "tanh")  # whose values are not those of other factors
+SCALED = ("exp - 1", "1 - exp", "exp + 1", "sin", "cos", "tanh")  # whose values are not those of other factors
 
 
 class Transform(NamedTuple):

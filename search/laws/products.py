@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...tools.formulas import Expression, FreeConstant, evaluate_formula
 from ..budget import Budget
-from .arguments import Arguments, sums_of_two
+from .arguments import Arguments, not_extreme, sums_of_two
 from .constants import find_exponent
 from .forms import COLUMN, CONSTANT_BITS, SYMBOL_BITS, Form
 from .functions import (
@@ -66,6 +66,7 @@ EFFORT, LEAST_EFFORT, MOST_EFFORT = (
     8.0,
 )  # expansions of usual effort, and factors of it
 LARGEST_LOGARITHM = 500.0
+LARGEST_IN_EXPONENT = 1e6  # of the values of an argument to their median
 MAX_SQUARES = 20_000
 
 
@@ -143,7 +144,7 @@ class Logarithms:
                 multiples.
         """
         arguments = self.arguments
-        everything = np.arange(len(arguments.sizes))
+        everything, units = np.arange(len(arguments.sizes)), arguments.units
         for factor in FACTORS:
             scaled = factor.name in SCALED
             if only is not None and not scaled:
@@ -154,21 +155,30 @@ class Logarithms:
                     places = places[:SCALED_ARGUMENTS]
                 if not self.budget.charge(COLUMN * len(places)):
                     return
+                scales = scale / (np.ones(len(places)) if factor.k_outside else units[places])
                 with np.errstate(all="ignore"):
-                    values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
+                    values = np.log(np.abs(factor.values(scales * arguments.values[:, places])))
                 fine = _is_fine(values)
                 places = places[fine]
                 own = factor.bits + 4 + 3 * (scale != 1.0)
                 prices = np.asarray(SYMBOL_BITS * arguments.sizes[places] + own, np.float64)
                 yield Group(
-                    values[:, fine], prices, _of_factor(factor, places, scale), factor.name in SUMS
+                    values[:, fine],
+                    prices,
+                    _of_factor(factor, places, scales[fine]),
+                    factor.name in SUMS,
                 )
         if only is None:
             yield from self._sums_of_squares()
-            fine = np.abs(arguments.values).max(axis=0) < 1e6
+            fine = not_extreme(arguments.values, LARGEST_IN_EXPONENT)
             places = everything[fine]
             prices = (SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS).astype(float)
-            yield Group(arguments.values[:, fine], prices, _of_factor(None, places, 1.0), True)
+            yield Group(
+                arguments.values[:, fine],
+                prices,
+                _of_factor(None, places, np.ones(len(places))),
+                True,
+            )
 
     def move(self, column: Column) -> Movable:
         """Return a column as a function whose argument can be improved."""
@@ -226,9 +236,9 @@ class Logarithms:
 
 
 def _of_factor(
-    factor: Factor | None, places: NDArray[np.int64], scale: float
+    factor: Factor | None, places: NDArray[np.int64], scales: Floats
 ) -> Callable[[int], Column]:
-    return lambda k: Column(factor, int(places[k]), scale)
+    return lambda k: Column(factor, int(places[k]), float(scales[k]))
 
 
 def _is_fine(values: Floats) -> NDArray[np.bool_]:

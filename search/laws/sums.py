@@ -13,7 +13,7 @@ from ...tools.description_length import LAW_FUNCTION_BITS as FUNCTION_BITS
 from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, FreeConstant
 from ..budget import Budget
-from .arguments import SURCHARGE, Arguments
+from .arguments import SURCHARGE, Arguments, not_extreme
 from .forms import COLUMN, CONSTANT_BITS, SCANNED_ROWS, SYMBOL_BITS, Form
 from .functions import IDENTITY, IN_SUMS, Transform
 from .scan import Places, Scan, choose_several
@@ -31,7 +31,8 @@ OF_FUNCTIONS = 600  # simplest arguments of functions
 MULTIPLIED = 12  # simplest arguments that are multiplied by `SCALES` in functions
 BESIDE_MULTIPLIED = 24  # simplest factors of these functions
 OF_PRODUCTS = 60  # simplest arguments whose products with functions of others are terms
-LARGEST, SMALLEST_SPREAD = 1e9, 1e-12
+SMALLEST = 1e-300
+SMALLEST_SPREAD = 1e-12  # of the largest value
 TERMS, BEAM, OTHER_BEAM, WIDTH = 4, 20, 6, 8
 
 
@@ -43,13 +44,13 @@ class _Group:
         values: Their values, (n, m).
         prices: Their prices in bits, (m,).
         tree: Function of an index and of the constant in the term that returns the term.
-        scale: The constant, which is fitted; None if the term has none.
+        scales: The constant of each term, which is fitted, (m,); None if the terms have none.
     """
 
     values: Floats
     prices: Floats
     tree: Callable[[int, Expression | None], Expression]
-    scale: float | None = None
+    scales: Floats | None = None
 
 
 class Terms:
@@ -69,7 +70,7 @@ class Terms:
         with np.errstate(all="ignore"):
             largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
         self.fine = np.flatnonzero(
-            np.isfinite(largest) & (largest < LARGEST) & (spread > SMALLEST_SPREAD)
+            np.isfinite(largest) & not_extreme(values) & (spread > SMALLEST_SPREAD * largest)
         )
         self.ends = np.cumsum([one.values.shape[1] for one in self.groups])
         self.values = values[:, self.fine]
@@ -81,10 +82,10 @@ class Terms:
         number = int(np.searchsorted(self.ends, whole, side="right"))
         group = self.groups[number]
         inner = whole - int(self.ends[number]) + group.values.shape[1]
-        if group.scale is None:
+        if group.scales is None:
             return group.tree(inner, None)
         constant = FreeConstant(f"c{len(start)}")
-        start[constant.name] = group.scale
+        start[constant.name] = float(group.scales[inner])
         return group.tree(inner, constant)
 
 
@@ -95,7 +96,7 @@ def _list_groups(terms: Arguments, arguments: Arguments, share: float) -> Iterat
     several = min(len(arguments.sizes), MULTIPLIED)
     beside = min(len(terms.sizes), BESIDE_MULTIPLIED)
     fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
-    u, sizes = arguments.values, arguments.sizes
+    u, sizes, units = arguments.values, arguments.sizes, arguments.units
     own = np.asarray(SYMBOL_BITS * terms.sizes, np.float64)
     yield _Group(terms.values, own, lambda k, _: terms.tree(k))
     lone = SYMBOL_BITS * (SURCHARGE if terms.has_dimension else 0)
@@ -103,21 +104,24 @@ def _list_groups(terms: Arguments, arguments: Arguments, share: float) -> Iterat
         prices = np.asarray(SYMBOL_BITS * sizes + FUNCTION_BITS[name], np.float64)
         yield _Group(function(u[:, :few]), prices[:few] + lone, _function(name, arguments))
         for scale in SCALES.get(name, ()):
+            scales = scale / units[:several]
             yield _Group(
-                function(scale * u[:, :several]),
+                function(scales * u[:, :several]),
                 prices[:several] + lone + CONSTANT_BITS,
                 _function(name, arguments),
-                scale,
+                scales,
             )
     for name, function in FUNCTIONS:
         for scale in (None, *SCALES.get(name, ())):
             inner, factors = (fewer, outer) if scale is None else (several, beside)
-            one = function((scale or 1.0) * u[:, :inner])
+            scales = None if scale is None else scale / units[:inner]
+            one = function(u[:, :inner] if scales is None else scales * u[:, :inner])
             values = (one[:, :, None] * terms.values[:, None, :factors]).reshape(len(u), -1)
             both = np.add.outer(sizes[:inner], terms.sizes[:factors]).ravel()
             fixed = FUNCTION_BITS[name] + CONSTANT_BITS * (scale is not None)
             prices = np.asarray(SYMBOL_BITS * (both + 1.0) + fixed, np.float64)
-            yield _Group(values, prices, _product(name, arguments, terms, factors), scale)
+            of_products = None if scales is None else np.repeat(scales, factors)
+            yield _Group(values, prices, _product(name, arguments, terms, factors), of_products)
 
 
 def _function(name: str, arguments: Arguments) -> Callable[[int, Expression | None], Expression]:
@@ -194,7 +198,8 @@ def _builder(
         matrix = np.column_stack(columns) * w[:, None]
         if not np.isfinite(matrix).all():  # LAPACK may not end
             return None
-        found = np.linalg.lstsq(matrix, t * w, rcond=None)[0].tolist()
+        lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix)) + SMALLEST  # of any unit
+        found = (np.linalg.lstsq(matrix / lengths, t * w, rcond=None)[0] / lengths).tolist()
         start: dict[str, float] = {}
         parts: list[Expression] = []
         for factor, place in zip(found, [*places, *[-1] * constant], strict=True):
