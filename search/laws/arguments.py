@@ -57,6 +57,13 @@ class Arguments:
             np.where(far, 10.0 ** np.round(np.log10(np.where(far, middle, 1.0))), 1.0)
         )
 
+    def is_variable(self) -> NDArray[np.bool_]:
+        """Return which arguments are a variable itself, of shape (m,)."""
+        found: NDArray[np.bool_] = (
+            (self.sizes == 1) & (self.exponents.sum(axis=1) == 1) & (self.pairs < 0)
+        )
+        return found
+
     def first(self, count: int) -> Arguments:
         """Return the simplest arguments."""
         return Arguments(

@@ -26,7 +26,7 @@ from .forms import SCANNED_ROWS, Form
 from .products import Logarithms, in_logarithms
 from .refining import Fit, Law, Table, constants, measure, refine, start_fit
 from .screening import choose_variables
-from .sums import in_sums
+from .sums import FITTING, in_sums
 
 Floats = NDArray[np.float64]
 FITTED_ROWS = 1_000
@@ -36,7 +36,8 @@ FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
 IN_SUMS, ALL_SUMS = 5_000, 25_000  # arguments that are terms of sums, and the budget for all
 FOR_PRODUCTS, FOR_SUMS = 0.5, 0.2  # of the budget, at most
 REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 4
-REFINEMENT = 200.0  # expansions
+OF_EACH_KIND, IN_TURN = 12, 3  # sums of each transform and number of terms
+REFINEMENT = 160.0  # expansions
 MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
 POLISHED, BEAM = (
     40,
@@ -78,7 +79,7 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     fitted = _take(table, rows)
     for_sums = Budget(FOR_SUMS * budget.limit)
     found = _iter_sums(fitted, x[rows], names, known, for_sums)
-    sums = sorted(found, key=lambda one: one.bits)[:REFINED_SUMS]
+    sums = _choose_sums(sorted(found, key=lambda one: one.bits))
     budget.charge(for_products.spent + for_sums.spent)
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
@@ -89,7 +90,7 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         if built is None or (text := format_formula(built[0])) in seen:
             continue
         seen.add(text)
-        if not budget.charge(REFINEMENT) and len(seen) > FEWEST_REFINED:
+        if not budget.charge(FITTING) and len(seen) > FEWEST_REFINED:
             break
         fit = start_fit(*built, fitted)
         if fit is None or (
@@ -99,6 +100,7 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
             )
         ):
             continue  # a law that is no longer leaves less error
+        budget.charge(REFINEMENT)
         law = refine(fit, fitted)
         if law is not None:
             text = format_formula(law.tree)
@@ -114,6 +116,18 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
             if better is not None and better.bits < law.bits:
                 laws.setdefault(format_formula(better.tree), better)
     return [law for _, law in sorted(laws.items(), key=lambda one: (one[1].bits, one[0]))]
+
+
+def _choose_sums(ordered: Sequence[Form]) -> list[Form]:
+    """Return the shortest sums for each transform of the target and number of terms, in turn."""
+    ranks: Counter[tuple[str, int]] = Counter()
+    found = []
+    for place, one in enumerate(ordered):
+        rank = ranks[one.transform, one.terms]
+        ranks[one.transform, one.terms] += 1
+        if rank < OF_EACH_KIND:
+            found.append((rank // IN_TURN, place))
+    return [ordered[place] for _, place in sorted(found)[:REFINED_SUMS]]
 
 
 def _interleave(products: Sequence[Form], sums: Sequence[Form]) -> Iterator[Form]:
@@ -138,11 +152,11 @@ def _iter_sums(
     count = max(2 * len(names), int(share * IN_SUMS))
     plain = list_arguments(x, names, count)
     if known is None:
-        yield from in_sums(plain.first(count), table.target, budget, share)
+        yield from in_sums(plain.first(count), table, budget, share)
         return
     arguments = known.put_first(plain, x, {}, count)
     terms = known.choose_terms(plain, x, count)
-    yield from in_sums(arguments, table.target, budget, share, terms)
+    yield from in_sums(arguments, table, budget, share, terms)
 
 
 def _constant(table: Table) -> Law:

@@ -62,7 +62,14 @@ FACTORS = (
     Factor("1 - cos", lambda u: 1 - np.cos(u), lambda k, u: call("-", ONE, _times(k, call("cos", u))), _O + FUNCTION_BITS["cos"], True),
     Factor("1 + log", lambda u: 1 + np.log(u), lambda k, u: call("+", ONE, _times(k, call("log", u))), _O + FUNCTION_BITS["log"], True),
 )  # fmt: skip
-SCALED = ("exp - 1", "1 - exp", "exp + 1", "sin", "cos", "tanh")  # whose values are not those of other factors
+SCALED = (
+    "exp - 1",
+    "1 - exp",
+    "exp + 1",
+    "sin",
+    "cos",
+    "tanh",
+)  # whose values are not those of other factors
 
 
 class Transform(NamedTuple):
@@ -85,7 +92,8 @@ class Transform(NamedTuple):
 
     def suits(self, target: Floats) -> bool:
         """Return whether the transform can be inverted on the values of the target."""
-        slack = 0.05 * (self.high - self.low) if math.isfinite(self.high - self.low) else 0.0
+        width = self.high - self.low
+        slack = 0.05 * (width if math.isfinite(width) else float(np.ptp(target)))
         return bool(self.low - slack <= target.min() and target.max() <= self.high + slack)
 
 
@@ -106,7 +114,7 @@ IN_SUMS: Sequence[Transform] = (
     IDENTITY,
     Transform("square", np.square, lambda y: 2 * y, 0.0, math.inf, lambda tree: call("sqrt", tree)),
     Transform("inverse", lambda y: 1 / y, lambda y: -1 / y**2, -math.inf, math.inf, lambda tree: call("/", ONE, tree)),
-    Transform("log", np.log, lambda y: 1 / y, 1e-300, math.inf, lambda tree: call("exp", tree)),
+    Transform("log", np.log, lambda y: 1 / y, 0.0, math.inf, lambda tree: call("exp", tree)),
     Transform("cos", np.cos, lambda y: -np.sin(y), 0.0, math.pi, lambda tree: call("arccos", tree)),
 )  # fmt: skip
 __all__ = [

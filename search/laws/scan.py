@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
+LEAST_OF_SCAN = 1e-13  # the same of columns in single precision
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 SINGLE = 1e-6  # share of the squares: what single precision loses
 FREE = 1e-5  # the same of a squared length in single precision
@@ -23,16 +24,19 @@ EXCHANGED = 3  # sets of each size in which each column is exchanged for others
 Places = tuple[int, ...]
 
 
-def data_bits(squares: Floats | float, rows: int, variance: float) -> Floats:
+def data_bits(
+    squares: Floats | float, rows: int, variance: float, least: float = LEAST_SQUARES
+) -> Floats:
     """Return the bits that residuals take: n/2 log2 of their mean square, relative to the variance.
 
     Args:
         squares: The sums of the squares of the residuals.
         rows: The number n of residuals.
         variance: The variance of the target.
+        least: The mean square, relative to the variance, below which residuals are 0.
     """
     relative = np.asarray(squares, float) / (rows * variance)
-    found: Floats = rows / 2 * np.log2(np.maximum(relative, LEAST_SQUARES))
+    found: Floats = rows / 2 * np.log2(np.maximum(relative, least))
     return found
 
 
@@ -77,6 +81,12 @@ class Scan:
         found[list(chosen)] = np.inf
         return found
 
+    def left_by(self, chosen: Places) -> float:
+        """Return the sum of squares that columns leave."""
+        q, _ = np.linalg.qr(self.columns[:, list(chosen)].astype(float))
+        left = self.target - q @ (q.T @ self.target)
+        return float(left @ left)
+
     def errors_of_pairs(self, chosen: Sequence[int]) -> Floats:
         """Return the sums of squares that each chosen column leaves together with each column.
 
@@ -95,6 +105,26 @@ class Scan:
         gain = first**2 + (along - overlap * first) ** 2 / np.maximum(free, FREE_OF_PAIRS)
         found: Floats = self.squares * np.maximum(1.0 - gain.astype(float), SINGLE)
         found[free < FREE_OF_PAIRS] = np.inf
+        return found
+
+    def errors_of_sets(self, sets: NDArray[np.int64]) -> Floats:
+        """Return the sums of squares that sets of columns leave, (s,); infinite where they are dependent.
+
+        Args:
+            sets: The indices of the columns of each set, (s, k).
+        """
+        used, places = np.unique(sets, return_inverse=True)
+        places = places.reshape(sets.shape)
+        columns = self.columns[:, used].astype(float)
+        unit = math.sqrt(self.squares) or 1.0
+        overlap, along = columns.T @ columns, (self.target / unit) @ columns
+        parts = overlap[places[:, :, None], places[:, None, :]]
+        fine = np.linalg.det(parts) > FREE_OF_PAIRS**2
+        found = np.full(len(sets), np.inf)
+        own = along[places[fine]]
+        shares = np.linalg.solve(parts[fine], own[:, :, None])[:, :, 0]
+        left = 1.0 - np.einsum("ij,ij->i", shares, own)
+        found[fine] = self.squares * np.maximum(left, SINGLE)
         return found
 
     def choose_different(self, bits: Floats, count: int) -> list[int]:
@@ -157,7 +187,13 @@ def smallest(bits: Floats, count: int) -> NDArray[np.int64]:
 
 
 def choose_several(
-    scan: Scan, prices: Floats, variance: float, beam: int, depth: int, width: int
+    scan: Scan,
+    prices: Floats,
+    variance: float,
+    beam: int,
+    depth: int,
+    width: int,
+    sets: Sequence[NDArray[np.int64]] = (),
 ) -> Iterator[tuple[float, Places]]:
     """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
 
@@ -171,13 +207,25 @@ def choose_several(
         beam: How many sets of each size are extended.
         depth: The largest size that is always tried.
         width: By how many columns each is extended.
+        sets: Further sets that are tried, of shape (s, k).
     """
     rows = len(scan.target)
     parents: dict[Places, Places] = {}
 
+    def choose_sets(size: int, found: dict[Places, float]) -> None:
+        for own in sets:
+            if own.shape[1] == size:
+                bits = data_bits(scan.errors_of_sets(own), rows, variance)
+                bits = bits + prices[own].sum(axis=1)
+                for place in smallest(bits, beam).tolist():
+                    if np.isfinite(bits[place]):
+                        chosen = tuple(sorted(own[place].tolist()))
+                        left = data_bits(scan.left_by(chosen), rows, variance, LEAST_OF_SCAN)
+                        found.setdefault(chosen, float(left) + float(prices[own[place]].sum()))
+
     def extend(chosen: Places, count: int, found: dict[Places, float]) -> None:
         left = scan.errors_beside(chosen) if chosen else scan.errors()
-        bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
+        bits = data_bits(left, rows, variance, LEAST_OF_SCAN) + prices + sum(prices[list(chosen)])
         first = not chosen
         best = scan.choose_different(bits, count) if first else smallest(bits, count).tolist()
         for place in best:
@@ -192,6 +240,7 @@ def choose_several(
         found: dict[Places, float] = {}
         for chosen in kept:
             extend(chosen, beam if size == 1 else width, found)
+        choose_sets(size, found)
         best = sorted(found, key=lambda one: (found[one], one))
         for chosen in best[: EXCHANGED if size > 1 else 0]:
             for place in chosen:  # a column may have stood for another one that was not tried yet
@@ -207,8 +256,9 @@ def choose_several(
         followed: Counter[Places] = Counter()
         kept = []
         for places, _ in ordered:
-            followed[parents[places]] += 1
-            if len(kept) < most and (size == 1 or followed[parents[places]] <= FOLLOWED):
+            parent = parents.get(places, places)  # a set of `sets` may have none
+            followed[parent] += 1
+            if len(kept) < most and (size == 1 or followed[parent] <= FOLLOWED):
                 kept.append(places)
     if longest is not None and len(longest[0]) > depth:
         yield longest[1], longest[0]

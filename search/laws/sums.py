@@ -3,150 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.description_length import LAW_FUNCTION_BITS as FUNCTION_BITS
 from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, FreeConstant
 from ..budget import Budget
-from .arguments import SURCHARGE, Arguments, not_extreme
-from .forms import COLUMN, CONSTANT_BITS, SCANNED_ROWS, SYMBOL_BITS, Form
+from .arguments import Arguments
+from .forms import COLUMN, CONSTANT_BITS, SCANNED_ROWS, Form
 from .functions import IDENTITY, IN_SUMS, Transform
-from .scan import Places, Scan, choose_several
-from .trees import call, product, total
+from .refining import Table, start_fit
+from .scan import LEAST_OF_SCAN, Places, Scan, choose_several, data_bits
+from .terms import Terms
+from .trees import call, total
 
 Floats = NDArray[np.float64]
-FUNCTIONS = (("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("exp", np.exp), ("log", np.log))
-_WAVES = (2.0, 0.5, 4.0, math.pi, 2 * math.pi)
-SCALES = {
-    "sin": _WAVES,
-    "cos": _WAVES,
-    "exp": (-1.0, -0.25, -4.0, 0.25, 4.0),
-}  # starts of constants in arguments
-OF_FUNCTIONS = 600  # simplest arguments of functions
-MULTIPLIED = 12  # simplest arguments that are multiplied by `SCALES` in functions
-BESIDE_MULTIPLIED = 24  # simplest factors of these functions
-OF_PRODUCTS = 60  # simplest arguments whose products with functions of others are terms
 SMALLEST = 1e-300
-SMALLEST_SPREAD = 1e-12  # of the largest value
 TERMS, BEAM, OTHER_BEAM, WIDTH = 4, 20, 6, 8
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Terms of one kind.
-
-    Attributes:
-        values: Their values, (n, m).
-        prices: Their prices in bits, (m,).
-        tree: Function of an index and of the constant in the term that returns the term.
-        scales: The constant of each term, which is fitted, (m,); None if the terms have none.
-    """
-
-    values: Floats
-    prices: Floats
-    tree: Callable[[int, Expression | None], Expression]
-    scales: Floats | None = None
-
-
-class Terms:
-    """Terms of sums: monomials, functions of arguments, and products of both.
-
-    Args:
-        terms: The monomials.
-        arguments: The arguments of functions.
-        share: The share of the functions and products that are looked at.
-    """
-
-    def __init__(self, terms: Arguments, arguments: Arguments, share: float) -> None:
-        with np.errstate(all="ignore"):
-            self.groups = list(_list_groups(terms, arguments, share))
-        values = np.concatenate([one.values for one in self.groups], axis=1)
-        prices = np.concatenate([one.prices for one in self.groups])
-        with np.errstate(all="ignore"):
-            largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
-        self.fine = np.flatnonzero(
-            np.isfinite(largest) & not_extreme(values) & (spread > SMALLEST_SPREAD * largest)
-        )
-        self.ends = np.cumsum([one.values.shape[1] for one in self.groups])
-        self.values = values[:, self.fine]
-        self.prices = prices[self.fine] + CONSTANT_BITS + OPERATOR_BITS
-
-    def tree(self, place: int, start: dict[str, float]) -> Expression:
-        """Return a term as a formula; `start` gets the value of its constant."""
-        whole = int(self.fine[place])
-        number = int(np.searchsorted(self.ends, whole, side="right"))
-        group = self.groups[number]
-        inner = whole - int(self.ends[number]) + group.values.shape[1]
-        if group.scales is None:
-            return group.tree(inner, None)
-        constant = FreeConstant(f"c{len(start)}")
-        start[constant.name] = float(group.scales[inner])
-        return group.tree(inner, constant)
-
-
-def _list_groups(terms: Arguments, arguments: Arguments, share: float) -> Iterator[_Group]:
-    """Yield groups of terms. Where the terms have a dimension, a function alone costs a constant with it."""
-    products = math.ceil(math.sqrt(share) * OF_PRODUCTS)
-    few = min(len(arguments.sizes), math.ceil(share * OF_FUNCTIONS))
-    several = min(len(arguments.sizes), MULTIPLIED)
-    beside = min(len(terms.sizes), BESIDE_MULTIPLIED)
-    fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
-    u, sizes, units = arguments.values, arguments.sizes, arguments.units
-    own = np.asarray(SYMBOL_BITS * terms.sizes, np.float64)
-    yield _Group(terms.values, own, lambda k, _: terms.tree(k))
-    lone = SYMBOL_BITS * (SURCHARGE if terms.has_dimension else 0)
-    for name, function in FUNCTIONS:
-        prices = np.asarray(SYMBOL_BITS * sizes + FUNCTION_BITS[name], np.float64)
-        yield _Group(function(u[:, :few]), prices[:few] + lone, _function(name, arguments))
-        for scale in SCALES.get(name, ()):
-            scales = scale / units[:several]
-            yield _Group(
-                function(scales * u[:, :several]),
-                prices[:several] + lone + CONSTANT_BITS,
-                _function(name, arguments),
-                scales,
-            )
-    for name, function in FUNCTIONS:
-        for scale in (None, *SCALES.get(name, ())):
-            inner, factors = (fewer, outer) if scale is None else (several, beside)
-            scales = None if scale is None else scale / units[:inner]
-            one = function(u[:, :inner] if scales is None else scales * u[:, :inner])
-            values = (one[:, :, None] * terms.values[:, None, :factors]).reshape(len(u), -1)
-            both = np.add.outer(sizes[:inner], terms.sizes[:factors]).ravel()
-            fixed = FUNCTION_BITS[name] + CONSTANT_BITS * (scale is not None)
-            prices = np.asarray(SYMBOL_BITS * (both + 1.0) + fixed, np.float64)
-            of_products = None if scales is None else np.repeat(scales, factors)
-            yield _Group(values, prices, _product(name, arguments, terms, factors), of_products)
-
-
-def _function(name: str, arguments: Arguments) -> Callable[[int, Expression | None], Expression]:
-    def tree(place: int, scale: Expression | None) -> Expression:
-        argument = arguments.tree(place)
-        return call(name, argument if scale is None else call("*", scale, argument))
-
-    return tree
-
-
-def _product(
-    name: str, arguments: Arguments, terms: Arguments, count: int
-) -> Callable[[int, Expression | None], Expression]:
-    function = _function(name, arguments)
-
-    def tree(place: int, scale: Expression | None) -> Expression:
-        inner, factor = divmod(place, count)
-        return product([(terms.tree(factor), 1.0), (function(inner, scale), 1.0)])
-
-    return tree
+FITTED_TERMS = 2  # of the largest sums that are fitted at once
+FITTING = 40.0  # expansions of a fit
+FEWEST_SUITED = 0.75  # of the rows, on which a transform of the target is defined
 
 
 def in_sums(
     arguments: Arguments,
-    target: Floats,
+    table: Table,
     budget: Budget,
     share: float,
     choose_terms: Callable[[str], Arguments] | None = None,
@@ -155,11 +39,12 @@ def in_sums(
 
     Args:
         arguments: The arguments of functions.
-        target: The values of the target, (n,).
+        table: The rows.
         budget: The budget.
         share: The share of the functions and products that are looked at.
         choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
     """
+    target = table.target
     n = len(target)
     price = COLUMN * max(n / SCANNED_ROWS, 1.0)
     terms = Terms(arguments, arguments, share) if choose_terms is None else None
@@ -175,9 +60,10 @@ def in_sums(
         assert terms is not None
         with np.errstate(all="ignore"):
             t, w = transform.values(target), 1 / np.abs(transform.slopes(target))
-        if not np.isfinite(t).all():
+        suited = np.isfinite(t) & np.isfinite(w)
+        if suited.mean() < FEWEST_SUITED:
             continue
-        w = np.where(np.isfinite(w), w, 0.0)
+        t, w = np.where(suited, t, 0.0), np.where(suited, w, 0.0)
         beam = BEAM if transform is IDENTITY else OTHER_BEAM
         for constant in (True, False):
             if not budget.charge(2 * price * len(terms.prices)):
@@ -185,14 +71,64 @@ def in_sums(
             common = np.ones((n, 1)) if constant else np.zeros((n, 0))
             scan = Scan.prepare(terms.values, common, t, w)
             own = CONSTANT_BITS + OPERATOR_BITS if constant else 0.0
-            sets = choose_several(scan, terms.prices, float(target.var()), beam, TERMS, WIDTH)
+            sets = choose_several(
+                scan, terms.prices, float(target.var()), beam, TERMS, WIDTH, list(terms.sets())
+            )
+            fitted = 0
             for bits, places in sets:
-                yield Form(bits + own, _builder(transform, terms, places, constant, t, w))
+                build = _builder(transform, terms, places, constant, t, w)
+                form = Form(bits + own, build, transform.name, len(places))
+                least = own + float(terms.prices[list(places)].sum())
+                cosines = {k: c for k in places if (c := terms.cosine_of(k)) in places}
+                if cosines:
+                    yield form
+                    build = _builder(transform, terms, places, constant, t, w, cosines)
+                    fewer = CONSTANT_BITS * len(cosines)
+                    least -= fewer
+                    form = Form(
+                        bits + own - fewer, build, transform.name, len(places) - len(cosines)
+                    )
+                if (
+                    form.terms <= FITTED_TERMS
+                    and fitted < beam
+                    and any(map(terms.has_scale, places))
+                ):
+                    fitted += 1
+                    form = _fit(form, least, table, budget)
+                yield form
+
+
+def _fit(form: Form, price: float, table: Table, budget: Budget) -> Form:
+    """Return a form with the description length that it has with fitted constants in its functions."""
+    budget.charge(FITTING)
+    built = form.build()
+    fit = start_fit(*built, table) if built else None
+    if fit is None:
+        return form
+    data = data_bits(fit.squares, len(table.target), table.variance, LEAST_OF_SCAN)
+    return replace(form, bits=price + float(data))
 
 
 def _builder(
-    transform: Transform, terms: Terms, places: Places, constant: bool, t: Floats, w: Floats
+    transform: Transform,
+    terms: Terms,
+    places: Places,
+    constant: bool,
+    t: Floats,
+    w: Floats,
+    cosines: Mapping[int, int | None] | None = None,
 ) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
+    """Return what builds a sum; a sine and a cosine may become one sine with a phase.
+
+    Args:
+        transform: The transform of the target.
+        terms, places: All terms, and those in the sum.
+        constant: Whether the sum has a constant.
+        t, w: The transformed target and the weights, (n,).
+        cosines: By sines, cosines of the same frequency.
+    """
+    cosines = cosines or {}
+
     def build() -> tuple[Expression, dict[str, float]] | None:
         columns = [terms.values[:, k] for k in places] + [np.ones(len(t))] * constant
         matrix = np.column_stack(columns) * w[:, None]
@@ -200,12 +136,17 @@ def _builder(
             return None
         lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix)) + SMALLEST  # of any unit
         found = (np.linalg.lstsq(matrix / lengths, t * w, rcond=None)[0] / lengths).tolist()
+        factors = dict(zip([*places, *[-1] * constant], found, strict=True))
         start: dict[str, float] = {}
         parts: list[Expression] = []
-        for factor, place in zip(found, [*places, *[-1] * constant], strict=True):
+        for place, factor in factors.items():
+            if place in cosines.values():
+                continue
+            other = cosines.get(place)
+            phase = None if other is None else math.atan2(factors[other], factor)
             free = FreeConstant(f"c{len(start)}")
-            start[free.name] = factor
-            parts.append(free if place < 0 else call("*", free, terms.tree(place, start)))
+            start[free.name] = factor if other is None else math.hypot(factor, factors[other])
+            parts.append(free if place < 0 else call("*", free, terms.tree(place, start, phase)))
         return transform.inverse(total(parts)), start
 
     return build
