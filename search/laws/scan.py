@@ -76,8 +76,9 @@ class Scan:
         unit = math.sqrt(squares) or 1.0
         overlap = np.column_stack([left / unit, q]).T.astype(self.columns.dtype) @ self.columns
         free = 1.0 - np.einsum("ij,ij->j", overlap[1:], overlap[1:])
-        shares = np.where(free > FREE, overlap[0].astype(float) ** 2 / np.maximum(free, FREE), 0)
-        found: Floats = squares * np.maximum(1.0 - shares, SINGLE)
+        fine = np.maximum(free.astype(float), FREE)
+        shares = np.where(free > FREE, overlap[0].astype(float) ** 2 / fine, 0)
+        found: Floats = squares * np.maximum(1.0 - shares, SINGLE / np.sqrt(fine))
         found[list(chosen)] = np.inf
         return found
 
@@ -212,7 +213,8 @@ def choose_several(
     rows = len(scan.target)
     parents: dict[Places, Places] = {}
 
-    def choose_sets(size: int, found: dict[Places, float]) -> None:
+    def choose_sets(size: int) -> dict[Places, float]:
+        found: dict[Places, float] = {}
         for own in sets:
             if own.shape[1] == size:
                 bits = data_bits(scan.errors_of_sets(own), rows, variance)
@@ -222,6 +224,7 @@ def choose_several(
                         chosen = tuple(sorted(own[place].tolist()))
                         left = data_bits(scan.left_by(chosen), rows, variance, LEAST_OF_SCAN)
                         found.setdefault(chosen, float(left) + float(prices[own[place]].sum()))
+        return found
 
     def extend(chosen: Places, count: int, found: dict[Places, float]) -> None:
         left = scan.errors_beside(chosen) if chosen else scan.errors()
@@ -240,7 +243,9 @@ def choose_several(
         found: dict[Places, float] = {}
         for chosen in kept:
             extend(chosen, beam if size == 1 else width, found)
-        choose_sets(size, found)
+        others = choose_sets(size)
+        if size > 1:  # columns alone are extended if they are different
+            found.update(others)
         best = sorted(found, key=lambda one: (found[one], one))
         for chosen in best[: EXCHANGED if size > 1 else 0]:
             for place in chosen:  # a column may have stood for another one that was not tried yet
@@ -249,7 +254,7 @@ def choose_several(
         if not ordered or (size > depth and ordered[0][1] >= shortest):
             break
         if size <= depth:
-            yield from ((bits, places) for places, bits in ordered)
+            yield from ((bits, places) for places, bits in {**others, **found}.items())
         shortest = min(shortest, ordered[0][1])
         longest = ordered[0]
         most = beam if size < depth else LONG_BEAM

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -74,7 +75,7 @@ def in_sums(
             sets = choose_several(
                 scan, terms.prices, float(target.var()), beam, TERMS, WIDTH, list(terms.sets())
             )
-            fitted = 0
+            fitted: Counter[int] = Counter()
             for bits, places in sets:
                 build = _builder(transform, terms, places, constant, t, w)
                 form = Form(bits + own, build, transform.name, len(places))
@@ -90,10 +91,10 @@ def in_sums(
                     )
                 if (
                     form.terms <= FITTED_TERMS
-                    and fitted < beam
+                    and fitted[form.terms] < beam
                     and any(map(terms.has_scale, places))
                 ):
-                    fitted += 1
+                    fitted[form.terms] += 1
                     form = _fit(form, least, table, budget)
                 yield form
 
