@@ -213,6 +213,10 @@ def choose_several(
     rows = len(scan.target)
     parents: dict[Places, Places] = {}
 
+    def measure_exactly(chosen: Places) -> float:
+        left = data_bits(scan.left_by(chosen), rows, variance, LEAST_OF_SCAN)
+        return float(left) + float(prices[list(chosen)].sum())
+
     def choose_sets(size: int) -> dict[Places, float]:
         found: dict[Places, float] = {}
         for own in sets:
@@ -222,8 +226,7 @@ def choose_several(
                 for place in smallest(bits, beam).tolist():
                     if np.isfinite(bits[place]):
                         chosen = tuple(sorted(own[place].tolist()))
-                        left = data_bits(scan.left_by(chosen), rows, variance, LEAST_OF_SCAN)
-                        found.setdefault(chosen, float(left) + float(prices[own[place]].sum()))
+                        found[chosen] = measure_exactly(chosen)
         return found
 
     def extend(chosen: Places, count: int, found: dict[Places, float]) -> None:
@@ -234,8 +237,9 @@ def choose_several(
         for place in best:
             if np.isfinite(bits[place]):
                 places = tuple(sorted((*chosen, place)))
-                found.setdefault(places, float(bits[place]))
-                parents.setdefault(places, chosen)
+                if places not in found:
+                    found[places] = measure_exactly(places)
+                    parents.setdefault(places, chosen)
 
     kept: list[Places] = [()]
     shortest, longest = math.inf, None
