@@ -36,6 +36,7 @@ from .improving import Movable, improve
 from .refining import Table
 from .scan import (
     DEPENDENT,
+    LEAST_OF_SCAN,
     Places,
     Scan,
     data_bits,
@@ -43,6 +44,7 @@ from .scan import (
     project,
     smallest,
 )
+from .terms import list_frequencies
 from .trees import TWO, Exponent, call, product, total
 
 Floats = NDArray[np.float64]
@@ -55,6 +57,8 @@ KEPT_SUMS, KEPT, KEPT_SIMPLE = (
 )  # columns of one function that are kept for pairs
 FIRST = 150  # forms with one function
 SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and how many each
+CLOSELY = 2  # times as many are measured exactly
+GROWTHS = 12  # exponential functions of simple arguments that get a second function
 REFINED_ARGUMENTS = 60
 PAIRS_OF_EACH = 6  # first columns
 IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
@@ -66,6 +70,7 @@ EFFORT, LEAST_EFFORT, MOST_EFFORT = (
     8.0,
 )  # expansions of usual effort, and factors of it
 LARGEST_LOGARITHM = 500.0
+WAVE_STEP = math.pi / 4  # of the frequencies of a wave in the table
 LARGEST_IN_EXPONENT = 1e6  # of the values of an argument to their median
 MAX_SQUARES = 20_000
 
@@ -87,6 +92,11 @@ class Column:
     scale: float
     tree: Expression | None = None
     exponents: tuple[Fraction | float, ...] | None = None
+
+    @property
+    def is_growth(self) -> bool:
+        """Whether it is the argument of an exponential function."""
+        return self.factor is None and self.argument >= 0
 
 
 @dataclass(frozen=True)
@@ -169,6 +179,7 @@ class Logarithms:
                     factor.name in SUMS,
                 )
         if only is None:
+            yield from self._waves()
             yield from self._sums_of_squares()
             fine = not_extreme(arguments.values, LARGEST_IN_EXPONENT)
             places = everything[fine]
@@ -179,6 +190,26 @@ class Logarithms:
                 _of_factor(None, places, np.ones(len(places))),
                 True,
             )
+
+    def _waves(self) -> Iterator[Group]:
+        """Yield sines and cosines of a variable with many frequencies."""
+        arguments = self.arguments
+        places = np.flatnonzero(arguments.is_variable())
+        values = arguments.values[:, places]
+        if not len(places):
+            return
+        frequencies = list_frequencies(values.min(axis=0), values.max(axis=0), WAVE_STEP)
+        for factor in FACTORS:
+            if factor.name not in ("sin", "cos") or not self.budget.charge(
+                COLUMN * frequencies.size
+            ):
+                continue
+            for row in frequencies:
+                with np.errstate(all="ignore"):
+                    logs = np.log(np.abs(factor.values(row * values)))
+                fine = _is_fine(logs)
+                prices = np.full(int(fine.sum()), SYMBOL_BITS + factor.bits + 7.0)
+                yield Group(logs[:, fine], prices, _of_factor(factor, places[fine], row[fine]))
 
     def move(self, column: Column) -> Movable:
         """Return a column as a function whose argument can be improved."""
@@ -444,13 +475,18 @@ class _Kept:
         scan, prices = self._scan()
         n = len(self.left)
         firsts = self.choose_different(count)
+        growth = [k for k, one in enumerate(self.columns) if one.is_growth][:GROWTHS]
+        firsts += [k for k in growth if k not in firsts]  # beside which others explain more
         for start in range(0, len(firsts), AT_A_TIME):
             some = firsts[start : start + AT_A_TIME]
             bits = data_bits(scan.errors_of_pairs(some), n, self.variance) + prices
             for row, k in zip(bits, some, strict=True):
-                for other in smallest(row, WIDTH):
+                exact = []
+                for other in smallest(row, CLOSELY * WIDTH).tolist():
                     if np.isfinite(row[other]):
-                        yield float(row[other] + prices[k]), (k, int(other))
+                        left = data_bits(scan.left_by((k, other)), n, self.variance, LEAST_OF_SCAN)
+                        exact.append((float(left + prices[k] + prices[other]), (k, other)))
+                yield from sorted(exact)[:WIDTH]
 
     def values_of(self, places: Places) -> Floats:
         """Return columns as they were before they were weighted, (n, m)."""
