@@ -65,7 +65,7 @@ IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
 OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
 IMPROVEMENT = 400.0  # expansions, for each function
 EFFORT, LEAST_EFFORT, MOST_EFFORT = (
-    75_000,
+    60_000,
     0.2,
     8.0,
 )  # expansions of usual effort, and factors of it
@@ -108,12 +108,14 @@ class Group:
         prices: Their prices in bits, (m,).
         column: Function of an index that returns what the column stands for.
         is_sum: Whether they are logarithms of sums, of which more are kept.
+        is_first: Whether they are tried alone, and get a second function.
     """
 
     values: Floats
     prices: Floats
     column: Callable[[int], Column]
     is_sum: bool = False
+    is_first: bool = True
 
 
 class Logarithms:
@@ -209,7 +211,8 @@ class Logarithms:
                     logs = np.log(np.abs(factor.values(row * values)))
                 fine = _is_fine(logs)
                 prices = np.full(int(fine.sum()), SYMBOL_BITS + factor.bits + 7.0)
-                yield Group(logs[:, fine], prices, _of_factor(factor, places[fine], row[fine]))
+                of_factor = _of_factor(factor, places[fine], row[fine])
+                yield Group(logs[:, fine], prices, of_factor, is_first=False)
 
     def move(self, column: Column) -> Movable:
         """Return a column as a function whose argument can be improved."""
@@ -400,6 +403,7 @@ class _Kept:
         self.normal: list[NDArray[np.float32]] = []
         self.columns: list[Column] = []
         self.prices: list[Floats] = []
+        self.first: list[NDArray[np.bool_]] = []
         self.squares = 0.0
         self.left: Floats = np.zeros(0)
 
@@ -428,6 +432,7 @@ class _Kept:
             kept.normal.append(normal[:, chosen])
             kept.columns += map(group.column, chosen.tolist())
             kept.prices.append(group.prices[chosen])
+            kept.first.append(np.full(len(chosen), group.is_first))
         return kept
 
     def join(self, other: _Kept) -> _Kept:
@@ -436,6 +441,7 @@ class _Kept:
         self.normal += other.normal
         self.columns += other.columns
         self.prices += other.prices
+        self.first += other.first
         return self
 
     def _scan(self) -> tuple[Scan, Floats]:
@@ -461,9 +467,11 @@ class _Kept:
         yield from ((float(bits[k]), (int(k),)) for k in smallest(bits, FIRST))
 
     def choose_different(self, count: int) -> list[int]:
-        """Return the best columns of which no two are nearly the same beside the common ones."""
+        """Return the best first columns of which no two are nearly the same beside the common ones."""
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        if self.first:
+            bits = np.where(np.concatenate(self.first), bits, np.inf)
         return scan.choose_different(bits, count)
 
     def choose_two(self, count: int) -> Iterator[tuple[float, Places]]:

@@ -61,6 +61,10 @@ class Scan:
         left = rest(target * weights)
         return cls(normalise(columns, weights, rest), left, float(left @ left))
 
+    def first(self, count: int) -> Scan:
+        """Return a scan of the first columns."""
+        return Scan(self.columns[:, :count], self.target, self.squares)
+
     def errors(self) -> Floats:
         """Return the sum of squares that each column leaves, of shape (m,)."""
         unit = math.sqrt(self.squares) or 1.0  # the target must not overflow in single precision

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +73,19 @@ def in_sums(
             common = np.ones((n, 1)) if constant else np.zeros((n, 0))
             scan = Scan.prepare(terms.values, common, t, w)
             own = CONSTANT_BITS + OPERATOR_BITS if constant else 0.0
-            sets = choose_several(
-                scan, terms.prices, float(target.var()), beam, TERMS, WIDTH, list(terms.sets())
+            variance = float(target.var())
+            sets = chain(
+                choose_several(
+                    scan.first(terms.monomial_count),
+                    terms.prices[: terms.monomial_count],
+                    variance,
+                    beam,
+                    TERMS,
+                    WIDTH,
+                ),
+                choose_several(
+                    scan, terms.prices, variance, beam, TERMS, WIDTH, list(terms.sets())
+                ),
             )
             fitted: Counter[int] = Counter()
             for bits, places in sets:

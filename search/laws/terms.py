@@ -132,6 +132,7 @@ class Terms:
             )
         self.columns = _Columns(*(part[..., fine] for part in joined))
         self.values = self.columns.values
+        self.monomial_count = int((self.columns.kinds < 0).sum())  # they come first
         self.prices = self.columns.prices + CONSTANT_BITS + OPERATOR_BITS
         own = zip(*(part.tolist() for part in self.columns[2:]), strict=True)
         self._places = {key: place for place, key in enumerate(own)}
