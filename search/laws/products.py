@@ -61,7 +61,7 @@ CLOSELY = 2  # times as many are measured exactly
 GROWTHS = 12  # exponential functions of simple arguments that get a second function
 REFINED_ARGUMENTS = 60
 PAIRS_OF_EACH = 6  # first columns
-IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
+IMPROVED, IMPROVED_PAIRS = 35, 60  # forms whose arguments are improved
 OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
 IMPROVEMENT = 400.0  # expansions, for each function
 EFFORT, LEAST_EFFORT, MOST_EFFORT = (
@@ -297,10 +297,11 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         best = kept.best_arguments()
         fine = _Kept.scan(logarithms.columns(best), logarithms.common, t, w, float(target.var()))
         kept = kept.join(fine)
-        rest = float(data_bits(kept.squares, len(t), kept.variance))
+        rest = float(data_bits(kept.squares, len(t), kept.variance, LEAST_OF_SCAN))
         yield Form(rest, _builder(logarithms, transform, (), np.zeros((len(t), 0)), t, w))
         share = 1.0 if transform is IDENTITY else OTHER_TRANSFORMS
-        singles = kept.choose_different(math.ceil(share * logarithms.effort * IMPROVED))
+        most = math.ceil(share * logarithms.effort * IMPROVED)
+        singles = kept.choose_different(most, by_function=True)
         moved = [one for k in singles if (one := _improved(logarithms, kept, (k,), t, w))]
         kept = kept.join(
             _Kept.scan(_as_groups(moved), logarithms.common, t, w, float(target.var()))
@@ -390,7 +391,7 @@ def _improved(
         prices.append(logarithms.price(new_columns[-1]))
     if not _is_fine(np.array(new_values).T).all():
         return None
-    bits = float(data_bits(squares, len(t), kept.variance)) + sum(prices)
+    bits = float(data_bits(squares, len(t), kept.variance, LEAST_OF_SCAN)) + sum(prices)
     return _Improved(new_columns, np.array(new_values).T, np.array(prices), bits)
 
 
@@ -464,15 +465,27 @@ class _Kept:
         """Yield one column each, with about its description length, the best first."""
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
-        yield from ((float(bits[k]), (int(k),)) for k in smallest(bits, FIRST))
+        for k in smallest(bits, FIRST).tolist():
+            yield self._measure(scan, prices, (k,)), (k,)
 
-    def choose_different(self, count: int) -> list[int]:
-        """Return the best first columns of which no two are nearly the same beside the common ones."""
+    def _measure(self, scan: Scan, prices: Floats, places: Places) -> float:
+        """Return the description length of columns, with their exact error."""
+        left = data_bits(scan.left_by(places), len(self.left), self.variance, LEAST_OF_SCAN)
+        return float(left) + float(prices[list(places)].sum())
+
+    def choose_different(self, count: int, *, by_function: bool = False) -> list[int]:
+        """Return the best first columns of which no two are nearly the same beside the common ones.
+
+        Args:
+            count: The largest number of columns.
+            by_function: Whether columns of different functions are different.
+        """
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
         if self.first:
             bits = np.where(np.concatenate(self.first), bits, np.inf)
-        return scan.choose_different(bits, count)
+        kinds = np.array([FACTORS.index(one.factor) if one.factor else -1 for one in self.columns])
+        return scan.choose_different(bits, count, kinds if by_function else None)
 
     def choose_two(self, count: int) -> Iterator[tuple[float, Places]]:
         """Yield two columns each, with about their description length.
@@ -482,19 +495,16 @@ class _Kept:
         """
         scan, prices = self._scan()
         n = len(self.left)
-        firsts = self.choose_different(count)
+        firsts = self.choose_different(count, by_function=True)
         growth = [k for k, one in enumerate(self.columns) if one.is_growth][:GROWTHS]
         firsts += [k for k in growth if k not in firsts]  # beside which others explain more
         for start in range(0, len(firsts), AT_A_TIME):
             some = firsts[start : start + AT_A_TIME]
             bits = data_bits(scan.errors_of_pairs(some), n, self.variance) + prices
             for row, k in zip(bits, some, strict=True):
-                exact = []
-                for other in smallest(row, CLOSELY * WIDTH).tolist():
-                    if np.isfinite(row[other]):
-                        left = data_bits(scan.left_by((k, other)), n, self.variance, LEAST_OF_SCAN)
-                        exact.append((float(left + prices[k] + prices[other]), (k, other)))
-                yield from sorted(exact)[:WIDTH]
+                near = smallest(row, CLOSELY * WIDTH).tolist()
+                pairs = [(k, other) for other in near if np.isfinite(row[other])]
+                yield from sorted((self._measure(scan, prices, one), one) for one in pairs)[:WIDTH]
 
     def values_of(self, places: Places) -> Floats:
         """Return columns as they were before they were weighted, (n, m)."""

@@ -132,14 +132,18 @@ class Scan:
         found[fine] = self.squares * np.maximum(left, SINGLE)
         return found
 
-    def choose_different(self, bits: Floats, count: int) -> list[int]:
+    def choose_different(
+        self, bits: Floats, count: int, kinds: NDArray[np.int64] | None = None
+    ) -> list[int]:
         """Return the columns with the smallest bits of which no two are nearly the same.
 
         Args:
             bits: The bits of each column, (m,).
             count: The largest number of columns.
+            kinds: Their kinds, (m,), if columns of different kinds are different; None for one kind.
         """
         best = smallest(bits, MOST_COMPARED)
+        own = np.zeros(len(best), np.int64) if kinds is None else kinds[best]
         columns = self.columns[:, best]
         similar = np.zeros(len(best))
         chosen: list[int] = []
@@ -149,7 +153,8 @@ class Scan:
             chosen.append(k)
             if len(chosen) == count:
                 break
-            similar = np.maximum(similar, np.abs(columns[:, place] @ columns))
+            alike = np.abs(columns[:, place] @ columns) * (own == own[place])
+            similar = np.maximum(similar, alike)
         return chosen
 
 

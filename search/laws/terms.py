@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -84,6 +84,7 @@ _KINDS = (
     _Kind("sin", np.sin, _named("sin"), FUNCTION_BITS["sin"], list_frequencies),
     _Kind("cos", np.cos, _named("cos"), FUNCTION_BITS["cos"], list_frequencies),
     _Kind("exp", np.exp, _named("exp"), FUNCTION_BITS["exp"], _growth),
+    _Kind("decay", lambda u: np.exp(-u), lambda u: call("exp", call("negate", u)), FUNCTION_BITS["exp"] + 1),
     _Kind("log", np.log, _named("log"), FUNCTION_BITS["log"]),
     _Kind("pole", lambda u: 1 / (1 + u), lambda u: call("/", ONE, call("+", ONE, u)), 2 * OPERATOR_BITS + 4, _poles, is_alone=False),
 )  # fmt: skip
@@ -108,6 +109,24 @@ class _Columns(NamedTuple):
     factors: Indices
     scales: Floats
 
+    def take(self, places: Indices) -> _Columns:
+        """Return some of the terms."""
+        return _Columns(
+            self.values[:, places], self.prices[places], self.kinds[places],
+            self.arguments[places], self.factors[places], self.scales[places],
+        )  # fmt: skip
+
+
+def _join(parts: Sequence[_Columns]) -> _Columns:
+    return _Columns(
+        np.concatenate([one.values for one in parts], axis=1),
+        np.concatenate([one.prices for one in parts]),
+        np.concatenate([one.kinds for one in parts]),
+        np.concatenate([one.arguments for one in parts]),
+        np.concatenate([one.factors for one in parts]),
+        np.concatenate([one.scales for one in parts]),
+    )
+
 
 class Terms:
     """Terms of sums.
@@ -122,7 +141,7 @@ class Terms:
         self.monomials, self.arguments = monomials, arguments
         with np.errstate(all="ignore"):
             found = list(_list_columns(monomials, arguments, share))
-        joined = _Columns(*(np.concatenate(part, axis=-1) for part in zip(*found, strict=True)))
+        joined = _join(found)
         with np.errstate(all="ignore"):
             largest, spread = np.abs(joined.values).max(axis=0), joined.values.std(axis=0)
             fine = np.flatnonzero(
@@ -130,7 +149,7 @@ class Terms:
                 & not_extreme(joined.values)
                 & (spread > SMALLEST_SPREAD * largest)
             )
-        self.columns = _Columns(*(part[..., fine] for part in joined))
+        self.columns = joined.take(fine)
         self.values = self.columns.values
         self.monomial_count = int((self.columns.kinds < 0).sum())  # they come first
         self.prices = self.columns.prices + CONSTANT_BITS + OPERATOR_BITS
@@ -214,7 +233,8 @@ def _list_columns(monomials: Arguments, arguments: Arguments, share: float) -> I
     ) -> _Columns:
         """Return a function of arguments, (m,), with constants (m,), times the first monomials."""
         values = u[:, places] if scales is None else scales * u[:, places]
-        prices = SYMBOL_BITS * sizes[places] + (CONSTANT_BITS if scales is not None else 0.0)
+        own = CONSTANT_BITS if scales is not None else 0.0
+        prices: Floats = np.asarray(SYMBOL_BITS * sizes[places] + own, np.float64)
         constants = np.full(len(places), np.nan) if scales is None else scales
         values, prices = _KINDS[kind].values(values), prices + _KINDS[kind].bits
         if factors is None:
@@ -223,7 +243,8 @@ def _list_columns(monomials: Arguments, arguments: Arguments, share: float) -> I
             )  # fmt: skip
         of = np.arange(min(len(monomials.sizes), factors))
         whole = (values[:, :, None] * monomials.values[:, None, of]).reshape(len(u), -1)
-        both = np.add.outer(prices, SYMBOL_BITS * (monomials.sizes[of] + 1.0)).ravel()
+        beside = SYMBOL_BITS * (monomials.sizes[of] + 1.0)
+        both: Floats = np.asarray(np.add.outer(prices, beside).ravel(), np.float64)
         return _Columns(
             whole, both, np.full(len(both), kind), np.repeat(places, len(of)),
             np.tile(of, len(places)), np.repeat(constants, len(of)),
