@@ -285,6 +285,7 @@ def _is_fine(values: Floats) -> NDArray[np.bool_]:
 def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
     """Yield products of powers of variables and of up to two functions."""
     target = logarithms.table.target
+    left = []
     for transform in IN_LOGARITHMS:
         if not transform.suits(target):
             continue
@@ -319,7 +320,10 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
             if len(places) > 1 and firsts[places[0]] < PAIRS_OF_EACH:
                 firsts[places[0]] += 1
                 pairs.append(places)
-        for places in pairs[: math.ceil(share * logarithms.effort * IMPROVED_PAIRS)]:
+        most = math.ceil(share * logarithms.effort * IMPROVED_PAIRS)
+        left.append((transform, kept, pairs[:most], t, w))
+    for transform, kept, pairs, t, w in left:  # all transforms are tried before the budget ends
+        for places in pairs:
             found = _improved(logarithms, kept, places, t, w)
             if found is not None:
                 yield Form(
