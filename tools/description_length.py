@@ -24,6 +24,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 from ..records import Json
@@ -208,11 +209,13 @@ def decimal_bits(value: float) -> float:
     decimal digits.
     """
     size = abs(float(value))
-    mantissa, _, exponent = f"{size:.15e}".partition("e")
-    digits = math.log2(10) * len(mantissa.rstrip("0").replace(".", "")) + LAW_DECIMAL_BITS
+    written = Decimal(repr(size)).normalize()  # the shortest decimal that reads as the same float
+    digits = math.log2(10) * len(written.as_tuple().digits) + LAW_DECIMAL_BITS
+    ten = abs(written.adjusted())
+    of_size = 2 * math.log2(ten + 1)  # units of measurement bring about far powers of ten
     if size.is_integer():
-        return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + abs(int(exponent)) / 2)
-    return digits + abs(int(exponent))
+        return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + min(ten / 2, of_size))
+    return digits + min(ten, of_size)
 
 
 def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:

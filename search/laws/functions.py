@@ -15,6 +15,7 @@ from ...tools.formulas import Expression, Number, Operation
 from .trees import ONE, call
 
 Floats = NDArray[np.float64]
+SMALLEST_ANGLE = 1e-3  # spread of a target under a trigonometric or exponential function
 SCALES = (1.0, 2.0, 0.5, math.pi, 2 * math.pi, 1 / (2 * math.pi), 1 / 3, 3.0)
 FINE_SCALES = tuple(float(one) for one in np.geomspace(1 / 32, 32, 41))
 
@@ -92,8 +93,10 @@ class Transform(NamedTuple):
 
     def suits(self, target: Floats) -> bool:
         """Return whether the transform can be inverted on the values of the target."""
-        width = self.high - self.low
-        slack = 0.05 * (width if math.isfinite(width) else float(np.ptp(target)))
+        width, spread = self.high - self.low, float(np.ptp(target))
+        if math.isfinite(width) and spread < SMALLEST_ANGLE:
+            return False  # of small values, the transform is the value or nearly constant
+        slack = 0.05 * (width if math.isfinite(width) else spread)
         return bool(self.low - slack <= target.min() and target.max() <= self.high + slack)
 
 
