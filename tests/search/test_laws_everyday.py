@@ -93,7 +93,7 @@ def test_laws_of_quantities_of_any_size(size: float) -> None:
 
 def test_thermal_radiation_in_si_units() -> None:
     ranges = {"f": (1e13, 2e14), "T": (500.0, 3000.0)}
-    radiance: Callable[..., Any] = lambda f, T: 1.475e-50 * f**3 / (np.exp(4.8e-11 * f / T) - 1)  # noqa: E731
+    radiance: Callable[..., Any] = lambda f, T: 1.475e-50 * f**3 / (np.exp(4.8e-11 * f / T) - 1)
     check(radiance, ranges, noise=0, budget=3 * BUDGET)
 
 
