@@ -39,11 +39,11 @@ REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 4
 OF_EACH_KIND, IN_TURN = 12, 3  # sums of each transform and number of terms
 REFINEMENT = 160.0  # expansions
 MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
-POLISHED, BEAM = (
+POLISHED, POLISHING = (
     40,
-    5,
-)  # laws whose constants are chosen with more care, and how many choices are followed
-POLISHING = 800.0  # expansions
+    800.0,
+)  # laws whose constants are chosen with more care, and expansions for one
+BEAM = 5  # choices of numbers that are followed at a time
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
 MOST_MISSING = 0.05
 MOST_CATEGORIES = 8

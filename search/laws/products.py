@@ -50,11 +50,8 @@ from .trees import TWO, Exponent, call, product, total
 Floats = NDArray[np.float64]
 SUMS = ("1 + u", "1 - u")
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
-KEPT_SUMS, KEPT, KEPT_SIMPLE = (
-    5_000,
-    1_000,
-    2_000,
-)  # columns of one function that are kept for pairs
+KEPT_SUMS, KEPT = 5_000, 1_000  # columns of one function that are kept for pairs
+KEPT_SIMPLE = 2_000  # of sums, the simplest, which may explain little alone
 FIRST = 150  # forms with one function
 SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and how many each
 CLOSELY = 2  # times as many are measured exactly
@@ -64,11 +61,8 @@ PAIRS_OF_EACH = 6  # first columns
 IMPROVED, IMPROVED_PAIRS = 35, 60  # forms whose arguments are improved
 OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
 IMPROVEMENT = 400.0  # expansions, for each function
-EFFORT, LEAST_EFFORT, MOST_EFFORT = (
-    60_000,
-    0.2,
-    8.0,
-)  # expansions of usual effort, and factors of it
+EFFORT = 60_000  # expansions of usual effort
+LEAST_EFFORT, MOST_EFFORT = 0.2, 8.0  # factors of it
 LARGEST_LOGARITHM = 500.0
 WAVE_STEP = math.pi / 4  # of the frequencies of a wave in the table
 LARGEST_IN_EXPONENT = 1e6  # of the values of an argument to their median
@@ -432,7 +426,7 @@ class _Kept:
             chosen = np.union1d(
                 smallest(bits, KEPT_SUMS if group.is_sum else KEPT),
                 smallest(group.prices, KEPT_SIMPLE if group.is_sum else 0),
-            )  # a simple factor may explain little alone
+            )
             kept.values.append(group.values[:, chosen])
             kept.normal.append(normal[:, chosen])
             kept.columns += map(group.column, chosen.tolist())
