@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from ...records import FRONT_FIELD
 from ...tasks.laws.columns import LawColumns
 from ...tasks.laws.family import code_predictions
-from ...tools.formulas import Column, Expression, Operation, Text, format_formula, iter_nodes
+from ...tools.formulas import (
+    Column,
+    Expression,
+    Operation,
+    Text,
+    evaluate_formula,
+    format_formula,
+    iter_nodes,
+)
 from ...tools.fronts import find_front
 from ..budget import Budget
 from ..engines import Progress, SearchEngine
@@ -44,6 +52,8 @@ POLISHED, POLISHING = (
     800.0,
 )  # laws whose constants are chosen with more care, and expansions for one
 BEAM = 5  # choices of numbers that are followed at a time
+FAR, MOST_OUTLIERS = 12.0, 0.1  # of the median error, and of the rows
+REFITTED = 10  # laws that are fitted again without outliers
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
 MOST_MISSING = 0.05
 MOST_CATEGORIES = 8
@@ -83,7 +93,8 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     budget.charge(for_products.spent + for_sums.spent)
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
-    origins: dict[str, Fit] = {}  # the formulas with free constants that laws come from
+    # the formulas with free constants that laws come from, and the rows that they were fitted to
+    origins: dict[str, tuple[Fit, Table]] = {}
     best = baseline.bits
     for form in _interleave(products, sums):
         built = form.build()
@@ -105,17 +116,39 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         if law is not None:
             text = format_formula(law.tree)
             laws.setdefault(text, law)
-            origins.setdefault(text, fit)
+            origins.setdefault(text, (fit, fitted))
+            best = min(best, law.bits)
+    usual = _leave_outliers(fitted, min(laws.values(), key=lambda one: one.bits))
+    for text, _ in sorted(laws.items(), key=lambda one: one[1].bits)[:REFITTED]:
+        if usual is None or text not in origins:
+            continue
+        budget.charge(REFINEMENT)
+        again = start_fit(origins[text][0].tree, origins[text][0].values, usual)
+        without = refine(again, usual) if again else None
+        law = measure(without.tree, fitted) if without else None
+        if again is not None and law is not None:
+            laws.setdefault(format_formula(law.tree), law)
+            origins.setdefault(format_formula(law.tree), (again, usual))
             best = min(best, law.bits)
     for text, law in sorted(laws.items(), key=lambda one: one[1].bits)[:POLISHED]:
         if not budget.left:
             break
         if text in origins and law.bits <= best + MARGIN:
             budget.charge(POLISHING)
-            better = refine(origins[text], fitted, BEAM)
+            polished = refine(*origins[text], BEAM)
+            better = measure(polished.tree, fitted) if polished else None
             if better is not None and better.bits < law.bits:
                 laws.setdefault(format_formula(better.tree), better)
     return [law for _, law in sorted(laws.items(), key=lambda one: (one[1].bits, one[0]))]
+
+
+def _leave_outliers(table: Table, law: Law) -> Table | None:
+    """Return the rows that are not far from a law, or None if all rows or too few are near it."""
+    error = np.abs(evaluate_formula(law.tree, table.columns) - table.target)
+    near = np.flatnonzero(error <= FAR * float(np.median(error)))
+    if len(near) == len(error) or len(near) < (1 - MOST_OUTLIERS) * len(error):
+        return None
+    return _take(table, near)
 
 
 def _choose_sums(ordered: Sequence[Form]) -> list[Form]:

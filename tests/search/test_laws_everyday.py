@@ -97,6 +97,17 @@ def test_thermal_radiation_in_si_units() -> None:
     check(radiance, ranges, noise=0, budget=3 * BUDGET)
 
 
+@pytest.mark.parametrize("noise", [0, 0.002])
+def test_an_outlier_does_not_change_the_law(noise: float) -> None:
+    pick = np.random.default_rng(7)
+    x = {name: pick.uniform(1, 5, 60) for name in "ab"}
+    y = 3 * x["a"] * x["b"]
+    y = y + noise * y.std() * pick.standard_normal(60)
+    y[[7, 30]] += [50, -20]
+    found = find_law(x, y, BUDGET)
+    assert np.allclose(evaluate_formula(found.tree, {"a": 7.0, "b": 2.0}), 42)
+
+
 # --- parts ----------------------------------------------------------------------------
 
 
