@@ -105,7 +105,8 @@ def test_an_outlier_does_not_change_the_law(noise: float) -> None:
     y = y + noise * y.std() * pick.standard_normal(60)
     y[[7, 30]] += [50, -20]
     found = find_law(x, y, BUDGET)
-    assert np.allclose(evaluate_formula(found.tree, {"a": 7.0, "b": 2.0}), 42)
+    fresh = {"a": np.array([7.0]), "b": np.array([2.0])}
+    assert np.allclose(evaluate_formula(found.tree, fresh), 42), format_formula(found.tree)
 
 
 # --- parts ----------------------------------------------------------------------------
