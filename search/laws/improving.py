@@ -78,7 +78,7 @@ class _Model:
         """Return the sum of squares, residuals, an orthonormal basis and the factors of movable columns."""
         moved = [self._logarithm(one, k, values, 0.0) for k, one in enumerate(self.movable)]
         matrix = np.column_stack([self.base, *(one * self.w for one in moved)])
-        if not np.isfinite(matrix).all():
+        if len(matrix) < matrix.shape[1] or not np.isfinite(matrix).all():
             return None
         basis, upper = np.linalg.qr(matrix)
         left = self.aim - basis @ (basis.T @ self.aim)
