@@ -33,7 +33,7 @@ from .dimensions import KnownDimensions, describe_dimensions
 from .forms import SCANNED_ROWS, Form
 from .products import Logarithms, in_logarithms
 from .refining import Fit, Law, Table, constants, measure, refine, start_fit
-from .screening import choose_variables
+from .screening import choose_variables, shift_variables
 from .sums import FITTING, in_sums
 
 Floats = NDArray[np.float64]
@@ -74,6 +74,8 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         return [baseline]
     used = choose_variables(x, table.target)
     x, names = x[:, used], [names[k] for k in used]
+    if table.dimensions is None:
+        x, names = shift_variables(x, names)
     rows = _spread(len(table.target), SCANNED_ROWS)
     share = ARGUMENTS / max(1.0, len(names) / MANY_VARIABLES)
     most = int(min(max(share * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))

@@ -97,6 +97,21 @@ def test_thermal_radiation_in_si_units() -> None:
     check(radiance, ranges, noise=0, budget=3 * BUDGET)
 
 
+def test_times_since_1970_are_counted_from_their_beginning() -> None:
+    t = 1.7e9 + 60 * np.arange(100.0)
+    found = find_law({"t": t}, 20 + 0.01 * np.arange(100.0), BUDGET)
+    later = {"t": np.array([1.7e9 + 60 * 1e4])}
+    assert np.allclose(evaluate_formula(found.tree, later), 120), format_formula(found.tree)
+
+
+def test_differences_of_large_numbers_are_found() -> None:
+    pick = np.random.default_rng(7)
+    x, z = 1e15 + 7 * np.arange(100.0), pick.uniform(1, 5, 100)
+    found = find_law({"x": x, "z": z}, x + np.round(100 * z), BUDGET)
+    later = {"x": np.array([1e15 + 3_000]), "z": np.array([8.0])}
+    assert abs(evaluate_formula(found.tree, later) - later["x"] - 800).max() < 2, found.tree
+
+
 @pytest.mark.parametrize("noise", [0, 0.002])
 def test_an_outlier_does_not_change_the_law(noise: float) -> None:
     pick = np.random.default_rng(7)
