@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         Finding,
         Findings,
         Forecast,
+        FrontHypothesis,
         HypothesisRow,
         ProblemRow,
         Recognition,
@@ -124,8 +125,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "DataConfig", "Disagreement", "Discovery", "Doctor",
-    "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast", "Generated",
-    "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
+    "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast",
+    "FrontHypothesis", "Generated", "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PredictionFile", "PredictionRow", "Pretrained",
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightCount",
@@ -166,8 +167,8 @@ _NAMES = {
     "commands.outcome": "Session Trace",
     "commands.results": "Metric Result",
     "commands.session.results": (
-        "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast HypothesisRow "
-        "ProblemRow Recognition Replay RightCount SessionRow SweepRow"
+        "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast "
+        "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow SweepRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

@@ -4,6 +4,7 @@ The scheme (the word before the colon) of the model string selects the kind of m
 
     search                       the built-in search, which is no language model
     cvc5                         the SyGuS solver of cvc5, no language model either
+    pyoperon, gplearn            packages for symbolic regression, no language models either
     openai:NAME, ollama:NAME, …  a provider (records/providers.py); keys come from the environment
     http://host:port/v1#NAME     an endpoint at this URL (https too); several URLs of one model are
                                  divided by commas (agents/endpoint/replicas.py)

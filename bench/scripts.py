@@ -46,6 +46,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
     "plain_enumeration.py": (),
     "strings.py": ("--seconds", "1"),
+    "laws.py": ("--seconds", "1", "--noise", "0.001"),
     "search_memory.py": ("--presets", "standard"),
     "learn_prices.py": ("--seeds", "1", "--held-out", "1", "--expansions", "2000"),
     "pair_expansions.py": ("--problems", "10", "--expansions", "30000"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..commands.option_types import RunOptions
+from ..commands.option_types import DiscoverOptions
 from . import options as o
 from .printing import emit, print_and_exit
 from .running import apply_defaults
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from ..commands.session.results import FileReading, Recognition
 
 app = typer.Typer()
-OWN_OPTIONS = ("data", "label")  # which the file and --target set
 RUN_OPTIONS = [
-    name
-    for name in RunOptions.__annotations__
-    if name not in ("roles", "method_options", *OWN_OPTIONS)
+    name for name in DiscoverOptions.__annotations__ if name not in ("roles", "method_options")
 ]
 
 

@@ -46,6 +46,8 @@ def tasks_show(
     seed: o.Seed = 0,
     label: o.Label = None,
     ood: o.Ood = None,
+    target: o.Target = None,
+    units: o.Units = None,
     skip_bad: o.SkipBad = False,
     as_json: o.AsJson = False,
 ) -> None:
@@ -57,7 +59,8 @@ def tasks_show(
 
     rows = show_problems(
         task, problem, data=data, problems=problems, sample=sample, observations=observations,
-        seed=seed, label=label, ood=ood, skip_bad=skip_bad,
+        seed=seed, label=label, ood=ood, target=target, units=units,
+        skip_bad=skip_bad,
     )  # fmt: skip
     if as_json:
         emit([rows])
@@ -122,7 +125,12 @@ def tasks_generate(
     noise: Annotated[
         str | None,
         typer.Option(help=("For labels: how label noise is applied, exact (precisely the given rate) or"
-            " sampled."), metavar="NAME"),
+            " sampled. For laws: standard deviation of the noise as a share of the target's (default: 0,"
+            " 0.001 and 0.01 in turn)."), metavar="NAME|SHARE"),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="For laws: number of rows of each problem that are shown (200).", metavar="N"),
     ] = None,
     format: Annotated[
         str | None,
@@ -192,7 +200,7 @@ def tasks_generate(
         _, pairs = drop_unsupported_model_options(model, {}, (), context.obj.model_args)
     made = generate_problems(
         task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
-        level=level, noise=noise, format=format, data=data, model=model,
+        level=level, noise=noise, rows=rows, format=format, data=data, model=model,
         model_arg=[*pairs, *(model_arg or ())], about=about, labels=(labels,) if labels else (),
         calls=calls, concurrency=concurrency, workers=workers, cluster=cluster,
         on_event=None if as_json else _answered, **spending,
@@ -242,11 +250,14 @@ def tasks_space(
         str | None, typer.Option(help="Write the sample space of this problem.", metavar="ID")
     ] = None,
     label: o.Label = None,
+    target: o.Target = None,
     skip_bad: o.SkipBad = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Write the sample space of a task to a file."""
     from .. import tasks_space as write_space
 
-    space = write_space(task, out, data=data, problem=problem, label=label, skip_bad=skip_bad)
+    space = write_space(
+        task, out, data=data, problem=problem, label=label, target=target, skip_bad=skip_bad
+    )
     print_written(space, as_json)

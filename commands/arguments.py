@@ -77,8 +77,8 @@ def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
 def check_names(function: Callable[..., Any], parameter: str, options: Mapping[str, Any]) -> None:
     """Raise UsageError if `options` contains an option that the function does not take.
 
-    Functions that take all `RunOptions` are not checked here. For them `RunConfig` gives a better
-    message, because it knows the method.
+    Functions that start a session (`RunOptions`, `DiscoverOptions`) are not checked here. They give
+    better messages, because they know the method.
 
     Args:
         function: the function that receives the options.
@@ -86,11 +86,11 @@ def check_names(function: Callable[..., Any], parameter: str, options: Mapping[s
         options: the options by name.
     """
     from ..records.settings import suggest_name
-    from .option_types import RunOptions
+    from .option_types import DiscoverOptions, RunOptions
 
     declared = typing.get_type_hints(function, include_extras=True)[parameter]
     taken = next(iter(typing.get_args(declared)), None)
-    if taken not in (None, RunOptions):
+    if taken not in (None, RunOptions, DiscoverOptions):
         for name in options:
             if name not in taken.__annotations__:
                 hint = suggest_name(name, taken.__annotations__)

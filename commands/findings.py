@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..graphs.runtime.case import Case
 from ..graphs.runtime.memory import make_case
 from ..records import (
     Agreement,
+    FrontPoint,
     InputSet,
     Json,
     LabelsRows,
@@ -36,13 +38,13 @@ from ..reports.findings import (
     held_out_observations,
     proposed_likeliest_first,
     rank_hypotheses,
-    rank_problems,
 )
+from ..reports.front import find_front_points
 from ..reports.metrics.results import list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..tasks import load_family
 from .oracles import open_oracles
-from .session.results import Disagreement, Finding, Findings, RightCount
+from .session.results import Disagreement, Finding, Findings, FrontHypothesis, RightCount
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -68,18 +70,22 @@ async def find_findings(
     """
     settings = store.settings(session)
     family = load_family(settings["family"])
+    records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
+    in_order = proposed_likeliest_first(settings)
     found: list[Finding] = []
     async with AsyncExitStack() as stack:
         oracle = None
         with suppress(Unavailable):
             opening = open_oracles(family, _oracle_settings(settings))
             oracle = (await stack.enter_async_context(opening)).oracle
-        for row, ranked in rank_problems(store, session, rows):
+        for row, steps in pair_with_steps(rows, records):
+            ranked = rank_hypotheses(row.problem, list_judged(steps), in_order=in_order)
             space = store.input_set(row.space)
             case = make_case(row.problem, None, oracle, space=space)
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
-                found.append(await _finding(case, rank, one, other))
+                front = find_front_points(row.problem, steps, ranked) if rank == 1 else ()
+                found.append(await _finding(case, rank, one, other, front))
     return Findings(found)
 
 
@@ -93,7 +99,11 @@ def _oracle_settings(settings: Mapping[str, Any]) -> OracleSettings:
 
 
 async def _finding(
-    case: Case, rank: int, one: RankedHypothesis, other: RankedHypothesis | None
+    case: Case,
+    rank: int,
+    one: RankedHypothesis,
+    other: RankedHypothesis | None,
+    front: Sequence[FrontPoint],
 ) -> Finding:
     shown = one.judged.shown
     assert shown is not None
@@ -107,6 +117,7 @@ async def _finding(
         consistent=one.judged.verdict.consistent,
         bits=round(one.bits, 1),
         disagreement=None if other is None else await _disagreement(case, one, other),
+        front=[FrontHypothesis(**asdict(each)) for each in front],
     )
 
 
@@ -114,7 +125,12 @@ def _counted(case: Case, agreement: Agreement) -> RightCount:
     marks = agreement.marks
     covered = sum(mark is not None for mark in marks)
     partial = isinstance(case.family, LabelsRows) and covered < len(marks)
-    return RightCount(right=agreement.right, of=len(marks), covered=covered if partial else None)
+    return RightCount(
+        right=agreement.right,
+        of=len(marks),
+        covered=covered if partial else None,
+        rms=agreement.detail.get("rms"),
+    )
 
 
 async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
@@ -144,7 +160,7 @@ async def _apply(
 async def _disagreement(
     case: Case, one: RankedHypothesis, other: RankedHypothesis
 ) -> Disagreement | None:
-    place = find_disagreement(one, other, case.space)
+    place = find_disagreement(one, other, case.space, case.family)
     if place is None:
         return None
     outputs = [await _output(case, each, place) for each in (one, other)]
@@ -208,7 +224,7 @@ async def check_findings(
             judged = list_judged(steps)
             ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
             case = make_case(row.problem, None, opened.oracle, space=store.input_set(row.space))
-            places = choose_inputs(judged, ranked, case.space)
+            places = choose_inputs(judged, ranked, case.space, family)
             found[row.problem.id] = CheckedFindings(
                 await _check_held_out(case, ranked[:FINDINGS_PER_PROBLEM]),
                 await _predicted_values(case, ranked, places),

@@ -38,6 +38,79 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
     label: str | None
     ood: str | None
+    target: str | None
+    units: str | None
+    skip_bad: bool | None
+    model: str | Proposer | None
+    temperature: int | float | None
+    top_p: int | float | None
+    max_tokens: int | None
+    reasoning_effort: str | None
+    timeout_s: int | float | None
+    retries: int | None
+    model_arg: Sequence[str] | Mapping[str, Any] | None
+    budget_expansions: int | None
+    preset: str | None
+    judge_model: str | None
+    literature_model: str | None
+    role: Sequence[str] | None
+    roles: Mapping[str, Any] | None
+    examples: int | Literal["all"] | None
+    hypotheses: int | None
+    tau: int | float | None
+    judge: Literal["auto", "exact", "model"] | None
+    repeats: int | None
+    prompts: Literal["own", "config"] | None
+    inference: str | None
+    shots: int | None
+    validation_rows: int | None
+    split: Sequence[Literal["val", "ind", "ood"]] | None
+    literature: str | Path | None
+    bank: Sequence[str | Path] | None
+    method_arg: Sequence[str] | Mapping[str, Any] | None
+    budget_tokens: int | None
+    budget_usd: int | float | None
+    price_in: int | float | None
+    price_out: int | float | None
+    price_cached: int | float | None
+    max_failures: int | None
+    sandbox: str | None
+    strict_sandbox: bool | None
+    solver: str | None
+    workers: int | None
+    cluster: str | None
+    concurrency: int | None
+    store: str | Path | None
+    cache: bool | None
+    method_options: Mapping[str, Any] | None
+
+
+class DiscoverOptions(TypedDict, total=False):
+    """Settings by name, of discover, which chooses the task and its data. None counts as not given."""
+
+    method: str | None
+    tool_calls: int | None
+    answer_format: str | None
+    strict_contract: bool | None
+    history: Literal["descriptions", "chat"] | None
+    feedback: bool | None
+    template: Literal["full", "compact"] | None
+    rounds: int | None
+    max_answers: int | None
+    target_gap: int | float | None
+    repair: str | Repairer | None
+    problems: int | None
+    problem: Sequence[str] | None
+    sample: int | None
+    subset: Sequence[str] | None
+    split_seed: int | None
+    fractions: Sequence[int | float] | None
+    fixed: str | Path | None
+    observations: int | str | Path | None
+    space: str | Path | None
+    seed: int | None
+    ood: str | None
+    units: str | None
     skip_bad: bool | None
     model: str | Proposer | None
     temperature: int | float | None
@@ -120,6 +193,8 @@ class CheckOptions(TypedDict, total=False):
     seed: int | None
     label: str | None
     ood: str | None
+    target: str | None
+    units: str | None
     skip_bad: bool | None
     answer_format: str | None
     strict_contract: bool | None

@@ -209,6 +209,8 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
         space_file=None if space is None else str(space),
         label=config.label,
         ood=config.ood,
+        target=config.target,
+        units=config.units,
         keep=keep,
     )
     try:
@@ -216,7 +218,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     except (DataError, UsageError) as error:
         if (
             data is None
-            or not is_for_other_task(source.name, data, config.label)
+            or not is_for_other_task(source.name, data, config.label or config.target)
             or _reads_some_records(load)
         ):
             raise
@@ -323,6 +325,8 @@ def tasks_show(
     seed: int = 0,
     label: str | None = None,
     ood: str | None = None,
+    target: str | None = None,
+    units: str | None = None,
     skip_bad: bool = False,
 ) -> list[ProblemShown]:
     """Return problems with all their data, including the hidden observations.
@@ -337,6 +341,8 @@ def tasks_show(
         seed: seed of generated or drawn problems and observations.
         label: for labelled text, the column that contains the labels.
         ood: for labelled text, which out-of-distribution file to use.
+        target: for laws, the column to explain.
+        units: for laws, units of columns, for example m=kg,v=m/s.
         skip_bad: leave out records of the data that cannot be read, and count them in a warning.
 
     Returns:
@@ -347,7 +353,7 @@ def tasks_show(
     wanted = () if problem is None else (problem,)
     config = DataConfig(
         data=data, problems=problems, problem=wanted, sample=sample, observations=observations,
-        seed=seed, label=label, ood=ood, skip_bad=skip_bad,
+        seed=seed, label=label, ood=ood, target=target, units=units, skip_bad=skip_bad,
     )  # fmt: skip
     chosen = choose_problems(task, config)
     drawn = chosen.task.draw_problem if isinstance(chosen.task, DrawsProblems) else None
@@ -367,6 +373,7 @@ def tasks_space(
     data: str | Path | TableLike | None = None,
     problem: str | None = None,
     label: str | None = None,
+    target: str | None = None,
     skip_bad: bool = False,
 ) -> SpaceFile:
     """Write the sample space of a task as JSONL, in the form that `--space` reads.
@@ -381,11 +388,12 @@ def tasks_space(
         data: a file or folder of problems, or a table; None for the task's generator.
         problem: id of the problem whose space to write; None for the first problem.
         label: for labelled text, the column that contains the labels.
+        target: for laws, the column to explain.
         skip_bad: leave out records of the data that cannot be read, and count them in a warning.
     """
     check_writable(out)
     wanted = () if problem is None else (problem,)
-    config = DataConfig(data=data, problem=wanted, label=label, skip_bad=skip_bad)
+    config = DataConfig(data=data, problem=wanted, label=label, target=target, skip_bad=skip_bad)
     space = choose_problems(task, config).pairs[0][1]
     write_space(space, out)
     return SpaceFile(task=task, inputs=len(space), digest=space.digest, path=str(out))

@@ -46,6 +46,7 @@ from typing import Any, Literal, TypedDict
 from ..records import Proposer, Repairer
 from ..records.tables import ArrowBatch, ArrowTable
 '''
+CHOSEN_BY_DISCOVER = ("data", "label", "target")
 Options = Mapping[str, FieldInfo]
 
 
@@ -119,6 +120,10 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
     }  # fmt: skip
     return {
         "RunOptions": ("run, plan, import_recorded", run),
+        "DiscoverOptions": (
+            "discover, which chooses the task and its data",
+            {name: field for name, field in run.items() if name not in CHOSEN_BY_DISCOVER},
+        ),
         "ResumeOptions": ("resume", resume),
         "CheckOptions": ("check", check),
         "PredictOptions": ("predict", predict),
@@ -132,7 +137,10 @@ def generate_source() -> str:
     parts = [HEADER]
     for name, (functions, options) in typed_dicts().items():
         lines = [f"    {option}: {annotation_source(field)}" for option, field in options.items()]
-        if name == "RunOptions":  # for methods from other packages; there is no such flag
+        if name in (
+            "RunOptions",
+            "DiscoverOptions",
+        ):  # for methods from other packages; there is no such flag
             lines.append("    method_options: Mapping[str, Any] | None")
         about = f'    """Settings by name, of {functions}. None counts as not given."""'
         parts.append(

@@ -95,6 +95,15 @@ class DataConfig(Settings):
         "For labelled text: the out-of-distribution (OOD) file to use, if there are several.",
         metavar="NAME",
     )
+    target: str | None = setting(
+        None, "For laws of numbers: the column that a formula should explain.", metavar="COLUMN"
+    )
+    units: str | None = setting(
+        None,
+        "For laws of numbers: units of columns, for example m=kg,v=m/s (default: those in brackets"
+        " at the end of a column's name).",
+        metavar="COLUMN=UNIT,…",
+    )
     skip_bad: bool = setting(False, "Skip unreadable records of the data and count them (default: the first one is an"
         " error).")  # fmt: skip
 
@@ -113,7 +122,8 @@ class ModelConfig(Settings):
         "search", "Model that proposes hypotheses: search (the default), openai:NAME,"
             " anthropic:NAME, gemini:NAME, ollama:NAME and other providers,"
             " http://host:port/v1#NAME (several servers: http://a:8000/v1,http://b:8000/v1#NAME),"
-            " hf:FOLDER (hf:ID, hf:BASE+ADAPTER), cvc5, recorded:FILE or scripted:FILE.",
+            " hf:FOLDER (hf:ID, hf:BASE+ADAPTER), cvc5, pyoperon, gplearn, recorded:FILE or"
+            " scripted:FILE.",
     )  # fmt: skip
     temperature: Number | None = setting(
         None, "Sampling temperature of the model; 0 is greedy decoding."

@@ -16,6 +16,7 @@ from peirce.agents.endpoint.settings import ChatSettings
 from peirce.agents.local.settings import LocalSettings
 from peirce.agents.model_settings import ModelSettings
 from peirce.agents.recorded import RecordedSettings
+from peirce.agents.regression import RegressionSettings
 from peirce.agents.search_model import SearchSettings
 from peirce.config import MethodSettings, RaterConfig, RunConfig
 from peirce.graphs import all_methods
@@ -32,6 +33,7 @@ MODELS: dict[str, type[ModelSettings]] = {
     "a model in this process (`hf:FOLDER`)": LocalSettings,
     "the embedded search (`search`)": SearchSettings,
     "cvc5 (`cvc5`)": Cvc5Settings,
+    "packages for symbolic regression (`pyoperon`, `gplearn`)": RegressionSettings,
     "recorded answers (`recorded:FILE`)": RecordedSettings,
 }
 TRAININGS: dict[str, type[Settings]] = {

@@ -35,6 +35,8 @@ from .errors import (
     UsageError,
 )
 from .families import (
+    FRONT_FIELD,
+    DrawsFigures,
     Family,
     FamilyWords,
     FindsContradictions,
@@ -44,15 +46,26 @@ from .families import (
     HasTaskWording,
     LabelsRows,
     MeasuresHypotheses,
+    MeasuresSizeAndError,
     NamesCodes,
     OpensOracle,
+    OrdersCodes,
     RanksFindings,
     SearchStyle,
     SetsMethodDefaults,
     SplitsObservations,
     ToleratesErrors,
 )
-from .hypotheses import NOT_REQUESTED, Agreement, Hypothesis, Malformed, Predictions, Verdict
+from .figures import Axis, Figure, Series
+from .hypotheses import (
+    NOT_REQUESTED,
+    Agreement,
+    FrontPoint,
+    Hypothesis,
+    Malformed,
+    Predictions,
+    Verdict,
+)
 from .limits import Limits
 from .oracles import (
     Apply,
@@ -87,11 +100,13 @@ from .values import (
 from .workers import Compute, JsonService, UsesWorkers, Workers
 
 __all__ = [
+    "FRONT_FIELD",
     "NOT_REQUESTED",
     "PROVIDERS",
     "RETRY_LISTENER",
     "Agreement",
     "Apply",
+    "Axis",
     "BankEvent",
     "Batch",
     "BudgetSpent",
@@ -99,11 +114,14 @@ __all__ = [
     "Compute",
     "DataError",
     "Digest",
+    "DrawsFigures",
     "EventKind",
     "Execute",
     "Family",
     "FamilyWords",
+    "Figure",
     "FindsContradictions",
+    "FrontPoint",
     "HasEvaluation",
     "HasRecordedFormat",
     "HasSearch",
@@ -124,6 +142,7 @@ __all__ = [
     "Limits",
     "Malformed",
     "MeasuresHypotheses",
+    "MeasuresSizeAndError",
     "Message",
     "NamesCodes",
     "Observation",
@@ -132,6 +151,7 @@ __all__ = [
     "OracleKind",
     "OracleSettings",
     "Oracles",
+    "OrdersCodes",
     "Outcome",
     "PastAnswer",
     "PeirceError",
@@ -146,6 +166,7 @@ __all__ = [
     "Sandbox",
     "SandboxUnavailable",
     "SearchStyle",
+    "Series",
     "SetsMethodDefaults",
     "Solution",
     "Solve",

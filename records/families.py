@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from .hypotheses import Agreement, Hypothesis, Malformed, Predictions
+from .figures import Figure
+from .hypotheses import Agreement, FrontPoint, Hypothesis, Malformed, Predictions
 from .oracles import OracleKind, Oracles
 from .problems import InputSet, Observation, Problem, View
 from .values import Json
@@ -37,7 +38,10 @@ class FamilyWords(Protocol):
         ...
 
     def show_observation(self, number: int, observation: Observation) -> str:
-        """Return the text that shows an observation and its number in a prompt."""
+        """Return the text that shows an observation and its number in a prompt.
+
+        The text is empty if a prompt leaves the observation out, because there are too many.
+        """
         ...
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
@@ -298,6 +302,20 @@ class NamesCodes(Protocol):
 
 
 @runtime_checkable
+class OrdersCodes(Protocol):
+    """A family whose prediction codes are ordered, such as rounded numbers."""
+
+    @property
+    def least_difference(self) -> int:
+        """Return the smallest difference of two codes that cannot come from rounding alone."""
+        ...
+
+    def encode_prediction(self, value: Json, problem: Problem) -> int | None:
+        """Return the code of a prediction; None if the value is no prediction."""
+        ...
+
+
+@runtime_checkable
 class SplitsObservations(Protocol):
     """A family in which one observation consists of several inputs, as a world consists of
     elements.
@@ -357,6 +375,43 @@ class RanksFindings(Protocol):
         Args:
             agreement: The agreement of the hypothesis with the shown observations.
             problem: The problem that the hypothesis explains.
+        """
+        ...
+
+
+FRONT_FIELD = "front"  # of a step: the texts of hypotheses that a search puts on its front
+
+
+@runtime_checkable
+class MeasuresSizeAndError(Protocol):
+    """A family in which larger hypotheses may have smaller errors, such as formulas.
+
+    The findings list the front of size against error: the hypotheses for which no other one is smaller
+    and has a smaller error. A search can name hypotheses for the front that it does not propose, by
+    putting their texts into the field `FRONT_FIELD` of a step (`Reply.meta["fields"]`).
+    """
+
+    def measure_size_and_error(self, text: str, problem: Problem) -> tuple[int, float] | None:
+        """Return (size, root mean square error in the shown observations) of a hypothesis.
+
+        The result is None if the text is no hypothesis, or if it predicts too few observations.
+        """
+        ...
+
+
+@runtime_checkable
+class DrawsFigures(Protocol):
+    """A family that draws figures of the best hypotheses of a problem."""
+
+    def draw_figures(
+        self, problem: Problem, hypotheses: Sequence[str], front: Sequence[FrontPoint]
+    ) -> Sequence[Figure]:
+        """Return the figures of a problem, the most important one first.
+
+        Args:
+            problem: The problem.
+            hypotheses: The texts of the best hypotheses, best first.
+            front: The front of size against error.
         """
         ...
 

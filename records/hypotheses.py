@@ -51,6 +51,24 @@ class Malformed:
     detail: str = ""
 
 
+@dataclass(frozen=True)
+class FrontPoint:
+    """A hypothesis on the front of size against error (`MeasuresSizeAndError`).
+
+    Attributes:
+        hypothesis: Its text.
+        size: Its size, such as the number of nodes of a formula.
+        rms: Its root mean square error in the shown observations, in the unit of the outputs.
+        chosen: Whether it is the best hypothesis of the problem. This one is listed even if another one
+            is smaller and has a smaller error.
+    """
+
+    hypothesis: str
+    size: int
+    rms: float
+    chosen: bool = False
+
+
 NOT_REQUESTED = "not_asked"  # The verdict of predictions that were never requested.
 
 

@@ -45,10 +45,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "arc": "tasks.programs.grids:ARC",
         "examples": "tasks.custom.examples:TASK",
         "labels": "tasks.text.labels:TASK",
+        "laws": "tasks.laws.laws:TASK",
         "list_functions": "tasks.programs.list_functions:TASK",
         "mini_arc": "tasks.programs.grids:MINI_ARC",
     },
     "families": {
+        "laws": "tasks.laws.family:FAMILY",
         "logic": "tasks.logic.family:FAMILY",
         "programs": "tasks.programs.family:FAMILY",
         "text": "tasks.text.family:FAMILY",
@@ -81,10 +83,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     },
     "models": {
         "cvc5": "agents.cvc5:CVC5",
+        "gplearn": "agents.regression:GPLEARN",
         "hf": "agents.local:HF",
         "http": "agents.endpoint:HTTP",
         "https": "agents.endpoint:HTTPS",
         **dict.fromkeys(PROVIDERS, "agents.endpoint:PROVIDER"),
+        "pyoperon": "agents.regression:PYOPERON",
         "recorded": "agents.recorded:RECORDED",
         "scripted": "agents.scripted:SCRIPTED",
         "search": "agents.search_model:SEARCH",
@@ -95,6 +99,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "grids": "search.grids.engine:ENGINE",
         "logic": "search.logic.engine:ENGINE",
         "text": "search.text.engine:ENGINE",
+        "laws": "search.laws.engine:ENGINE",
         "examples": "search.examples.engine:ENGINE",  # takes all other pairs
     },
     "sandboxes": {

@@ -65,6 +65,8 @@ class ProblemQuery:
     seed: int = 0
     label: str | None = None
     ood: str | None = None
+    target: str | None = None
+    units: str | None = None
 
 
 @runtime_checkable

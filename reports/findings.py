@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from ..records import (
     Agreement,
+    Family,
     HasSearch,
     Hypothesis,
     InputSet,
@@ -38,6 +39,7 @@ from ..records import (
     JudgedHypothesis,
     LabelsRows,
     Observation,
+    OrdersCodes,
     Predictions,
     Problem,
     RanksFindings,
@@ -268,9 +270,11 @@ def _without_equivalents(ranked: Sequence[RankedHypothesis]) -> list[RankedHypot
 
 
 def find_disagreement(
-    first: RankedHypothesis, second: RankedHypothesis, space: InputSet
+    first: RankedHypothesis, second: RankedHypothesis, space: InputSet, family: Family | None = None
 ) -> int | None:
     """Return the index of the shortest input on which two hypotheses disagree, or None.
+
+    If prediction codes are ordered (`OrdersCodes`), it is the input on which they differ most.
 
     Inputs on which both hypotheses predict something are preferred to inputs on which only one of
     them does, for example because the other one fails there. A sentence that says nothing about an
@@ -281,12 +285,19 @@ def find_disagreement(
         first: One hypothesis.
         second: The other hypothesis.
         space: The sample space S, which contains the inputs.
+        family: The family of the problem; None if its codes are not ordered.
     """
     one, other = first.judged.space, second.judged.space
     consistent = first.judged.verdict.consistent and second.judged.verdict.consistent
     if one is None or other is None or not consistent or not len(space):
         return None
     differ = one.defined & other.defined & (one.codes != other.codes)
+    if family is not None and isinstance(family, OrdersCodes):
+        distances = np.abs(one.codes.astype(float) - other.codes.astype(float)) * differ
+        farthest = int(np.argmax(distances))
+        if distances[farthest] >= family.least_difference:
+            return farthest
+        differ = np.zeros_like(differ)
     if not differ.any():
         differ = (one.defined != other.defined) & ~_is_silent(one) & ~_is_silent(other)
     places = np.flatnonzero(differ)

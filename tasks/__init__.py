@@ -135,6 +135,8 @@ def load_problems(
     space_seed: int = SPACE_SEED,
     label: str | None = None,
     ood: str | None = None,
+    target: str | None = None,
+    units: str | None = None,
     keep: Callable[[Problem], bool] | None = None,
     skip_bad: bool = False,
 ) -> list[tuple[Problem, InputSet]]:
@@ -163,6 +165,8 @@ def load_problems(
         label: the name of the label column; only for labelled text.
         ood: the choice of out-of-distribution rows (`tasks/text/labels.py`); only for labelled
             text.
+        target: the name of the column to explain; only for tables of numbers.
+        units: units of the columns, such as `m=kg,v=m/s`; only for tables of numbers.
         keep: returns whether a problem is kept. Problems from data are filtered before they are
             drawn or counted. Generated problems and labelled text are filtered afterwards, so fewer
             problems may be returned than were requested.
@@ -180,7 +184,7 @@ def load_problems(
     if sample is not None and ids:
         raise UsageError("--sample and --problem cannot be combined: draw problems or name them")
     if isinstance(source, ChoosesProblems):
-        wanted = ProblemQuery(observations, problems, ids, sample, seed, label, ood)
+        wanted = ProblemQuery(observations, problems, ids, sample, seed, label, ood, target, units)
         with skip_bad_records(skip_bad):
             everything = source.choose(data, wanted)
         if keep is not None:
@@ -190,6 +194,11 @@ def load_problems(
     for option, value in (("label", label), ("ood", ood)):
         if value is not None:
             raise UsageError(f"--{option} {value}: {source.name} has no labelled text")
+    for option, value in (("target", target), ("units", units)):
+        if value is not None:
+            raise UsageError(
+                f"--{option} {value}: {source.name} has no column of numbers to explain"
+            )
     with skip_bad_records(skip_bad):
         brought = (
             source.problems() if data is None and isinstance(source, IncludesProblems) else None

@@ -12,6 +12,9 @@ log2(n) bits. An integer takes the bits of its Elias gamma code and of its sign.
 - For a sentence about labelled rows, the conditions and labels of the rule compiled from the
   sentence are encoded. If the sentence cannot be compiled into an exact rule, each of its words is
   encoded.
+- For a law of numbers, the expression tree is encoded: the type of each node, columns and numbers
+  with the digits that are written. Its residuals can be encoded in addition
+  (tools/formulas/residuals.py).
 """
 
 from __future__ import annotations
@@ -21,8 +24,19 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 
 from ..records import Json
+from .formulas.dimensions import Dimension, Dimensions, missing_dimensions
+from .formulas.expressions import (
+    Column,
+    Constant,
+    Expression,
+    Number,
+    Operation,
+    Text,
+    iter_nodes,
+)
 from .logic.formula import Formula
 from .python_parser import parse_python
 from .sentence_rules import NotExact, compile_sentence
@@ -33,6 +47,13 @@ CALLABLE_NAMES = 64  # builtins and methods that a program may call
 OPERATORS = 8  # arithmetic operators, or comparisons
 FORMULA_KINDS = 9  # `tools.logic.formula.Kind`
 CONDITION_KINDS = 8  # kinds of conditions and quantities in an exact rule
+BASE_DIMENSIONS = 8  # length, mass, time and so on, and none
+LAW_NAMES = 8  # functions and numbers that a law may use besides the columns
+LAW_OPERATOR_BITS, LAW_CONSTANT_BITS, LAW_DECIMAL_BITS = 2.0, 3.0, 9.0
+LAW_FUNCTION_BITS = {
+    "sqrt": 2.0, "negate": 1.0, "exp": 5.0, "log": 5.0, "sin": 8.0, "cos": 8.0, "tan": 10.0, "tanh": 10.0,
+    "arcsin": 9.0, "arccos": 9.0, "arctan": 9.0, "abs": 8.0,
+}  # fmt: skip
 DICTIONARY_WORDS = 8_192  # words that sentences are made of
 CHARACTER_BITS = 5.0
 
@@ -142,6 +163,56 @@ def formula_bits(formula: Formula, predicates: int) -> float:
         own += choice_bits(predicates) if node.kind == "atom" else 0.0
         lengths.append(own + sum(lengths[part] for part in node.parts))
     return lengths[-1]
+
+
+def law_bits(law: Expression, columns: int, dimensions: Dimensions | None = None) -> float:
+    """Return the description length of a law of numbers, in bits.
+
+    Functions that laws of nature rarely have cost more (`LAW_FUNCTION_BITS`). Free constants cost
+    nothing.
+
+    Args:
+        law: The formula.
+        columns: The number of columns that a law of this table may use.
+        dimensions: Those of the columns. Each constant of the law that must have a dimension, so that
+            the dimensions agree, costs the bits of this dimension in addition.
+    """
+    name_bits = choice_bits(columns + LAW_NAMES)
+    bits = 0.0
+    for node in iter_nodes(law):
+        match node:
+            case Number(value):
+                bits += decimal_bits(value)
+            case Constant():
+                bits += LAW_CONSTANT_BITS
+            case Column() | Text():
+                bits += name_bits
+            case Operation(name):
+                bits += LAW_FUNCTION_BITS.get(name, LAW_OPERATOR_BITS)
+    if dimensions is not None:
+        bits += sum(map(dimension_bits, missing_dimensions(law, dimensions)))
+    return bits
+
+
+def dimension_bits(dimension: Dimension) -> float:
+    """Return the bits of the dimension of a constant: of its exponents, as quotients of integers."""
+    return 1.0 + sum(
+        choice_bits(BASE_DIMENSIONS) + integer_bits(e.numerator) + integer_bits(e.denominator - 1)
+        for e in dimension.values()
+    )
+
+
+@lru_cache(maxsize=4096)
+def decimal_bits(value: float) -> float:
+    """Return the bits of a finite number in a law: of a whole number by its size, of others by their
+    decimal digits.
+    """
+    size = abs(float(value))
+    mantissa, _, exponent = f"{size:.15e}".partition("e")
+    digits = math.log2(10) * len(mantissa.rstrip("0").replace(".", "")) + LAW_DECIMAL_BITS
+    if size.is_integer():
+        return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + abs(int(exponent)) / 2)
+    return digits + abs(int(exponent))
 
 
 def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:

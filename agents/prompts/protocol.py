@@ -228,7 +228,7 @@ def prompt_hash(
 
 def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
     shown = [words.show_observation(n, o) for n, o in enumerate(view.shown, start=1)]
-    observations = "\n".join(["Observations:", *shown])
+    observations = "\n".join(["Observations:", *filter(None, shown)])
     return [words.instructions.strip(), words.contract(answer_format).strip(), observations]
 
 

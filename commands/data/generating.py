@@ -64,7 +64,8 @@ def tasks_generate(
     difficulty: str | None = None,
     mined: str | Path | None = None,
     level: str | None = None,
-    noise: str | None = None,
+    noise: str | float | None = None,
+    rows: int | None = None,
     format: str | None = None,
     data: str | Path | None = None,
     model: str | Proposer | None = None,
@@ -97,7 +98,9 @@ def tasks_generate(
             problems; tasks/programs/difficulty.py).
         mined: for abd, a store whose valid rules compete with the planted rules.
         level: for labels, which data sets to generate.
-        noise: for labels, how labels are changed: exact or sampled.
+        noise: for labels, how labels are changed: exact or sampled. For laws, the standard deviation
+            of the noise as a share of the target's; None for 0, 0.001 and 0.01 in turn.
+        rows: for laws, the number of shown rows of each problem; None for 200.
         format: for labels, the layout of the files: published or huggingface.
         data: for labels:citations, the file of works.
         model: the model that writes the topic of labels:election, labels:personality or
@@ -128,7 +131,7 @@ def tasks_generate(
         raise UsageError(f"--problems {problems}: it must be at least 1")
     kinds: dict[str, Json] = {
         "regime": regime, "difficulty": difficulty, "mined": mined, "level": level,
-        "noise": noise, "format": format, "data": None if data is None else str(data),
+        "noise": noise, "rows": rows, "format": format, "data": None if data is None else str(data),
         "model": model, "about": about, "labels": ", ".join(labels) or None,
     }  # fmt: skip
     spending: dict[str, Json] = {

@@ -17,7 +17,7 @@ from pathlib import Path
 from ...records import (
     DataError,
     Json,
-    OpensOracle,
+    LabelsRows,
     Problem,
     StoreError,
     UsageError,
@@ -204,7 +204,7 @@ def save_bank(
 ) -> None:
     """Write the bank of a session to a JSON file (`format_bank`).
 
-    If a sandbox or solver applies the hypotheses, the file contains all consistent hypotheses, in
+    Unless the hypotheses are sentences about labelled text, the file contains all consistent hypotheses, in
     the order of the findings. This includes hypotheses that the bank leaves out as redundant.
 
     Args:
@@ -225,7 +225,7 @@ def save_bank(
     rows = store.bank(session, problem, alpha)
     if not rows:
         raise UsageError(f"the bank of session {session} is empty, so there is nothing to write")
-    if alpha is None and isinstance(load_family(store.settings(session)["family"]), OpensOracle):
+    if alpha is None and not isinstance(load_family(store.settings(session)["family"]), LabelsRows):
         rows = _add_consistent(store, session, rows)
     problems = [row.problem for row in store.problems(session)]
     task = store.settings(session)["task"]
@@ -267,7 +267,7 @@ def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[s
     Returns:
         An object {"task", "problem", "public", "hypotheses"}, or a list of objects if several
             problems
-        have hypotheses. If a sandbox or solver applies the hypotheses, an object also has
+        have hypotheses. Unless the hypotheses are sentences about labelled text, an object also has
             "definition":
         {"problem", "digest"}, which is the problem without its hidden data.
     """
@@ -281,8 +281,10 @@ def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[s
             if row["problem"] == problem.id
         ]
         public = {name: problem.public[name] for name in PUBLIC_FIELDS if name in problem.public}
-        told: dict[str, Json] = {"task": task, "problem": problem.id, "public": public}
-        if isinstance(load_family(problem.family), OpensOracle):
+        is_labelled = isinstance(load_family(problem.family), LabelsRows)
+        told: dict[str, Json] = {"task": task, "problem": problem.id}
+        told["public"] = public if is_labelled else {}
+        if not is_labelled:
             known = replace(problem, hidden=(), secret={})
             told["definition"] = {"problem": known.as_json(), "digest": known.digest}
         told["hypotheses"] = own

@@ -19,7 +19,7 @@ from ...tasks.io.table_files import open_data
 from ...tasks.recognition.file_kinds import recognize_file
 from ...tasks.recognition.readings import FileKind, Reading, RecognizedFile
 from ..arguments import validate_call
-from ..option_types import RunOptions
+from ..option_types import DiscoverOptions
 from ..outcome import Session
 from .event_loops import run_in_thread
 from .execution import OnEvent
@@ -81,7 +81,7 @@ def _describe(name: str, found: RecognizedFile, readings: Sequence[FileReading])
         command="" if first is None else first.command,
         readings=readings,
         warnings=list(found.warnings),
-        advice=_advise(found),
+        advice=found.advice,
     )
 
 
@@ -115,16 +115,6 @@ def _rename_columns(table: RowTable, fields: Mapping[str, str]) -> RowTable:
     )
 
 
-def _advise(found: RecognizedFile) -> str:
-    """Return what to do where the file has no reading that is certain and can be run."""
-    if found.certain is None or found.certain.task is not None:
-        return found.advice
-    return (
-        "no task explains numbers yet: add a column of classes, for example whether the number is"
-        " above its median, and name it as the target"
-    )
-
-
 def choose_reading(found: Recognition) -> FileReading:
     """Return the reading of a file (how the file can be read as data of a task) that is certain.
 
@@ -136,11 +126,6 @@ def choose_reading(found: Recognition) -> FileReading:
         return found.readings[0]
     choices = [f"for {one.summary}: {one.command}" for one in found.readings if one.command]
     run_one = f"; {'choose one: ' * (len(choices) > 1)}{'; '.join(choices)}" if choices else ""
-    if found.kind == FileKind.NUMERIC_TARGET:
-        advice = f"; {found.advice}" if found.advice else ""
-        raise UsageError(
-            f"{found.file}: {found.readings[0].summary} ({found.why}){advice}{run_one}"
-        )
     advice = f"; {'or ' * bool(choices)}{found.advice}" if found.advice else ""
     raise UsageError(
         f"{found.file}: it is not clear what the file holds: {found.why}{run_one}{advice}"
@@ -155,7 +140,7 @@ def discover(
     reading: FileReading | None = None,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
-    **overrides: Unpack[RunOptions],
+    **overrides: Unpack[DiscoverOptions],
 ) -> Discovery:
     """Recognize what data contain, and run a session with the task that fits them.
 
@@ -192,7 +177,7 @@ async def adiscover(
     reading: FileReading | None = None,
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
-    **overrides: Unpack[RunOptions],
+    **overrides: Unpack[DiscoverOptions],
 ) -> Discovery:
     """Run a session as `discover` does, without blocking the running event loop.
 
@@ -236,11 +221,11 @@ def run_arguments(
         overrides: further options by name.
 
     Raises:
-        UsageError: no task can read the file, or `overrides` contains data or label.
+        UsageError: no task can read the file, or `overrides` contains data, label or target.
     """
     if reading.task is None:
         raise UsageError(f"no task explains {reading.summary}")
-    for name in ("data", "label"):
+    for name in ("data", "label", "target"):
         if overrides.get(name) is not None:
             raise UsageError(
                 f"{name} is {overrides[name]!r}: discover takes the file and its target instead"

@@ -17,7 +17,7 @@ from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 
 # models that may run out of hypotheses
-EXHAUSTIBLE_MODELS = ("search", "cvc5", "scripted", "recorded")
+EXHAUSTIBLE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "scripted", "recorded")
 
 
 def forecast(plan: RunPlan) -> dict[str, Json]:

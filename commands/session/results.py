@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, overload
 
 from ...records import Json, UsageError
-from ..results import Metric, Result, extra_keys
+from ..results import Metric, Result, extra_keys, optional_key
 
 
 class SessionRow(Result):
@@ -310,11 +310,14 @@ class RightCount(Result):
     Attributes:
         covered: for a sentence that does not apply to every row, the number of rows for which it
             predicts a label; None, and absent from the JSON, otherwise.
+        rms: for a law, the root mean square of its residuals in these observations; None, and
+            absent from the JSON, otherwise.
     """
 
     right: int
     of: int
     covered: int | None = None
+    rms: float | None = None
 
 
 class Disagreement(Result):
@@ -329,6 +332,22 @@ class Disagreement(Result):
 
     input: Json
     outputs: Sequence[str | None]
+
+
+class FrontHypothesis(Result):
+    """A hypothesis for which no other one of its problem is smaller and has a smaller error.
+
+    Attributes:
+        hypothesis: the formula.
+        size: its number of columns, numbers, operations and functions.
+        rms: its root mean square error in the shown observations, in the unit of the target.
+        chosen: whether it is the best hypothesis of the problem, which is listed in any case.
+    """
+
+    hypothesis: str
+    size: int
+    rms: float
+    chosen: bool
 
 
 class Finding(Result):
@@ -346,6 +365,8 @@ class Finding(Result):
         bits: the description length of the hypothesis, in bits.
         disagreement: for the best hypothesis, an input for which the second best hypothesis makes
             another prediction; otherwise None.
+        front: for the best law, the front of size against error (`reports/front.py`), from the
+            smallest to the largest law; empty, and absent from the JSON, otherwise.
     """
 
     problem: str
@@ -357,6 +378,7 @@ class Finding(Result):
     consistent: bool
     bits: float
     disagreement: Disagreement | None
+    front: Sequence[FrontHypothesis] = optional_key(default_factory=list)
 
 
 class Findings(Sequence[Finding]):
@@ -487,5 +509,6 @@ def _share(count: RightCount | None) -> str:
     if count is None:
         return ""
     if count.covered is None:
-        return f"{count.right} of {count.of}"
+        error = "" if count.rms is None else f", error {count.rms:.4g}"
+        return f"{count.right} of {count.of}{error}"
     return f"{count.right} of {count.covered} covered (of {count.of})"

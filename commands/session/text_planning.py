@@ -17,7 +17,8 @@ from ..problems import ChosenProblems
 from .bank_files import read_bank
 from .settings import parse_key_values, plugin_settings
 
-NON_JUDGE_MODELS = ("search", "cvc5", "recorded")  # kinds of models that cannot label texts
+# kinds of models that cannot label texts
+NON_JUDGE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "recorded")
 # fields of `config.TextConfig` that are no text settings
 INPUT_OPTIONS = ("literature", "bank", "method_arg")
 

@@ -42,23 +42,34 @@ function problemFindings(told, row, heading, source) {
   const more = told.count - hypotheses.length;
   return h("li", { id },
     h(heading, null, linkTo(row.session, told.problem)),
-    h("ol", null, hypotheses.map((one, place) => finding(one, place + 1, `${id}-${place + 1}`, row, source))),
+    h("ol", null, hypotheses.map((one, place) => finding(one, place + 1, `${id}-${place + 1}`, row, source, place === 0 && told.figures ? figuresOf(told.problem, row, source) : null))),
     told.disagreement ? disagreementOf(told.disagreement, told.problem) : null,
     more > 0 ? h("p", { class: "note" }, `The problem has ${more === 1 ? "1 more hypothesis" : `${number(more)} more hypotheses`}.`) : null);
 }
 
-function finding(one, rank, id, row, source) {
+function finding(one, rank, id, row, source, ...below) {
   const reading = one.description || one.text;
   const observed = [one.shown, one.held_out].filter(Boolean);
   const sum = (name) => observed.reduce((all, each) => all + each[name], 0);
   const silent = sum("of") - sum("right") - sum("wrong");
-  const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations"];
+  const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations", ...describeErrors(one)];
   return h("li", { id },
     h("p", { class: rank === 1 ? "reading best" : "reading" }, h("span", { class: "rank" }, `${rank}. `), reading),
     one.text.trim() === reading.trim() ? null : h("pre", null, one.text),
     h("p", { class: "evidence" }, "right on ", said),
     h("details", { ontoggle: (event) => fillEvidence(event.target, row, one.number, source) },
-      h("summary", null, `${sum("right")} support it, ${sum("wrong")} contradict it${silent ? `, and it predicts nothing for ${silent}` : ""}`, h("span", { class: "unseen" }, ` (hypothesis ${rank} of ${row.problem.id})`))));
+      h("summary", null, `${sum("right")} support it, ${sum("wrong")} contradict it${silent ? `, and it predicts nothing for ${silent}` : ""}`, h("span", { class: "unseen" }, ` (hypothesis ${rank} of ${row.problem.id})`))), below);
+}
+
+// The root mean square error of a law.
+function describeErrors(one) {
+  const known = [[one.shown, "shown"], [one.held_out, "held-out"]].filter(([each]) => each && each.rms !== undefined);
+  return known.length ? ["; root mean square error ", known.map(([each, kind]) => `${each.rms.toPrecision(4)} on ${kind}`).join(" and "), " observations"] : [];
+}
+
+// Figures of a problem; those of the first problem are open.
+function figuresOf(problem, row, source) {
+  return foldedFigures(problem, () => source.problem(row).catch(() => null), row.at === 0);
 }
 
 // The observations are read when they are asked for: a page of many problems stays light.

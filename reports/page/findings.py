@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...records import InputSet, Json, JudgedHypothesis, Problem
+from ...records import DrawsFigures, InputSet, Json, JudgedHypothesis, Problem
+from ...tasks import load_family
 from ..findings import (
     FINDINGS_PER_PROBLEM,
     CheckedFindings,
@@ -41,7 +42,7 @@ def describe_findings(
     "hypotheses" has at most `FINDINGS_PER_PROBLEM` hypotheses, best first, each with the numbers of
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
-    both predictions; None if there is no such input.
+    both predictions; None if there is no such input. "figures" says whether the problem has figures.
 
     Args:
         store: The open store.
@@ -69,6 +70,7 @@ def describe_findings(
             "disagreement": _disagreement(
                 row.problem, judged, ranked, spaces.get_space(row.space), known
             ),
+            "figures": isinstance(load_family(row.problem.family), DrawsFigures) and bool(ranked),
         })  # fmt: skip
     return found
 
@@ -80,7 +82,12 @@ def _finding(one: RankedHypothesis, checked: CheckedFindings) -> dict[str, Json]
         "text": truncate(one.hypothesis.text, MAX_CHARS),
         "description": truncate(one.hypothesis.description, MAX_CHARS),
         **{
-            name: {"right": each.right, "wrong": each.marks.count(False), "of": len(each.marks)}
+            name: {
+                "right": each.right,
+                "wrong": each.marks.count(False),
+                "of": len(each.marks),
+                **({"rms": each.detail["rms"]} if "rms" in each.detail else {}),
+            }
             for name, each in (("shown", shown), ("held_out", held_out))
             if each is not None
         },
@@ -94,7 +101,11 @@ def _disagreement(
     space: InputSet,
     checked: CheckedFindings,
 ) -> dict[str, Json] | None:
-    place = find_disagreement(ranked[0], ranked[1], space) if len(ranked) > 1 else None
+    place = (
+        find_disagreement(ranked[0], ranked[1], space, load_family(problem.family))
+        if len(ranked) > 1
+        else None
+    )
     if place is None:
         return None
     values = known_values(problem, judged, checked)

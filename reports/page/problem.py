@@ -8,7 +8,7 @@ prediction for an observation. Which hypotheses agree is always known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from ...records import (
     Agreement,
+    DrawsFigures,
+    Family,
     InputSet,
     Json,
     JudgedHypothesis,
     NamesCodes,
+    OrdersCodes,
     Predictions,
     Problem,
     StepRecord,
@@ -33,6 +36,7 @@ from ..findings import (
     held_out_observations,
     rank_hypotheses,
 )
+from ..front import find_front_points
 
 if TYPE_CHECKING:
     from ...store import ProblemRow
@@ -165,7 +169,10 @@ def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]
 
 
 def choose_inputs(
-    judged: Sequence[JudgedHypothesis], ranked: Sequence[RankedHypothesis], space: InputSet
+    judged: Sequence[JudgedHypothesis],
+    ranked: Sequence[RankedHypothesis],
+    space: InputSet,
+    family: Family | None = None,
 ) -> list[int]:
     """Return the indices of the inputs for which the page shows the predictions of hypotheses.
 
@@ -173,10 +180,11 @@ def choose_inputs(
         judged: The judged hypotheses of a problem.
         ranked: The hypotheses, best first.
         space: The sample space S, which contains the inputs.
+        family: As in `find_disagreement`.
     """
     kept = [given for _, given in _consistent(judged, ranked)][:MAX_HYPOTHESES]
     places = _chosen(_classes(kept)) if len(kept) > 1 and len(space) else []
-    shortest = find_disagreement(ranked[0], ranked[1], space) if len(ranked) > 1 else None
+    shortest = find_disagreement(ranked[0], ranked[1], space, family) if len(ranked) > 1 else None
     return places if shortest is None or shortest in places else [*places, shortest]
 
 
@@ -221,7 +229,7 @@ def describe_problem(
     "rank" is its rank among the findings. "marks" has one character per observation: "1" if the
     prediction is right, "0" if it is wrong, "-" if it is undefined, " " if the hypothesis was not
     applied. "got" has the prediction for each observation on which the hypothesis is not right, by
-    index of the observation.
+    index of the observation. "figures" lists the figures of families that draw some.
 
     Args:
         row: The problem, as the store contains it.
@@ -266,7 +274,21 @@ def describe_problem(
             [number for number, _ in consistent], [given for _, given in consistent], space,
             known_values(problem, judged, checked),
         ),
+        "figures": _draw_figures(problem, steps, ranked),
     }  # fmt: skip
+
+
+def _draw_figures(
+    problem: Problem, steps: Sequence[StepRecord], ranked: Sequence[RankedHypothesis]
+) -> list[dict[str, Json]]:
+    family = load_family(problem.family)
+    if not isinstance(family, DrawsFigures):
+        return []
+    # Beside consistent hypotheses, inconsistent ones are no rivals.
+    best = [one for one in ranked if one.judged.verdict.consistent] or ranked
+    front = find_front_points(problem, steps, ranked)
+    figures = family.draw_figures(problem, [one.hypothesis.text for one in best], front)
+    return [asdict(one) for one in figures]
 
 
 def truncate(text: str, most: int = MAX_TEXT_CHARS) -> str:
@@ -359,7 +381,11 @@ def known_values(
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):
         return KnownValues(dict(enumerate(found.code_names(problem))))
-    return KnownValues.from_values([*checked.values, *_collect_values(problem, judged)])
+    values = [*_collect_values(problem, judged), *checked.values]
+    if isinstance(found, OrdersCodes):  # a value for each code: the last one, which is a prediction
+        codes = [found.encode_prediction(value, problem) for value in values]
+        return KnownValues({c: v for c, v in zip(codes, values, strict=True) if c is not None})
+    return KnownValues.from_values(values)
 
 
 def _collect_values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:

@@ -4,6 +4,7 @@ disagree.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -19,6 +20,7 @@ NONE_FITS = "None of these hypotheses is consistent with the shown observations:
 MAX_LINES = 14  # lines of a hypothesis
 MAX_READING = 300  # characters
 MAX_INPUT, MAX_OUTPUT = 100, 60  # characters of an input and a prediction
+MAX_FRONT = 6  # hypotheses of the front of size against error
 INDENT = "   "
 
 
@@ -76,7 +78,37 @@ def _print_problem(out: Console, found: Sequence[Mapping[str, Json]], all_source
         out.print(Text(f"{INDENT} {_evidence(row)}", style="dim"), soft_wrap=True)
     if parted := found[0].get("disagreement"):
         out.print(f"{INDENT} {describe_disagreement(parted)}", soft_wrap=True)
+    _print_front(out, found[0].get("front") or ())
     out.print()
+
+
+def _print_front(out: Console, front: Sequence[Mapping[str, Json]]) -> None:
+    """Print the front of size against error, of which only the largest steps if it is long."""
+    if len(front) < 2:
+        return
+    kept = _choose_points(front)
+    more = "" if len(kept) == len(front) else f" ({len(kept)} of {len(front)} laws)"
+    out.print(f"{INDENT} size and root mean square error of rival laws{more}:", soft_wrap=True)
+    for one in kept:
+        law = to_one_line(str(one["hypothesis"]), MAX_INPUT)
+        mark = "  (chosen)" if one["chosen"] else ""
+        out.print(
+            Text(f"{INDENT}{INDENT}{one['size']:>3}  {one['rms']:<9.4g}  {law}{mark}"),
+            soft_wrap=True,
+        )
+
+
+def _choose_points(front: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    """Return the ends, the chosen hypothesis and those that lower the error by the largest factor."""
+    places = range(len(front))
+    drops = {
+        n: front[n - 1]["rms"] / front[n]["rms"] if front[n]["rms"] else math.inf
+        for n in places[1:]
+    }
+    first = [n for n in places if front[n]["chosen"] or n in (0, places[-1])]
+    largest = sorted(drops, key=lambda n: (-drops[n], n))
+    kept = list(dict.fromkeys([*first, *largest]))[:MAX_FRONT]
+    return [front[n] for n in sorted(kept)]
 
 
 def describe_disagreement(parted: Mapping[str, Json]) -> str:
@@ -113,6 +145,13 @@ def _evidence(row: Mapping[str, Json]) -> str:
     if held_out is not None:
         of_all = f"{held_out['of']:,} held-out"
         told += f" and {_describe_count(held_out, 'held-out', of_all)}"
+    errors = [
+        f"{one['rms']:.4g} on {kind}"
+        for one, kind in ((shown, "shown"), (held_out or {}, "held-out"))
+        if one.get("rms") is not None
+    ]
+    if errors:
+        told += f"; root mean square error {' and '.join(errors)} observations"
     return f"right on {told}"
 
 

@@ -30,10 +30,10 @@ from .readings import FileKind, Reading, RecognizedFile, count_of
 from .table_readings import TableSource, find_warnings, read_as_table
 
 MOST_ROWS = 100_000
-PROBLEM_TASKS = ("acre", "mini_arc", "arc", "list_functions", "examples")
+PROBLEM_TASKS = ("acre", "mini_arc", "arc", "list_functions", "laws", "examples")
 GRID_TASKS = ("mini_arc", "arc")  # which read a folder of JSON files under any name
 WORLD_TASK = "abd"
-TABLE_TASKS = ("labels", "examples")
+TABLE_TASKS = ("labels", "laws", "examples")
 _WORLD_KEYS = {"worlds", "theory", "regime"}
 
 
@@ -115,11 +115,12 @@ def _try_reader(found: RecognizedFile, source: TableSource) -> RecognizedFile:
     reading = found.certain
     if reading is None or reading.task is None or not source.is_complete:
         return found
-    data, label = str(reading.options["data"]), reading.options.get("label")
+    data = str(reading.options["data"])
+    label, target = reading.options.get("label"), reading.options.get("target")
     skip_bad = bool(reading.options.get("skip_bad"))
-    read = _load(reading.task, data, label, skip_bad=skip_bad)
+    read = _load(reading.task, data, label, target, skip_bad=skip_bad)
     if isinstance(read, PeirceError):
-        rest = _load(reading.task, data, label, skip_bad=True)
+        rest = _load(reading.task, data, label, target, skip_bad=True)
         others = replace(
             reading,
             options={**reading.options, "skip_bad": True},
@@ -140,14 +141,15 @@ def _try_reader(found: RecognizedFile, source: TableSource) -> RecognizedFile:
 
 
 def _load(
-    task: str, data: str, label: Json = None, *, skip_bad: bool = False
+    task: str, data: str, label: Json = None, target: Json = None, *, skip_bad: bool = False
 ) -> list[Problem] | PeirceError:
     """Return the problems that a task reads, or the error of its reader."""
     source: Task = registry.load("tasks", task)
     try:
         with skip_bad_records(skip_bad):
-            if label is not None and isinstance(source, ChoosesProblems):
-                return source.choose(data, ProblemQuery(label=str(label)))
+            if (label is not None or target is not None) and isinstance(source, ChoosesProblems):
+                named = [None if one is None else str(one) for one in (label, target)]
+                return source.choose(data, ProblemQuery(label=named[0], target=named[1]))
             return source.load(data, None, 0)
     except PeirceError as error:
         return error

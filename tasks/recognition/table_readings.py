@@ -139,7 +139,7 @@ def _offer_pairs(
     ):
         return found
     offered = [*readings[: MOST_SHOWN - 1], _pairs_reading(source, pair, columns)]
-    if any(one.task is not None for one in readings):
+    if any(one.kind is not FileKind.NUMERIC_TARGET for one in readings):
         return replace(found, readings=offered)
     if pair.is_directed:
         return RecognizedFile(offered)
@@ -251,9 +251,10 @@ def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> Re
     if found.column.kind is ColumnKind.TEXT:
         classes = True
     labels = _labels_reading(source, found.column, why)
+    numeric = _numeric_reading(source, found.column, why)
     if classes is None:
         return RecognizedFile(
-            [labels, _numeric_reading(source, found.column, why)],
+            [labels, *([numeric] if _can_have_law(found.column, columns) else [])],
             reason=f"the {count_of(found.column.distinct, 'number')} in {found.column.name!r} may be"
             " classes or amounts",
             warnings=find_warnings(source, labels),
@@ -262,12 +263,18 @@ def _read_with_target(source: TableSource, columns: Sequence[ColumnFacts]) -> Re
         others = [one for one in ranked if one.column is not found.column]
         return RecognizedFile(
             [
-                _numeric_reading(source, found.column, why),
+                numeric,
                 *_as_pairs(source, found.column, columns),
                 *_label_readings(source, others),
             ][:MOST_SHOWN]
         )
     return _check_inputs(source, labels, found.column, columns)
+
+
+def _can_have_law(target: ColumnFacts, columns: Sequence[ColumnFacts]) -> bool:
+    """Return whether another column holds numbers or texts that repeat, which a law can use."""
+    usable = (*CLASS_KINDS, *NUMBER_KINDS)
+    return any(one.kind in usable for one in columns if one is not target)
 
 
 def _can_be_target(column: ColumnFacts) -> bool:
@@ -353,7 +360,7 @@ def _without_target(
 ) -> RecognizedFile:
     readings = _label_readings(source, ranked)
     number = next((one for one in ranked if one.column.kind in NUMBER_KINDS), None)
-    if number is not None:
+    if number is not None and _can_have_law(number.column, columns):
         readings[MOST_SHOWN - 1 :] = [_numeric_reading(source, number.column, number.why)]
     if not readings:
         return RecognizedFile(
@@ -362,13 +369,9 @@ def _without_target(
             " inputs (which may be JSON lists) and one of outputs",
         )
     named = [one.column for one in ranked[:MOST_SHOWN]]
-    numbers = [one for one in named if one.kind in NUMBER_KINDS]
-    hold = "holds numbers" if len(numbers) == 1 else "hold numbers"
     reason = f"nothing says which of {list_names(named)} is the target"
     if len(ranked) == 1:
         reason = f"little says that {list_names(named)} is the target"
-    if numbers:
-        reason += f", and {list_names(numbers)} {hold}, which no task explains yet"
     return RecognizedFile(
         readings,
         reason=reason,
@@ -411,7 +414,7 @@ def _as_pairs(
 def _numeric_reading(source: TableSource, target: ColumnFacts, why: str) -> Reading:
     return Reading(
         FileKind.NUMERIC_TARGET,
-        None,
+        "laws",
         {"data": source.data, "target": target.name},
         f"{_count(source, 'row')} with the number {target.name!r} to explain",
         why or "the values are numbers",

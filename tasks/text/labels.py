@@ -99,6 +99,9 @@ class Labels:
             UsageError: An option has no valid value or does not fit the data.
             DataError: A file cannot be used.
         """
+        for option, value in (("target", query.target), ("units", query.units)):
+            if value is not None:
+                raise UsageError(f"--{option} {value}: labels explains labels, which --label names")
         shown = _count(query.observations)
         if self.generator == citations.GENERATOR_NAME or path is None:
             return self._generated_problems(path, query, shown)

@@ -41,7 +41,7 @@ def test_a_scheme_is_what_stands_before_the_colon():
         ("record:x", "did you mean recorded:FILE"),
         (
             "gpt-4",
-            "for example openai:gpt-4 or ollama:gpt-4.: a model is one of cvc5, hf:FOLDER_OR_ID, http",
+            "for example openai:gpt-4 or ollama:gpt-4.: a model is one of cvc5, gplearn, hf:FOLDER_OR_ID, http",
         ),
         ("", "a model is one of"),
     ],

@@ -50,7 +50,7 @@ def test_a_generator_has_lines_of_its_own() -> None:
 def test_what_is_neither_verb_nor_task_is_refused() -> None:
     done = peirce("lables")
     assert done.returncode == 2 and "No such command 'lables'" in done.stderr
-    assert "Did you mean the task 'labels'? See peirce --help" in done.stderr
+    assert "Did you mean the task 'labels' or 'laws'? See peirce --help" in done.stderr
     with pytest.raises(UsageError, match="did you mean labels"):
         tasks_help("lables")
 

@@ -260,10 +260,10 @@ def shapes() -> Iterator[Shape]:
     # --- numbers
     yield table("prices.csv", ["size", "age", "price"], measures, "numeric_target")
     yield table("decimal_commas.csv", ["size", "price"], [[str(m[0]).replace(".", ","), str(m[2]).replace(".", ",")] for m in measures],
-                "numeric_target", separator=";")  # fmt: skip
+                "unsure", separator=";", says="write its numbers like 1234.5")  # fmt: skip
     yield table("price_beside_classes.csv", ["a", "b", "c", "d", "price"],
                 [[i % 2, i % 3, i % 4, i % 5, m[2]] for i, m in enumerate(measures)],
-                "unsure", says="'price' holds numbers, which no task explains yet")  # fmt: skip
+                "unsure", says="--target price")  # fmt: skip
     yield table("numbers.csv", ["a", "b", "c"], measures, "unsure")
     # --- pairs
     yield text("pairs.jsonl", lines(PAIR_ROWS), "pairs")

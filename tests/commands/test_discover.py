@@ -38,7 +38,7 @@ def test_a_file_is_taken_for_what_it_is(name: str) -> None:
     told = " ".join([found.why, found.advice, *(one.command for one in found.readings)])
     assert shape.says in told, told
     assert found.why
-    assert bool(found.command) == (found.kind not in ("unsure", "numeric_target"))
+    assert bool(found.command) == (found.kind != "unsure")
 
 
 @pytest.mark.parametrize("name", [name for name, one in SHAPES.items() if one.kind == "error"])
@@ -166,12 +166,11 @@ def test_what_is_not_certain_is_an_error_with_the_choices() -> None:
     assert "peirce discover t.csv --target COLUMN" in str(told.value)
 
 
-def test_a_number_to_explain_says_what_can_be_done() -> None:
+def test_a_number_to_explain_is_a_matter_of_laws() -> None:
     SHAPES["prices.csv"].write(Path("t.csv"))
-    with pytest.raises(
-        UsageError, match=r"the number 'price' to explain .* add a column of classes"
-    ):
-        peirce.discover("t.csv")
+    found = peirce.recognize("t.csv")
+    assert found.command == "peirce run laws --data t.csv --target price"
+    assert "the number 'price' to explain" in found.readings[0].summary
 
 
 def test_a_target_that_is_no_column_names_the_nearest() -> None:

@@ -9,12 +9,15 @@ import sys
 
 import pytest
 from peirce.tools.description_length import (
+    decimal_bits,
     formula_bits,
     integer_bits,
+    law_bits,
     number_bits,
     program_bits,
     sentence_bits,
 )
+from peirce.tools.formulas import parse_formula as parse_law
 from peirce.tools.logic.formula import Formula
 from peirce.tools.logic.parser import parse_formula
 
@@ -84,3 +87,11 @@ def test_a_sentence_with_more_conditions_is_longer() -> None:
 
 def test_a_sentence_without_an_exact_rule_is_counted_by_its_words() -> None:
     assert sentence_bits("Older people often agree.", PUBLIC) == 4 * 13
+
+
+def test_digits_and_parts_of_a_law_cost_bits() -> None:
+    texts = ["m", "m * v", "0.5 * m * v", "0.5 * m * v ** 2", "0.51234 * m * v ** 2"]
+    bits = [law_bits(parse_law(text, ["m", "v"]), 3) for text in texts]
+    assert bits == sorted(bits) and len(set(bits)) == len(bits)
+    assert decimal_bits(0.5) < decimal_bits(0.513) < decimal_bits(0.5131234)
+    assert decimal_bits(1000) == decimal_bits(1e3) < decimal_bits(1234)

@@ -1,8 +1,8 @@
 """Read the inputs to predict, together with the columns of the file that contains them.
 
-For programs, the file is JSON Lines, a JSON list, CSV, TSV or Parquet. A row is an input, or has a
+For programs and laws, the file is JSON Lines, a JSON list, CSV, TSV or Parquet. A row is an input, or has a
 column `input` and optionally a column `output`. If the session's inputs are objects, a row may also
-have the keys of the objects as columns. A CSV cell is read as in a file of pairs. If there is a
+have the keys of the objects as columns; the output of a law is the column of its target. A CSV cell is read as in a file of pairs. If there is a
 column `problem`, only the rows of the bank's problem are read. Any other file is read as data of
 the task, and its pairs are predicted. A family whose observations consist of several inputs, such
 as worlds of elements, reads its own file formats.
@@ -40,6 +40,7 @@ from ....tasks.io.messages import shorten, warn
 from ....tasks.text.tables import COLUMNAR_SUFFIXES, Table, file_type, read_table
 
 INPUT, OUTPUT = "input", "output"
+TARGET = "target"  # the public fact that names the output column of rows of a table
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _read_rows(path: Path, problem: Problem) -> _Rows | None:
     if form in (".csv", ".tsv", *COLUMNAR_SUFFIXES):
         with BadRecords(path) as bad:
             table = read_table(path, bad)
-        outputs = table.columns.get(OUTPUT, [None] * len(table))
+        outputs = table.columns.get(_output_column(problem), [None] * len(table))
         return _Rows(table, [cell is not None for cell in outputs])
     if form in (".jsonl", ".ndjson"):
         numbered, unit = list(read_jsonl(path)), "line"
@@ -174,7 +175,15 @@ def _read_rows(path: Path, problem: Problem) -> _Rows | None:
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
     table = Table(path, columns, [number for number, _ in numbered], unit)
-    return _Rows(table, [OUTPUT in row for row in rows])
+    output = _output_column(problem)
+    return _Rows(
+        table, [row.get(output) is not None if output != OUTPUT else OUTPUT in row for row in rows]
+    )
+
+
+def _output_column(problem: Problem) -> str:
+    """Return the column with the known outputs."""
+    return str(problem.public.get(TARGET, OUTPUT))
 
 
 def _input_keys(problem: Problem) -> tuple[str, ...]:
@@ -195,7 +204,8 @@ def _is_row(row: Mapping[str, Json], keys: Sequence[str]) -> bool:
 def _parse_rows(read: _Rows, problem: Problem, source: Any) -> PredictionInputs:
     read = _of_problem(read, problem)
     table = read.table
-    keys = (INPUT,) if INPUT in table.columns else _input_keys(problem)
+    is_table = TARGET in problem.public  # whose cells may be missing, also in the shown rows
+    keys = (INPUT,) if INPUT in table.columns and not is_table else _input_keys(problem)
     missing = [key for key in keys or (INPUT,) if key not in table.columns]
     if missing:
         there = shorten(", ".join(map(repr, table.columns)), 200)
@@ -206,13 +216,19 @@ def _parse_rows(read: _Rows, problem: Problem, source: Any) -> PredictionInputs:
         key: inputs if key == INPUT else [one[key] for one in inputs if key in one] for key in keys
     }
     outputs = [pair.output for pair in problem.shown]
+    column = _output_column(problem)
     rows = []
     for row, has_output in enumerate(read.has_output):
-        cells = {key: _parse_value(table, key, row, by_key[key]) for key in keys}
+        cells = {
+            key: None
+            if is_table and table.columns[key][row] is None
+            else _parse_value(table, key, row, by_key[key])
+            for key in keys
+        }
         value = cells[INPUT] if keys == (INPUT,) else cells
         if read_input is not None:
             value = read_input(value, f"{table.describe_location(row)}, {INPUT}")
-        output = _parse_value(table, OUTPUT, row, outputs) if has_output else None
+        output = _parse_value(table, column, row, outputs) if has_output else None
         rows.append(InputRow(value, output, has_output))
     return PredictionInputs(table, rows, problem)
 

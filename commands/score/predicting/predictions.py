@@ -14,7 +14,6 @@ from ....config import RunConfig, TextSettings
 from ....records import (
     DataError,
     LabelsRows,
-    OpensOracle,
     Problem,
     Proposer,
     UsageError,
@@ -233,14 +232,8 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     problem = bank.problems.get(name) or Problem(
         name or "bank", "labels", "text", (), (), bank.public.get(name) or bank.public.get("", {})
     )
-    kind = load_family(problem.family)
-    if not isinstance(kind, LabelsRows):
-        if isinstance(kind, OpensOracle):
-            return problem
-        raise UsageError(
-            f"bank {named} is of task {problem.task}, whose hypotheses cannot be applied to new"
-            " data"
-        )
+    if not isinstance(load_family(problem.family), LabelsRows):
+        return problem
     if not problem.public.get("labels") or not problem.public.get("columns"):
         raise DataError(
             f"bank {named} contains neither labels nor columns: use a session, or a file written"

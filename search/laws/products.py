@@ -1,0 +1,566 @@
+"""Laws that are products of powers and of functions, found by linear algebra on logarithms.
+
+The logarithm of a product of powers is a sum of logarithms with the exponents as factors. Therefore the
+exponents of all columns are fitted at once, and one scan over many functions of a few columns finds those
+that belong to the law. Rows have the weights that an additive error of the target has in the logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.formulas import Expression, FreeConstant, evaluate_formula
+from ..budget import Budget
+from .arguments import Arguments, sums_of_two
+from .constants import find_exponent
+from .forms import COLUMN, CONSTANT_BITS, SYMBOL_BITS, Form
+from .functions import (
+    FACTORS,
+    FINE_SCALES,
+    IDENTITY,
+    IN_LOGARITHMS,
+    SCALED,
+    SCALES,
+    Factor,
+    Transform,
+)
+from .improving import Movable, improve
+from .refining import Table
+from .scan import (
+    DEPENDENT,
+    Places,
+    Scan,
+    data_bits,
+    normalise,
+    project,
+    smallest,
+)
+from .trees import TWO, Exponent, call, product, total
+
+Floats = NDArray[np.float64]
+SUMS = ("1 + u", "1 - u")
+SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
+KEPT_SUMS, KEPT, KEPT_SIMPLE = (
+    5_000,
+    1_000,
+    2_000,
+)  # columns of one function that are kept for pairs
+FIRST = 150  # forms with one function
+SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and how many each
+REFINED_ARGUMENTS = 60
+PAIRS_OF_EACH = 6  # first columns
+IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
+OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
+IMPROVEMENT = 400.0  # expansions, for each function
+EFFORT, LEAST_EFFORT, MOST_EFFORT = (
+    75_000,
+    0.2,
+    8.0,
+)  # expansions of usual effort, and factors of it
+LARGEST_LOGARITHM = 500.0
+MAX_SQUARES = 20_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of logarithms: of a function, or the argument of an exponential function.
+
+    Attributes:
+        factor: The function; None for a sum of squares (or of variables) or for an exponential function.
+        argument: The index of the argument; -1 if `tree` is the whole factor.
+        scale: The constant k.
+        tree: The factor, if it has no constant.
+        exponents: Exponents of the variables in the argument, if they are not those in `arguments`.
+    """
+
+    factor: Factor | None
+    argument: int
+    scale: float
+    tree: Expression | None = None
+    exponents: tuple[Fraction | float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns of one kind.
+
+    Attributes:
+        values: Their values, (n, m).
+        prices: Their prices in bits, (m,).
+        column: Function of an index that returns what the column stands for.
+        is_sum: Whether they are logarithms of sums, of which more are kept.
+    """
+
+    values: Floats
+    prices: Floats
+    column: Callable[[int], Column]
+    is_sum: bool = False
+
+
+class Logarithms:
+    """Columns of logarithms for a table.
+
+    Args:
+        x: The values of the variables, (n, d).
+        names: The variables, as formulas.
+        arguments: The arguments of functions.
+        table: The same rows as a table.
+        budget: A column costs `COLUMN` expansions.
+    """
+
+    def __init__(
+        self,
+        x: Floats,
+        names: Sequence[Expression],
+        arguments: Arguments,
+        table: Table,
+        budget: Budget,
+    ) -> None:
+        self.names, self.arguments, self.table, self.budget = names, arguments, table, budget
+        with np.errstate(all="ignore"):
+            logs = np.log(np.abs(x))
+            usable = np.isfinite(logs).all(axis=0) & (logs.std(axis=0) > 1e-9)
+        self.usable = np.flatnonzero(usable)
+        self.effort = min(max(budget.limit / EFFORT, LEAST_EFFORT), MOST_EFFORT)
+        self.common = np.column_stack([np.ones(len(x)), logs[:, self.usable]])
+        self.x = x
+        self.movable = np.flatnonzero(usable & (x > 0).all(axis=0))
+        self.logs = logs[:, self.movable]
+
+    def columns(self, only: Sequence[int] | None = None) -> Iterator[Group]:
+        """Yield groups of columns.
+
+        Args:
+            only: Indices of arguments whose multiples are tried finely; None for all arguments and few
+                multiples.
+        """
+        arguments = self.arguments
+        everything = np.arange(len(arguments.sizes))
+        for factor in FACTORS:
+            scaled = factor.name in SCALED
+            if only is not None and not scaled:
+                continue
+            for scale in FINE_SCALES if only is not None else SCALES if scaled else (1.0,):
+                places = everything if only is None else np.array(only, np.int64)
+                if only is None and scale != 1.0:
+                    places = places[:SCALED_ARGUMENTS]
+                if not self.budget.charge(COLUMN * len(places)):
+                    return
+                with np.errstate(all="ignore"):
+                    values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
+                fine = _is_fine(values)
+                places = places[fine]
+                own = factor.bits + 4 + 3 * (scale != 1.0)
+                prices = np.asarray(SYMBOL_BITS * arguments.sizes[places] + own, np.float64)
+                yield Group(
+                    values[:, fine], prices, _of_factor(factor, places, scale), factor.name in SUMS
+                )
+        if only is None:
+            yield from self._sums_of_squares()
+            fine = np.abs(arguments.values).max(axis=0) < 1e6
+            places = everything[fine]
+            prices = (SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS).astype(float)
+            yield Group(arguments.values[:, fine], prices, _of_factor(None, places, 1.0), True)
+
+    def move(self, column: Column) -> Movable:
+        """Return a column as a function whose argument can be improved."""
+        exponents = column.exponents or self.arguments.exponents[column.argument].tolist()
+        own = [exponents[k] for k in self.movable]
+        argument = self.arguments.values[:, column.argument]
+        before = self.arguments.exponents[column.argument][self.movable].astype(float)
+        fixed = argument / np.exp(self.logs @ before)
+        values = column.factor.values if column.factor else np.exp
+        return Movable(values, fixed, own, column.scale, is_free=column.factor is not None)
+
+    def argument(self, column: Column) -> Expression:
+        """Return the argument of a column as a formula."""
+        return self.arguments.tree(column.argument, column.exponents)
+
+    def price(self, column: Column) -> float:
+        """Return the price of a column with an improved argument, in bits."""
+        size = 0.0
+        for exponent in column.exponents or ():
+            if exponent:
+                size += 1 + abs(exponent) if isinstance(exponent, Fraction) else 5.0
+        size += 4 * (self.arguments.pairs[column.argument] >= 0)
+        own = column.factor.bits + 4 if column.factor else 4.0
+        return SYMBOL_BITS * float(size) + own + CONSTANT_BITS
+
+    def _sums_of_squares(self) -> Iterator[Group]:
+        """Yield sums of two or three squares of variables or differences, differences, and sums of variables."""
+        d = self.x.shape[1]
+        pairs, pair_trees = sums_of_two(self.x, self.names)
+        half = len(pair_trees) // 2
+        values = np.column_stack([self.x, pairs[:, :half]])
+        trees = [*self.names, *pair_trees[:half]]
+        sizes = [1] * d + [3] * half
+        found: list[Floats] = [pairs[:, k] for k in range(len(pair_trees))]
+        columns = [Column(None, -1, 1.0, tree) for tree in pair_trees]
+        prices = [SYMBOL_BITS * 3.0] * len(pair_trees)
+        for count in (2, 3):
+            for chosen in combinations(range(len(trees)), count):
+                if len(found) >= MAX_SQUARES:
+                    break
+                found.append((values[:, chosen] ** 2).sum(axis=1))
+                squares = [call("**", trees[k], TWO) for k in chosen]
+                columns.append(Column(None, -1, 1.0, total(squares)))
+                prices.append(SYMBOL_BITS * (sum(sizes[k] for k in chosen) + 1.5 * count))
+                if count == 3 and max(chosen) < d:
+                    found.append(self.x[:, chosen].sum(axis=1))
+                    columns.append(Column(None, -1, 1.0, total([self.names[k] for k in chosen])))
+                    prices.append(SYMBOL_BITS * 5.0)
+        if not found or not self.budget.charge(COLUMN * len(found)):
+            return
+        with np.errstate(all="ignore"):
+            logs = np.log(np.abs(np.array(found).T))
+        fine = np.flatnonzero(_is_fine(logs))
+        yield Group(logs[:, fine], np.array(prices)[fine], lambda k: columns[fine[k]], True)
+
+
+def _of_factor(
+    factor: Factor | None, places: NDArray[np.int64], scale: float
+) -> Callable[[int], Column]:
+    return lambda k: Column(factor, int(places[k]), scale)
+
+
+def _is_fine(values: Floats) -> NDArray[np.bool_]:
+    with np.errstate(all="ignore"):
+        largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
+    fine: NDArray[np.bool_] = np.isfinite(largest) & (largest < LARGEST_LOGARITHM) & (spread > 1e-9)
+    return fine
+
+
+def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
+    """Yield products of powers of variables and of up to two functions."""
+    target = logarithms.table.target
+    for transform in IN_LOGARITHMS:
+        if not transform.suits(target):
+            continue
+        with np.errstate(all="ignore"):
+            changed = transform.values(target)
+            t, w = np.log(np.abs(changed)), np.abs(changed / transform.slopes(target))
+        bad = ~(np.isfinite(t) & np.isfinite(w))
+        t[bad], w[bad] = 0.0, 0.0
+        kept = _Kept.scan(logarithms.columns(), logarithms.common, t, w, float(target.var()))
+        best = kept.best_arguments()
+        fine = _Kept.scan(logarithms.columns(best), logarithms.common, t, w, float(target.var()))
+        kept = kept.join(fine)
+        rest = float(data_bits(kept.squares, len(t), kept.variance))
+        yield Form(rest, _builder(logarithms, transform, (), np.zeros((len(t), 0)), t, w))
+        share = 1.0 if transform is IDENTITY else OTHER_TRANSFORMS
+        singles = kept.choose_different(math.ceil(share * logarithms.effort * IMPROVED))
+        moved = [one for k in singles if (one := _improved(logarithms, kept, (k,), t, w))]
+        kept = kept.join(
+            _Kept.scan(_as_groups(moved), logarithms.common, t, w, float(target.var()))
+        )
+        chosen = sorted(
+            [*kept.choose_one(), *kept.choose_two(math.ceil(logarithms.effort * SECOND))],
+            key=lambda one: one[0],
+        )
+        for bits, places in chosen:
+            columns = [kept.columns[k] for k in places]
+            yield Form(bits, _builder(logarithms, transform, columns, kept.values_of(places), t, w))
+        firsts: Counter[int] = Counter()
+        pairs = []
+        for _, places in chosen:
+            if len(places) > 1 and firsts[places[0]] < PAIRS_OF_EACH:
+                firsts[places[0]] += 1
+                pairs.append(places)
+        for places in pairs[: math.ceil(share * logarithms.effort * IMPROVED_PAIRS)]:
+            found = _improved(logarithms, kept, places, t, w)
+            if found is not None:
+                yield Form(
+                    found.bits, _builder(logarithms, transform, found.columns, found.values, t, w)
+                )
+
+
+@dataclass(frozen=True)
+class _Improved:
+    """Columns with improved arguments.
+
+    Attributes:
+        columns: What they stand for.
+        values: Their values, (n, m).
+        prices: Their prices, (m,).
+        bits: The description length of the form.
+    """
+
+    columns: list[Column]
+    values: Floats
+    prices: Floats
+    bits: float
+
+
+def _as_groups(moved: Sequence[_Improved]) -> Iterator[Group]:
+    return (Group(one.values, one.prices, one.columns.__getitem__) for one in moved)
+
+
+def _improved(
+    logarithms: Logarithms, kept: _Kept, places: Places, t: Floats, w: Floats
+) -> _Improved | None:
+    """Return columns with better arguments, or None if none can be improved."""
+    if not logarithms.budget.left:
+        return None
+    logarithms.budget.charge(IMPROVEMENT * len(places))
+    columns = [kept.columns[k] for k in places]
+    values = kept.values_of(places)
+    moving = [k for k, one in enumerate(columns) if one.argument >= 0]
+    if not moving or not len(logarithms.movable):
+        return None
+    still = [k for k in range(len(columns)) if k not in moving]
+    fixed = np.column_stack([logarithms.common, values[:, still]])
+    movable = [logarithms.move(columns[k]) for k in moving]
+    found = improve(logarithms.logs, fixed, movable, t, w)
+    if found is None:
+        return None
+    squares, better = found
+    new_values, new_columns, prices = [], [], []
+    for k, one in enumerate(columns):
+        if k in still:
+            new_values.append(values[:, k])
+            new_columns.append(one)
+            prices.append(float(kept.prices_of((places[k],))[0]))
+            continue
+        moved = better[moving.index(k)]
+        with np.errstate(all="ignore"):
+            argument = (
+                moved.scale
+                * moved.fixed
+                * np.exp(logarithms.logs @ np.array([float(e) for e in moved.exponents]))
+            )
+            new_values.append(np.log(np.abs(moved.values(argument))))
+        own = logarithms.arguments.exponents[one.argument].tolist()
+        exponents: list[Fraction | float] = [Fraction(e).limit_denominator(12) for e in own]
+        for variable, exponent in zip(logarithms.movable.tolist(), moved.exponents, strict=True):
+            exponents[variable] = exponent
+        scale = moved.scale if moved.is_free else one.scale
+        new_columns.append(Column(one.factor, one.argument, scale, None, tuple(exponents)))
+        prices.append(logarithms.price(new_columns[-1]))
+    if not _is_fine(np.array(new_values).T).all():
+        return None
+    bits = float(data_bits(squares, len(t), kept.variance)) + sum(prices)
+    return _Improved(new_columns, np.array(new_values).T, np.array(prices), bits)
+
+
+class _Kept:
+    """The columns of a scan that explain the target best, and those with the shortest description."""
+
+    def __init__(self, variance: float) -> None:
+        self.variance = variance
+        self.values: list[Floats] = []
+        self.normal: list[NDArray[np.float32]] = []
+        self.columns: list[Column] = []
+        self.prices: list[Floats] = []
+        self.squares = 0.0
+        self.left: Floats = np.zeros(0)
+
+    @classmethod
+    def scan(
+        cls,
+        groups: Iterator[Group],
+        common: Floats,
+        t: Floats,
+        w: Floats,
+        variance: float,
+    ) -> _Kept:
+        kept = cls(variance)
+        rest = project(common, w)
+        kept.left = rest(t * w)
+        kept.squares = float(kept.left @ kept.left)
+        for group in groups:
+            normal = normalise(group.values, w, rest)
+            errors = Scan(normal, kept.left, kept.squares).errors()
+            bits = data_bits(errors, len(t), variance) + group.prices
+            chosen = np.union1d(
+                smallest(bits, KEPT_SUMS if group.is_sum else KEPT),
+                smallest(group.prices, KEPT_SIMPLE if group.is_sum else 0),
+            )  # a simple factor may explain little alone
+            kept.values.append(group.values[:, chosen])
+            kept.normal.append(normal[:, chosen])
+            kept.columns += map(group.column, chosen.tolist())
+            kept.prices.append(group.prices[chosen])
+        return kept
+
+    def join(self, other: _Kept) -> _Kept:
+        """Return both scans as one."""
+        self.values += other.values
+        self.normal += other.normal
+        self.columns += other.columns
+        self.prices += other.prices
+        return self
+
+    def _scan(self) -> tuple[Scan, Floats]:
+        normal = (
+            np.concatenate(self.normal, axis=1)
+            if self.normal
+            else np.zeros((len(self.left), 0), np.float32)
+        )
+        prices = np.concatenate(self.prices) if self.prices else np.zeros(0)
+        return Scan(normal, self.left, self.squares), prices
+
+    def best_arguments(self) -> list[int]:
+        """Return the arguments of the columns that explain the target best."""
+        scan, prices = self._scan()
+        bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        ordered = (self.columns[k].argument for k in smallest(bits, 10 * REFINED_ARGUMENTS))
+        return [one for one in dict.fromkeys(ordered) if one >= 0][:REFINED_ARGUMENTS]
+
+    def choose_one(self) -> Iterator[tuple[float, Places]]:
+        """Yield one column each, with about its description length, the best first."""
+        scan, prices = self._scan()
+        bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        yield from ((float(bits[k]), (int(k),)) for k in smallest(bits, FIRST))
+
+    def choose_different(self, count: int) -> list[int]:
+        """Return the best columns of which no two are nearly the same beside the common ones."""
+        scan, prices = self._scan()
+        bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
+        return scan.choose_different(bits, count)
+
+    def choose_two(self, count: int) -> Iterator[tuple[float, Places]]:
+        """Yield two columns each, with about their description length.
+
+        Args:
+            count: How many columns get a second one.
+        """
+        scan, prices = self._scan()
+        n = len(self.left)
+        firsts = self.choose_different(count)
+        for start in range(0, len(firsts), AT_A_TIME):
+            some = firsts[start : start + AT_A_TIME]
+            bits = data_bits(scan.errors_of_pairs(some), n, self.variance) + prices
+            for row, k in zip(bits, some, strict=True):
+                for other in smallest(row, WIDTH):
+                    if np.isfinite(row[other]):
+                        yield float(row[other] + prices[k]), (k, int(other))
+
+    def values_of(self, places: Places) -> Floats:
+        """Return columns as they were before they were weighted, (n, m)."""
+        found = [self.value(k) for k in places]
+        return np.array(found).T if found else np.zeros((len(self.left), 0))
+
+    def prices_of(self, places: Places) -> Floats:
+        """Return the prices of columns."""
+        return np.concatenate(self.prices)[list(places)]
+
+    def value(self, place: int) -> Floats:
+        """Return a column as it was before it was weighted."""
+        for group in self.values:
+            if place < group.shape[1]:
+                found: Floats = group[:, place]
+                return found
+            place -= group.shape[1]
+        raise IndexError(place)
+
+
+def _builder(
+    logarithms: Logarithms,
+    transform: Transform,
+    chosen: Sequence[Column],
+    values: Floats,
+    t: Floats,
+    w: Floats,
+) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
+    def build() -> tuple[Expression, dict[str, float]] | None:
+        columns = np.column_stack([logarithms.common, values])
+        found = measure_exponents(columns, t, w)
+        if found is None:
+            return None
+        exponents, start = found
+        if not math.isfinite(start) or abs(start) > LARGEST_LOGARITHM:
+            return None
+        names = [logarithms.names[k] for k in logarithms.usable.tolist()]
+        start_values = {"c0": math.exp(start)}
+        above: list[Expression] = [FreeConstant("c0")]
+        factors: list[tuple[Expression, Exponent]] = []
+
+        def add(base: Expression, exponent: Fraction | float) -> None:
+            if isinstance(exponent, Fraction):
+                factors.append((base, exponent))
+                return
+            name = f"e{len(start_values)}"  # to be fitted together with the constants
+            start_values[name] = abs(exponent)
+            factors.append((call("**", base, FreeConstant(name)), math.copysign(1.0, exponent)))
+
+        for one, exponent in zip(names, exponents[: len(names)], strict=True):
+            add(one, exponent)
+        for column, exponent in zip(chosen, exponents[len(names) :], strict=True):
+            if not exponent:
+                continue
+            if column.tree is not None:
+                add(column.tree, exponent)
+                continue
+            argument = logarithms.argument(column)
+            constant = FreeConstant(f"c{len(start_values)}")
+            if column.factor is None:
+                start_values[constant.name] = float(exponent)
+                above.append(call("exp", call("*", constant, argument)))
+            else:
+                start_values[constant.name] = column.scale
+                add(column.factor.tree(constant, argument), exponent)
+        tree = transform.inverse(product([*((one, 1.0) for one in above), *factors]))
+        if _is_opposite(tree, start_values, logarithms.table):
+            start_values["c0"] = -start_values["c0"]
+        return tree, start_values
+
+    return build
+
+
+def _is_opposite(tree: Expression, start: Mapping[str, float], table: Table) -> bool:
+    """Return whether the opposite of a formula is nearer to the target."""
+    value = evaluate_formula(tree, table.columns, start)
+    fine = np.isfinite(value)
+    return float(value[fine] @ table.target[fine]) < 0
+
+
+def measure_exponents(
+    columns: Floats, t: Floats, w: Floats
+) -> tuple[list[Fraction | float], float] | None:
+    """Return the exponents that measured ones stand for, and the constant, by weighted least squares.
+
+    One exponent after the other is replaced by the number that it most likely stands for, the surest first;
+    after each, the others are fitted again.
+
+    Args:
+        columns: Logarithms, of shape (n, 1 + m); the first column is 1.
+        t: The logarithm of the target, (n,).
+        w: The weights, (n,).
+    """
+    weighted, aim = columns * w[:, None], t * w
+    normal, slope = weighted.T @ weighted, weighted.T @ aim
+    m = columns.shape[1]
+    current: Floats = np.zeros(m)
+    found: list[Fraction | float] = [Fraction(0)] * m
+    free = list(range(m))
+    noise = 0.0
+    while True:
+        fixed = [k for k in range(m) if k not in free]
+        part = normal[np.ix_(free, free)]
+        try:
+            inverse = np.linalg.inv(part + DEPENDENT**2 * np.diag(np.diag(part)))
+        except np.linalg.LinAlgError:
+            return None
+        current[free] = inverse @ (slope[free] - normal[np.ix_(free, fixed)] @ current[fixed])
+        if len(free) == m:
+            left = aim - weighted @ current
+            noise = float(left @ left) / max(len(t) - m, 1)
+        if free == [0]:
+            return found[1:], float(current[0])
+        errors = np.sqrt(np.maximum(np.diag(inverse) * noise, 0.0))
+        options = {
+            k: (*find_exponent(float(current[k]), float(errors[place])), float(errors[place]))
+            for place, k in enumerate(free)
+            if k
+        }
+        surest = min(options, key=lambda k: (isinstance(options[k][1], float), options[k][2]))
+        found[surest] = options[surest][1]
+        current[surest] = float(options[surest][1])
+        free.remove(surest)

@@ -1,0 +1,1 @@
+"""Laws: formulas that compute a number of a table from its other columns."""
