@@ -111,13 +111,13 @@ def test_one_sentence_of_all_cases_says_what_one_sentence_a_case_says() -> None:
     cases = scored([whole], TRUE)
     sentence = scored(TRUE, [whole])
     assert cases.hdr == sentence.hdr == 1 == sentence.precision
-    assert cases.by == sentence.by == "part" and cases.truths == 3
+    assert len(cases.pairs) == len(sentence.pairs) == 3
 
 
 def test_every_case_of_a_sentence_has_its_match() -> None:
     whole = "If math is A, admitted; if papers is at least 4, admitted; otherwise rejected."
     found = scored([whole], [whole])
-    assert found.by == "sentence" and [pair.overlap for pair in found.of_parts] == [1, 1]
+    assert [pair.overlap for pair in found.pairs] == [1, 1]
 
 
 def test_exact_rules_rate_by_quarters() -> None:
@@ -129,16 +129,21 @@ def test_guesses_lower_precision_and_find_nothing() -> None:
     alone, among = scored(TRUE, TRUE[:1]), scored(TRUE, [TRUE[0], *JUNK])
     assert alone.hdr == pytest.approx(1 / 3) and alone.precision == 1
     assert among.identical == pytest.approx(1 / 3)
-    assert among.precision is not None and among.precision < 0.35
+    assert among.precision == 0.5  # the guesses together say one thing more
+    three = [
+        "If math is B and english is A, the label is admitted.",
+        "If papers is 0 and donated is true, the label is admitted.",
+    ]
+    false = scored(TRUE, [TRUE[0], *JUNK, *three])
+    assert false.precision is not None and false.precision < 0.35
 
 
-def test_one_sentence_finds_one_truth_at_most() -> None:
-    twice = scored(
-        ["If math is A, the label is admitted.", "If math is A and donated is true, admitted."],
-        ["If math is A, the label is admitted."] * 3,
-    )
-    assert twice.fdr == 0.5 and twice.rc == 1 and twice.precision == 1
-    assert twice.released.fdr == 1  # where one sentence may be matched with every truth
+def test_a_sentence_finds_every_truth_that_it_includes_without_saying_more() -> None:
+    truths = ["If math is A, the label is admitted.", "If math is A and donated is true, admitted."]
+    found = scored(truths, ["If math is A, the label is admitted."] * 3)
+    assert (found.fdr, found.rc, found.precision) == (1, 1, 1)
+    # The second truth alone says less than the sentence.
+    assert 0 < scored(truths[1:], truths[:1]).hdr < 1
 
 
 def test_one_thing_in_other_words_is_no_guess() -> None:
@@ -153,14 +158,14 @@ def test_one_thing_in_other_words_is_no_guess() -> None:
 def test_a_finding_that_two_true_sentences_say_is_one() -> None:
     both = [TRUE[0], "If math is not A, the label is rejected."]
     found = scored(both, TRUE[:1])
-    assert (found.hdr, found.truths, len(found.rules)) == (1, 1, 1)
+    assert (found.hdr, len(found.pairs), len(found.rules)) == (1, 1, 1)
 
 
 def test_two_truths_that_say_the_same_are_one_to_find() -> None:
     sides = ["If math is A, the label is admitted.", "If math is not A, the label is rejected."]
     for bank in (sides, sides[:1], sides[1:]):
         found = scored(sides, bank)
-        assert (found.truths, found.hdr, found.precision, found.identical) == (1, 1, 1, 1)
+        assert (len(found.pairs), found.hdr, found.precision, found.identical) == (1, 1, 1, 1)
     # Of three labels the middle one is said by both others, which say two things.
     problem = texts(["red", "blue"], ["in", "out", "away"])
     some = [
@@ -188,13 +193,17 @@ def test_an_empty_bank_is_zero_and_has_no_precision() -> None:
     found = scored(TRUE, [])
     assert (found.fdr, found.rc, found.hdr, found.precision) == (0, 0, 0, None)
     assert found.released.hdr == found.paper.hdr == 0
-    assert all(pair.found is None for pair in found.pairs)
+    assert all(pair.overlap == 0 for pair in found.pairs)
 
 
-def test_true_sentences_that_are_no_rule_are_left_out_and_counted() -> None:
+def test_a_true_sentence_that_is_no_rule_counts_as_not_found() -> None:
     problem = students()
-    assert score_exact(["Warmth persuades."], [], InputSpace(problem), problem.public) is None
-    assert scored([*TRUE, "Warmth persuades."], TRUE).unread == 1
+    assert score_exact([], [], InputSpace(problem), problem.public) is None
+    nothing = scored(["Warmth persuades."], TRUE)
+    assert (nothing.hdr, nothing.hdr_read, nothing.stated, nothing.unread) == (0, None, 1, 1)
+    found = scored([*TRUE, "Warmth persuades."], TRUE)
+    assert (found.stated, found.unread, found.hdr, found.hdr_read) == (4, 1, 0.75, 1)
+    assert (found.fdr, found.rc, found.identical) == (0.75, 1, 0.75)
 
 
 def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
@@ -218,7 +227,7 @@ def test_a_list_of_words_is_as_many_cases() -> None:
     assert split_into_cases(rule(listed, problem)) == tuple(rule(one, problem) for one in apart)
     for truths, bank in ((apart, [listed]), ([listed], apart)):
         found = score_exact(truths, bank, InputSpace(problem), problem.public)
-        assert found is not None and (found.hdr, found.precision, found.by) == (1, 1, "part")
+        assert found is not None and (found.hdr, found.precision) == (1, 1)
 
 
 def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> None:
