@@ -239,7 +239,7 @@ def score_exact(
         fdr, rc, hdr, total / readable if readable else None, total / needed if needed else None,
         sum(one == FULL_OVERLAP for one in overlaps) / count,
         tuple(MatchedPair(one.to_text(), own) for one, own in zip(cases, overlaps, strict=True)),
-        len(read), unread, strange, space.drawn or boxes.drawn, released, paper, tuple(true),
+        len(read), unread, strange, boxes.drawn, released, paper, tuple(true),
     )  # fmt: skip
 
 

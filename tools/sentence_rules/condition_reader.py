@@ -9,13 +9,15 @@ position after it, or None if the words at `at` do not match.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from ...records import Json, UsageError
 from . import text_conditions
 from . import vocabulary as words
+from .column_lookup import singular, verb_forms
 from .conditions import AllOf, AnyOf, Comparison, Condition, IsOneOf, Missing, MoreThan, Not
-from .cursor import Cursor, Parsed
+from .cursor import Bound, Cursor, Parsed
 from .quantities import ColumnNumber, Count, Length, MentionedEntries, Quantity
 from .subjects import ROW, Subject, read_in_text, read_subject
 from .term_lists import read_list, read_mark
@@ -30,12 +32,13 @@ LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"
 
 def read_column_condition(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
     """Read a condition on `column` that begins with its verb, such as "is at least 3"."""
-    if cursor.word(at) in words.IS and cursor.word(at) != "=":
-        at += 1
-    elif not cursor.match_phrase(at, words.BOUNDS):
+    if be := cursor.read_be(at):
+        no, at = be
+    elif cursor.match_phrase(at, words.BOUNDS):
+        no = False
+    else:
         return None
-    no = cursor.word(at) == "not"
-    got = read_column_comparison(cursor, at + no, column)
+    got = read_column_comparison(cursor, at, column)
     return got and ((Not(got[0]) if no else got[0]), got[1])
 
 
@@ -44,10 +47,10 @@ def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condi
 
     This is a list of values, a bound, another column to compare with, or "missing".
     """
-    if cursor.word(at) in words.ABSENT:
-        return Missing(column), at + 1
-    if cursor.word(at) in words.PRESENT:
-        return Not(Missing(column)), at + 1
+    if got := read_presence(cursor, at, column):
+        return got
+    if got := read_other_values(cursor, at, column):
+        return got
     bound = cursor.read_bound(at)
     relation = cursor.match_phrase(at, words.BOUNDS)
     if relation or (bound and (bound[0].relation != "exactly" or bound[0].high is not None)):
@@ -68,19 +71,54 @@ def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condi
     return (Not(condition) if several and several[0] == "none" else condition), found[1]
 
 
-def read_values(cursor: Cursor, at: int, column: str) -> Parsed[tuple[Json, ...]]:
-    """Read values of `column` that are separated by commas and "or"."""
+def read_presence(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
+    """Read that a column has no value ("missing", "blank or empty") or that it has one ("given")."""
+    for table, absent in ((words.ABSENT, True), (words.PRESENT, False)):
+        got = cursor.match_phrase(at, table)
+        if got is None:
+            continue
+        end = got[1]
+        while more := cursor.match_phrase(cursor.skip_words(end, ",", "or"), table):
+            if cursor.skip_words(end, ",", "or") == end:
+                break
+            end = more[1]
+        return (Missing(column) if absent else Not(Missing(column))), end
+    return None
+
+
+def read_other_values(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
+    """Read the values that a column does not have.
+
+    Examples are "other than A or B", "anything but A", "a grade other than A" and "neither A nor B".
+    """
+    noun = cursor.skip_determiner(at)
+    if cursor.word(noun) in words.VALUE_NOUNS:
+        at = noun + 1
+    other = cursor.match_phrase(at, words.OTHER_THAN)
+    if cursor.word(at) == "neither":
+        other = True, at + 1
+    if other is None:
+        return None
+    links = ("nor",) if cursor.word(at) == "neither" else ("or", "nor", "and")
+    found = read_values(cursor, cursor.skip_words(other[1], "either"), column, links)
+    return found and (Not(IsOneOf(column, found[0])), found[1])
+
+
+def read_values(
+    cursor: Cursor, at: int, column: str, links: tuple[str, ...] = ("or",)
+) -> Parsed[tuple[Json, ...]]:
+    """Read values of `column` that are separated by commas and the words `links`."""
     found: list[Json] = []
     end = at
     while got := read_value(cursor, at, column):
         found.append(got[0])
         end = at = got[1]
         at += cursor.word(at) == ","
-        if cursor.word(at) == "or":
+        if cursor.word(at) in links:
             at += 1
         elif at == end:
             break
-    return (tuple(found), end) if found else None
+    return (tuple(dict.fromkeys(found)), end) if found else None
 
 
 def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
@@ -110,62 +148,189 @@ def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read a condition on a row, after its subject.
 
     Examples are "have more than 2 publications", "have an A in math", "have no criminal record",
-    "are a legacy student" and "applied to Science or Medicine".
+    "are a legacy student", "applied to Science or Medicine" and "without publications".
     """
     verb = cursor.word(at)
-    if verb in words.HAS or verb == "no":
-        at += verb != "no"
-        for way in (
-            read_bounded_column,
-            read_absent_column,
-            read_value_in_column,
-            read_column_with_value,
-        ):
-            if got := way(cursor, at):
-                return got
-        return None
-    if got := read_bounded_column(cursor, at):
-        return got
-    no = verb in words.IS and cursor.word(at + 1) == "not"
-    got = (
-        read_column_with_value(cursor, at + 1 + no)
-        if verb in words.IS
-        else read_column_with_value(cursor, at)
-    )
-    return got and ((Not(got[0]) if no else got[0]), got[1])
+    be = cursor.read_be(at)
+    if be and cursor.word(be[1]) in ("without", "lacking"):
+        got = read_row_condition(cursor, be[1])
+        return got and ((Not(got[0]) if be[0] else got[0]), got[1])
+    if be:
+        if cursor.word(be[1]) == "neither":
+            return None if be[0] else read_neither(cursor, be[1] + 1, read_column_with_value)
+        got = read_column_with_value(cursor, be[1])
+        return read_denied_list(cursor, got) if be[0] else got
+    if verb in words.WITHOUT:
+        after = cursor.skip_determiner(at + 1)
+        return read_absent_column(cursor, after) or read_denied(cursor, at + 1)
+    if verb == "no" and not cursor.match_phrase(at, words.BOUNDS):
+        return read_absent_column(cursor, at + 1)
+    if verb in words.HAS:
+        at += 1
+        if cursor.word(at) == "no" and not cursor.match_phrase(at, words.BOUNDS):
+            return read_absent_column(cursor, at + 1)
+        if cursor.word(at) == "neither":
+            return read_neither(cursor, at + 1, read_possession)
+        return read_possession(cursor, cursor.skip_words(at, "either", "both"))
+    return read_possession(cursor, at)
 
 
-def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a bound and a column of numbers, such as "at least 2 publications"."""
-    bound = cursor.read_bound(at)
-    column = bound and cursor.read_column(bound[1])
-    if not bound or not column or cursor.naming.kind(column[0]) != "number":
-        return None
-    return bound[0].apply_to(ColumnNumber(column[0])), column[1]
-
-
-def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read "no" and a column, such as "no criminal record" or "no publications"."""
-    if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
-        return None
-    column = cursor.read_column(at + (cursor.word(at) == "no"))
-    if column is None:
-        return None
-    match cursor.naming.kind(column[0]):
-        case "truth":
-            return IsOneOf(column[0], (False,)), column[1]
-        case "number":
-            return Comparison(ColumnNumber(column[0]), "exactly", 0), column[1]
+def read_possession(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read what a row has or did, such as "an A in math" or "donated to the school"."""
+    for way in (
+        read_bounded_column,
+        read_done_amount,
+        read_compared_column,
+        read_value_in_column,
+        read_column_with_value,
+    ):
+        if got := way(cursor, at):
+            return got
     return None
 
 
+def read_denied(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read what a row does not have or did not do."""
+    got = read_possession(cursor, at)
+    return got and (Not(got[0]), got[1])
+
+
+def read_denied_list(cursor: Cursor, first: Parsed[Condition]) -> Parsed[Condition]:
+    """Negate the condition `first`, and all conditions that follow it with "or" and an article.
+
+    "not a legacy student or a first-generation student" denies both.
+    """
+    if first is None:
+        return None
+    parts, end = [first[0]], first[1]
+    while (link := cursor.skip_words(end, ",")) is not None and cursor.word(link) in ("or", "nor"):
+        got = read_column_with_value(cursor, link + 1)
+        if got is None or cursor.word(link + 1) in words.PRONOUNS:
+            break
+        parts.append(got[0])
+        end = got[1]
+    return (Not(parts[0]) if len(parts) == 1 else Not(AnyOf(tuple(parts)))), end
+
+
+def read_neither(
+    cursor: Cursor, at: int, way: Callable[[Cursor, int], Parsed[Condition]]
+) -> Parsed[Condition]:
+    """Read "A nor B" after "neither", where `way` reads A and B."""
+    parts: list[Condition] = []
+    got = way(cursor, at)
+    while got is not None:
+        parts.append(got[0])
+        end = got[1]
+        link = cursor.skip_words(end, ",")
+        if cursor.word(link) != "nor":
+            return (Not(AnyOf(tuple(parts))), end) if len(parts) > 1 else None
+        got = way(cursor, link + 1)
+    return None
+
+
+def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read a bound and a column of numbers, such as "at least 2 publications".
+
+    With a column of truth values, "at least one" means true, and "zero" means false.
+    """
+    bound = cursor.read_bound(at)
+    column = bound and cursor.read_column(bound[1])
+    if not bound or not column:
+        return None
+    name, kind = column[0], cursor.naming.kind(column[0])
+    if kind == "number":
+        return bound[0].apply_to(ColumnNumber(name)), column[1]
+    if kind == "truth" and bound[0].high is None:
+        if (bound[0].relation, bound[0].low) in (("at least", 1), ("more than", 0)):
+            return IsOneOf(name, (True,)), column[1]
+        if (bound[0].relation, bound[0].low) in (("exactly", 0), ("less than", 1), ("at most", 0)):
+            return IsOneOf(name, (False,)), column[1]
+    return None
+
+
+def read_done_amount(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read a verb with a bounded column, such as "completed more than 2 volunteer projects".
+
+    The verb is one of the description of the column, or only says that the row has something.
+    """
+    verb = cursor.word(at)
+    start = cursor.skip_words(at + 1, "in", "for", "on", "of")
+    bound = cursor.read_bound(start) if verb else None
+    column = bound and cursor.read_column(bound[1])
+    if not bound or not column:
+        return None
+    about = cursor.naming.about[column[0]][1]
+    if verb in words.LIGHT_VERBS or about.intersection(map(singular, (verb, *verb_forms(verb)))):
+        return read_bounded_column(cursor, start)
+    return None
+
+
+def read_compared_column(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read "a higher wealth index than 8" or "more publications than letters"."""
+    start = cursor.skip_determiner(at)
+    more = cursor.word(start) in words.HIGHER
+    if not more and cursor.word(start) not in words.LOWER:
+        return None
+    column = cursor.read_column(start + 1)
+    if column is None or cursor.word(column[1]) != "than":
+        return None
+    if cursor.naming.kind(column[0]) != "number":
+        cursor.check_numeric(at, column[0])
+        return None
+    after = column[1] + 1
+    if number := cursor.read_number(after):
+        bound = Bound("more than" if more else "less than", number[0])
+        return bound.apply_to(ColumnNumber(column[0])), number[1]
+    other = cursor.read_numeric_column(cursor.skip_determiner(after))
+    if other is None:
+        return None
+    sides = ColumnNumber(column[0]), ColumnNumber(other[0])
+    return MoreThan(*(sides if more else sides[::-1])), other[1]
+
+
+def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read columns of which a row has nothing, after "no" or "without".
+
+    Examples are "criminal record", "publications", and "criminal record or publications" (neither of
+    both).
+    """
+    parts: list[Condition] = []
+    end = at
+    while column := cursor.read_column(at + (cursor.word(at) == "any")):
+        match cursor.naming.kind(column[0]):
+            case "truth":
+                parts.append(IsOneOf(column[0], (False,)))
+            case "number":
+                parts.append(Comparison(ColumnNumber(column[0]), "exactly", 0))
+            case "choice" if not parts and cursor.naming.find_value(column[0], "none") is None:
+                parts.append(Missing(column[0]))
+            case _:
+                break
+        end = column[1]
+        link = cursor.skip_words(end, ",")
+        if cursor.word(link) not in ("or", "nor") or isinstance(parts[-1], Missing):
+            break
+        at = link + 1
+    if not parts:
+        return None
+    return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), end
+
+
 def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read values and a column, such as "an A or B in math"."""
+    """Read values and a column, such as "an A or B in math" or "a grade other than A in math"."""
     for place in range(at + 1, at + LONGEST_VALUES):
         if cursor.word(place) in ("in", "for", "on"):
             column = cursor.read_column(cursor.skip_determiner(place + 1))
-            found = column and read_values(cursor, at, column[0])
-            if column and found and found[1] == place:
+            if column is None:
+                return None
+            other = read_other_values(cursor, at, column[0])
+            if other and other[1] == place:
+                return other[0], column[1]
+            noun = cursor.skip_determiner(at)
+            if cursor.word(noun) in words.VALUE_NOUNS and cursor.word(noun + 1) == "of":
+                at = noun + 2
+            found = read_values(cursor, at, column[0])
+            if found and found[1] + (cursor.word(found[1]) in words.VALUE_NOUNS) == place:
                 return IsOneOf(column[0], found[0]), column[1]
             return None
     return None
@@ -178,7 +343,7 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
     index greater than 8".
     """
     article = cursor.word(at) in ("a", "an", "the", "any")
-    column = cursor.read_column(at + article)
+    column = cursor.read_column(at + article) or (None if article else cursor.read_verb_column(at))
     if column is None:
         return None
     name, end = column
@@ -190,7 +355,9 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
     end = cursor.skip_words(end, "of", "to", "for", "in", "as", "from", "is", "are")
     got = read_quantity_comparison(cursor, end, ColumnNumber(name)) if kind == "number" else None
     if got is None and kind in ("choice", "number"):
-        some = read_values(cursor, end, name)
+        if got := read_other_values(cursor, end, name):
+            return got
+        some = read_values(cursor, cursor.skip_words(end, "either"), name)
         got = some and (IsOneOf(name, some[0]), some[1])
     return got
 
@@ -200,12 +367,11 @@ def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
     if cursor.match_words(at, "the", "number", "of") is None:
         return None
     left = read_quantity(cursor, at)
-    if left is None or cursor.word(left[1]) not in words.IS:
+    be = left and cursor.read_be(left[1])
+    if left is None or be is None:
         return None
-    at = left[1] + 1
-    no = cursor.word(at) == "not"
-    got = read_quantity_comparison(cursor, at + no, left[0])
-    return got and ((Not(got[0]) if no else got[0]), got[1])
+    got = read_quantity_comparison(cursor, be[1], left[0])
+    return got and ((Not(got[0]) if be[0] else got[0]), got[1])
 
 
 def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Parsed[Condition]:
@@ -214,7 +380,8 @@ def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Par
     if bound and cursor.is_percentage(at, bound[1]) and not isinstance(quantity, ColumnNumber):
         return None
     if bound:
-        return bound[0].apply_to(quantity), bound[1]
+        percent = isinstance(quantity, ColumnNumber) and cursor.word(bound[1]) == "percent"
+        return bound[0].apply_to(quantity), bound[1] + percent
     relation = cursor.match_phrase(at, words.BOUNDS)
     if relation is None or relation[0] not in ("more than", "less than"):
         return None
@@ -268,6 +435,7 @@ class ConditionReader:
         self.seen: dict[tuple[int, Subject | None], ReadCondition] = {}
         self.depth = 0
         self.denied: set[int] = set()  # the places at which a predicate with "does not" ends
+        self.denied_nouns: set[int] = set()  # the places at which "has no …" or "is not …" ends
 
     def read_condition(self, at: int, about: Subject | None = None) -> ReadCondition:
         """Read a condition from position `at` on.
@@ -290,26 +458,28 @@ class ConditionReader:
         """
         parts: list[Condition] = []
         end = at
+        denies = False  # whether the next part follows "nor"
         at = self.cursor.skip_words(at, "either", "both")
         while True:
             got = self.read_joined(at, about, "and") if by == "or" else self.read_part(at, about)
             if got is None:
                 break
-            parts.append(got[0])
+            parts.append(Not(got[0]) if denies else got[0])
+            if denies:
+                self.denied.add(got[1])
             end, about = got[1], got[2]
             after = self.cursor.skip_words(end, ",")
             link = self.cursor.word(after)
-            if link != by and not (by == "and" and link == "but"):
+            if link != by and not (by == "and" and link in ("but", "nor")):
                 break
-            if (
-                link != "but"
-                and end in self.denied
-                and self.cursor.word(after + 1) in words.BARE_VERBS
-            ):
+            if link != "but" and self.could_be_denied(end, after):
                 self.cursor.record_failure(
                     end, f"is that denied too? {self.cursor.quote_from(after)}"
                 )
                 return None
+            denies = link == "nor"
+            if denies and end not in self.denied | self.denied_nouns:
+                break
             at = self.cursor.skip_words(
                 after + 1, ",", "also", "if", "when", "that", "additionally", "either"
             )
@@ -318,6 +488,31 @@ class ConditionReader:
         if len(parts) == 1:
             return parts[0], end, about
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
+
+    def could_be_denied(self, end: int, link: int) -> bool:
+        """Return whether what follows a negated condition may be negated, too.
+
+        Args:
+            end: Position at which the previous condition ends.
+            link: Position of the word "and" or "or" that follows.
+        """
+        word = self.cursor.word(link + 1)
+        if self.cursor.word(link) == "nor":
+            return False
+        if self.cursor.match_phrase(link + 1, words.DENIES):
+            return False
+        if end in self.denied and word in words.BARE_VERBS:
+            return True
+        if end not in self.denied_nouns:
+            return False
+        begins = words.HAS | words.IS | words.IS_NOT | words.PRONOUNS | words.WITHOUT
+        if word in begins or word in ("no", "not", "neither", "(", "if", "when", "that", "also"):
+            return False
+        if self.cursor.read_bound(link + 1):
+            return False
+        if self.cursor.word(link) == "and" and word in ("a", "an", "the"):
+            return False
+        return read_subject(self.cursor, link + 1) is None
 
     def read_part(self, at: int, about: Subject | None) -> ReadCondition:
         """Read one operand of "and", using a cache.
@@ -378,6 +573,8 @@ class ConditionReader:
             got = self.read_predicate(after, who)
             if got:
                 return got[0], got[1], who
+        if several := self.read_columns_predicate(at):
+            return several[0], several[1], about
         self.cursor.record_failure(
             at, f"no condition of the grammar begins at {self.cursor.quote_from(at)}"
         )
@@ -398,12 +595,56 @@ class ConditionReader:
             found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]
         return found
 
+    def read_columns_predicate(self, at: int) -> Parsed[Condition]:
+        """Read one predicate about several columns, such as "math and science are both A"."""
+        cursor = self.cursor
+        neither = cursor.word(at) == "neither"
+        at = cursor.skip_words(at, "both", "either", "neither")
+        columns: list[str] = []
+        links: set[str] = set()
+        while True:
+            at = cursor.skip_determiner(at)
+            stop = at
+            while cursor.kind(stop) in ("word", "name") and cursor.word(stop) not in (
+                words.VERBS | words.ENDS | {"nor"}
+            ):
+                stop += 1
+            said = [piece.text for piece in cursor.pieces[at:stop]]
+            column = cursor.naming.find_column(said) if said else None
+            if column is None:
+                return None
+            columns.append(column)
+            at = stop + (cursor.word(stop) == ",")
+            if cursor.word(at) in ("and", "or", "nor"):
+                links.add(cursor.word(at))
+                at += 1
+            elif at == stop:
+                break
+        be = cursor.read_be(at)
+        joined = {"nor"} if neither else {"and"} if "and" in links else {"or"}
+        if len(set(columns)) < 2 or links != joined or be is None or be[0]:
+            return None
+        start = cursor.skip_words(be[1], "both", "all", "each")
+        got = [read_column_comparison(cursor, start, column) for column in columns]
+        parts = tuple(one[0] for one in got if one)
+        if len(parts) < len(columns) or len({one[1] for one in got if one}) != 1 or got[0] is None:
+            return None
+        condition = AllOf(parts) if "and" in links else AnyOf(parts)
+        return (Not(condition) if neither else condition), got[0][1]
+
     def read_predicate(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate about the subject `who`, beginning with its verb."""
         denied = self.cursor.match_phrase(at, words.DENIES)
         got = self.read_affirmative(denied[1] if denied else at, who)
-        if got and denied:
+        if got and denied and self.cursor.word(at) in words.DO:
             self.denied.add(got[1])
+        negative = words.WITHOUT | words.IS_NOT | {"no", "not", "never", "neither"}
+        if (
+            got
+            and who.kind == "row"
+            and (denied or any(self.cursor.word(n) in negative for n in range(at, got[1])))
+        ):
+            self.denied_nouns.add(got[1])
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
     def read_affirmative(self, at: int, who: Subject) -> Parsed[Condition]:

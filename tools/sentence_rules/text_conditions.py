@@ -8,7 +8,7 @@ condition is about, or "" for "the text".
 from __future__ import annotations
 
 from . import vocabulary as words
-from .conditions import Begins, Condition, MoreThan, Not, mentions
+from .conditions import Begins, Comparison, Condition, MoreThan, Not, mentions
 from .cursor import Bound, Cursor, Parsed
 from .quantities import Count, Length, Measure, MentionedEntries
 from .subjects import read_text
@@ -162,11 +162,13 @@ def read_amount(
 
 def read_length(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     """Read a condition such as "is longer than 20 words" or "is at least 20 words long"."""
-    if cursor.word(at) not in words.IS:
+    be = cursor.read_be(at)
+    if be is None:
         return None
-    no = cursor.word(at + 1) == "not"
-    got = read_length_bound(cursor, at + 1 + no, text)
-    return got and ((Not(got[0]) if no else got[0]), got[1])
+    got = read_length_bound(cursor, be[1], text)
+    if got is None and cursor.word(be[1]) in ("empty", "blank"):
+        got = Comparison(Length("characters", text), "exactly", 0), be[1] + 1
+    return got and ((Not(got[0]) if be[0] else got[0]), got[1])
 
 
 def read_length_bound(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
