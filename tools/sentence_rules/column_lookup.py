@@ -122,7 +122,7 @@ def verb_forms(word: str) -> tuple[str, ...]:
         if word in forms:
             return tuple(one for one in forms if one != word)
     bases = {word}
-    for ending, instead in (("ied", "y"), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""),
+    for ending, instead in (("ion", ""), ("ion", "e"), ("ions", ""), ("ions", "e"), ("ied", "y"), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""),
                             ("ing", "e"), ("es", ""), ("s", "")):  # fmt: skip
         if word.endswith(ending) and len(word) - len(ending) > 1:
             bases.add(word.removesuffix(ending) + instead)
@@ -167,6 +167,13 @@ class ColumnLookup:
         coded = all(isinstance(normalise_value(value), float) for value in values)
         kind = self.kind(column)
         return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
+
+    def counts(self, column: str) -> bool:
+        """Return whether the name or the description of a column says that it is a count."""
+        about = str(self.columns[column].get("about") or "").lower()
+        return bool({"num", "count", "number"} & {*split_name(column)}) or about.startswith(
+            ("number of", "count of")
+        )
 
     def find_by_name(self, name: str) -> str | None:
         """Return the name of the column called `name`, or None.

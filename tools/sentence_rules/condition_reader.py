@@ -19,7 +19,7 @@ from .column_lookup import singular, verb_forms
 from .conditions import AllOf, AnyOf, Comparison, Condition, IsOneOf, Missing, MoreThan, Not
 from .cursor import Bound, Cursor, Parsed
 from .quantities import ColumnNumber, Count, Length, MentionedEntries, Quantity
-from .subjects import ROW, Subject, read_in_text, read_subject
+from .subjects import ROW, TEXT, Subject, read_in_text, read_subject
 from .term_lists import read_list, read_mark
 from .terms import Term
 
@@ -134,6 +134,12 @@ def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
             if any(cursor.kind(n) not in ("word", "number") for n in range(start, end)):
                 continue
             text = " ".join(cursor.pieces[n].raw for n in range(start, end))
+            if (
+                text == "a"
+                and cursor.kind(end) == "word"
+                and cursor.word(end) not in words.ENDS | {"in"}
+            ):
+                continue  # the article, not the value "A"
             if (found := cursor.naming.find_value(column, text)) is not None:
                 return found, end
     if cursor.word(at) in ("true", "false"):
@@ -161,14 +167,14 @@ def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
         got = read_column_with_value(cursor, be[1])
         return read_denied_list(cursor, got) if be[0] else got
     if verb in words.WITHOUT:
-        after = cursor.skip_determiner(at + 1)
-        return read_absent_column(cursor, after) or read_denied(cursor, at + 1)
-    if verb == "no" and not cursor.match_phrase(at, words.BOUNDS):
-        return read_absent_column(cursor, at + 1)
+        return read_absence(cursor, at + 1)
     if verb in words.HAS:
+        at += 1 + (cursor.word(at + 1) == "had")
+    elif verb in words.LIGHT_VERBS and cursor.word(at + 1) == "no":
         at += 1
-        if cursor.word(at) == "no" and not cursor.match_phrase(at, words.BOUNDS):
-            return read_absent_column(cursor, at + 1)
+    if cursor.word(at) == "no" and not cursor.match_phrase(at, words.BOUNDS):
+        return read_absence(cursor, at + 1)
+    if verb in words.HAS:
         if cursor.word(at) == "neither":
             return read_neither(cursor, at + 1, read_possession)
         return read_possession(cursor, cursor.skip_words(at, "either", "both"))
@@ -189,9 +195,12 @@ def read_possession(cursor: Cursor, at: int) -> Parsed[Condition]:
     return None
 
 
-def read_denied(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read what a row does not have or did not do."""
-    got = read_possession(cursor, at)
+def read_absence(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read what a row does not have, after "no" or "without"."""
+    value = read_value_in_column(cursor, at)  # "no A in math"
+    if value is None and (absent := read_absent_column(cursor, cursor.skip_determiner(at))):
+        return absent
+    got = value or read_possession(cursor, at)
     return got and (Not(got[0]), got[1])
 
 
@@ -296,7 +305,10 @@ def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """
     parts: list[Condition] = []
     end = at
-    while column := cursor.read_column(at + (cursor.word(at) == "any")):
+    while column := (
+        cursor.read_column(at + (cursor.word(at) == "any"))
+        or (cursor.read_verb_column(at) if singular(cursor.word(at)).endswith("ion") else None)
+    ):
         match cursor.naming.kind(column[0]):
             case "truth":
                 parts.append(IsOneOf(column[0], (False,)))
@@ -317,22 +329,68 @@ def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 
 def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read values and a column, such as "an A or B in math" or "a grade other than A in math"."""
+    """Read values and a column, or several columns.
+
+    Examples are "an A or B in math", "a grade other than A in math" and "an A in math and science".
+    """
     for place in range(at + 1, at + LONGEST_VALUES):
         if cursor.word(place) in ("in", "for", "on"):
-            column = cursor.read_column(cursor.skip_determiner(place + 1))
-            if column is None:
+            columns = read_columns(cursor, place + 1)
+            if columns is None:
                 return None
-            other = read_other_values(cursor, at, column[0])
-            if other and other[1] == place:
-                return other[0], column[1]
-            noun = cursor.skip_determiner(at)
-            if cursor.word(noun) in words.VALUE_NOUNS and cursor.word(noun + 1) == "of":
-                at = noun + 2
-            found = read_values(cursor, at, column[0])
-            if found and found[1] + (cursor.word(found[1]) in words.VALUE_NOUNS) == place:
-                return IsOneOf(column[0], found[0]), column[1]
-            return None
+            names, link, end = columns
+            parts = [read_values_until(cursor, at, place, name) for name in names]
+            found = tuple(part for part in parts if part is not None)
+            if len(found) < len(parts):
+                return None
+            if len(found) == 1:
+                return found[0], end
+            several = AllOf(found) if link == "and" else AnyOf(found)
+            return (Not(several) if link == "nor" else several), end
+    return None
+
+
+def read_columns(cursor: Cursor, at: int) -> tuple[list[str], str, int] | None:
+    """Read columns that are separated by one of "and", "or" and "nor".
+
+    Returns:
+        The columns, the word between them and the position after them.
+    """
+    announced = cursor.word(at)
+    at = cursor.skip_words(at, "both", "either", "neither")
+    first = cursor.read_column(cursor.skip_determiner(at))
+    if first is None:
+        return None
+    names, end, link = [first[0]], first[1], ""
+    while (word := cursor.word(cursor.skip_words(end, ","))) in ("and", "or", "nor"):
+        after = cursor.skip_words(end, ",") + 1
+        after += cursor.word(after) in words.DETERMINERS - {"a", "an"}
+        other = cursor.read_column(after)
+        if other is None or any(cursor.word(n) in ("in", "for") for n in range(after, other[1])):
+            break  # "… and an A in science" is another condition
+        if (link and word != link) or other[0] in names:
+            break
+        if cursor.read_be(other[1]) or cursor.naming.kind(other[0]) != "choice":
+            break
+        names.append(other[0])
+        end, link = other[1], word
+    expected = {"both": "and", "either": "or", "neither": "nor"}.get(announced)
+    if (expected and link != expected) or (link == "nor" and not expected):
+        return None
+    return names, link, end
+
+
+def read_values_until(cursor: Cursor, at: int, stop: int, column: str) -> Condition | None:
+    """Read the values of `column` that end at position `stop`, before "in"."""
+    other = read_other_values(cursor, at, column)
+    if other and other[1] == stop:
+        return other[0]
+    noun = cursor.skip_determiner(at)
+    if cursor.word(noun) in words.VALUE_NOUNS and cursor.word(noun + 1) == "of":
+        at = noun + 2
+    found = read_values(cursor, at, column)
+    if found and found[1] + (cursor.word(found[1]) in words.VALUE_NOUNS) == stop:
+        return IsOneOf(column, found[0])
     return None
 
 
@@ -352,6 +410,16 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
         return IsOneOf(name, (True,)), end
     if kind == "number" and cursor.word(at) == "any":
         return Comparison(ColumnNumber(name), "at least", 1), end
+    bare = not article and singular(cursor.word(end - 1)) != cursor.word(end - 1)
+    if (
+        kind == "number"
+        and bare
+        and cursor.word(at - 1) in words.HAS
+        and cursor.naming.counts(name)
+    ):
+        following = cursor.word(end)
+        if following in words.ENDS | {"", ",", ".", ";", ")"}:  # "have publications"
+            return Comparison(ColumnNumber(name), "at least", 1), end
     end = cursor.skip_words(end, "of", "to", "for", "in", "as", "from", "is", "are")
     got = read_quantity_comparison(cursor, end, ColumnNumber(name)) if kind == "number" else None
     if got is None and kind in ("choice", "number"):
@@ -569,6 +637,8 @@ class ConditionReader:
         number = read_quantity_condition(self.cursor, at)
         if number:
             return number[0], number[1], about
+        if self.cursor.texts and (occurs := text_conditions.read_occurrence(self.cursor, at)):
+            return occurs[0], occurs[1], about or TEXT
         for who, after in self.find_subjects(at, about):
             got = self.read_predicate(after, who)
             if got:

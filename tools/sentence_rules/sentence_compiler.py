@@ -62,6 +62,7 @@ class SentenceParser:
         naming, labels = ColumnLookup(public["columns"]), frozenset(self.outcomes.spelt)
         self.cursor = Cursor(split_pieces(sentence), naming, texts, self.pair, labels)
         self.reader = ConditionReader(self.cursor)
+        self.ended_unless = False  # whether the last condition was "unless …"
         self.rest: str | None = None  # the label of all other rows, after "if and only if"
 
     def read(self) -> Rule | NotExact:
@@ -119,6 +120,11 @@ class SentenceParser:
     def read_otherwise(self, at: int) -> Parsed[str | Clause]:
         """Read "otherwise LABEL" or "otherwise, if …"."""
         told = self.cursor.match_phrase(at, words.ELSE)
+        if self.ended_unless and (case := self.cursor.match_words(at, "in", "which", "case")):
+            return self.read_label(case)
+        others = at + (self.cursor.word(at) in ("all", "the", "any", "every"))
+        if told is None and self.cursor.word(others) == "other" and self.is_row_noun(others + 1):
+            told = True, others + 2
         if told is None:
             return None
         after = self.cursor.skip_words(told[1], ",", "then")
@@ -181,19 +187,21 @@ class SentenceParser:
 
     def begins_if(self, at: int) -> bool:
         """Return whether "if", "when", "unless" or a similar word is at position `at`."""
-        return self.cursor.word(at) in words.IF or bool(self.cursor.match_phrase(at, words.UNLESS))
+        return self.cursor.word(at) in words.IF or bool(
+            self.cursor.match_phrase(at, words.CONDITIONAL)
+        )
 
     def read_if_condition(self, at: int) -> Parsed[Condition]:
         """Read "if CONDITION", "unless CONDITION" or "if CONDITION unless CONDITION"."""
-        unless = self.cursor.match_phrase(at, words.UNLESS)
-        got = self.reader.read_condition(unless[1] if unless else at + 1)
+        begun = self.cursor.match_phrase(at, words.CONDITIONAL)
+        got = self.reader.read_condition(begun[1] if begun else at + 1)
         if got is None:
             return None
-        condition: Condition = Not(got[0]) if unless else got[0]
-        other = None if unless else self.cursor.match_phrase(
-            self.cursor.skip_words(got[1], ","), words.UNLESS
-        )  # fmt: skip
-        if other is None:
+        self.ended_unless = begun is not None and begun[0]
+        condition: Condition = Not(got[0]) if self.ended_unless else got[0]
+        after = self.cursor.skip_words(got[1], ",")
+        other = self.cursor.match_phrase(after, words.CONDITIONAL)
+        if other is None or not other[0] or self.ended_unless:
             return condition, got[1]
         except_for = self.reader.read_condition(other[1], got[2])
         return except_for and (AllOf((condition, Not(except_for[0]))), except_for[1])
@@ -266,7 +274,9 @@ class SentenceParser:
             return got and got[:2]
         elif self.cursor.match_phrase(at, words.LONGER):
             return read_length_bound(self.cursor, at, "")
-        elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.MENTION_VERBS):
+        elif about == ROW and self.cursor.word(self.cursor.skip_words(at, "not")).endswith("ing"):
+            pass  # "students applying to Science", "students not applying to Science"
+        elif self.cursor.word(at) not in words.HAS | words.MENTION_VERBS | words.WITHOUT:
             self.cursor.record_failure(
                 at, f"no rule begins at {self.cursor.quote_from(max(at - 2, 0))}"
             )

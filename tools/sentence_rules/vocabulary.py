@@ -76,22 +76,24 @@ MENTION_VERBS = word_set(
     "says say has have having features feature holds hold mentioning quotes quote without containing"
 )
 HAS = word_set(
-    "has have having contains contain containing uses use using includes include with shows"
+    "has have had having contains contain containing uses use using includes include with shows"
 )
 IS = word_set("is are was were equals equal being be been =")
 STARTS = index_phrases({"starts with|start with|begins with|begin with|opens with|open with|starting with"
                   "|beginning with": False, "ends with|end with|ending with|closes with|close with": True})  # fmt: skip
 DENIES = index_phrases(
     {
-        "does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not|fails to|fail to"
+        "does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not|fails to|fail to|failed to"
         "|does never|do never|did never": True,
         "has not|have not|had not|hasn't|haven't|hadn't|has never|have never|had never": True,
     }
 )
 # A verb after these is in its base form, so that "does not … or have …" may negate both verbs.
-DO = word_set("does do did doesn't don't didn't never cannot can will fails fail")
+DO = word_set("does do did doesn't don't didn't never cannot can will fails fail failed")
 # Forms of "be" with "not".
 IS_NOT = word_set("isn't aren't wasn't weren't")
+OCCURS = word_set("appears appear occurs occur")
+OCCURS_PASSIVE = word_set("mentioned used present contained included found")
 # What is said not to be there: "without publications", "lacks a criminal record".
 WITHOUT = word_set("without lacks lack lacking")
 # Before values: all values but these are meant.
@@ -182,7 +184,7 @@ MARKS = index_phrases(
         "hyphens|dashes|hyphen|dash": ("-", ""),
         "slashes|slash": ("/", ""),
         "numbers|number|digits|numerals": ("", "number"),
-        "words in capitals|word in capitals|all-caps words|all-caps word|words in all caps"
+        "words in capitals|word in capitals|all-caps words|all-caps word|all caps words|all caps word|words in all caps"
         "|word in all caps|words in all-caps|capitalised words|words in capital letters"
         "|word in capital letters|words in all capitals|word in all capitals"
         "|words in all capital letters|word in all capital letters|words in upper case"
@@ -208,10 +210,10 @@ TEXTS = word_set(
 ENTITIES = word_set(
     "student students applicant applicants person people candidate candidates row rows case cases "
     "customer customers patient patients item items record records example examples user users "
-    "they he she it one who that which"
+    "they he she it one who that which everyone everybody anyone anybody"
 )
 PRONOUNS = word_set("it they he she")
-DETERMINERS = word_set("the a an this its their his her every each that any these those")
+DETERMINERS = word_set("the a an this its their his her every each that any these those all")
 # The name of a column does not end with one of these, unless it is called so.
 NOT_LAST = word_set(
     "is are was were be been has have had do does did a an the of in for to at by on with or and"
@@ -232,7 +234,10 @@ VERB_OF_OUTCOME = word_set(
     "probably generally shows show belongs belong"
 )
 IF = word_set("if when whenever where")
-UNLESS = index_phrases({"unless|except if|except when": True})
+# Phrases before a condition, with whether the condition is negated.
+CONDITIONAL = index_phrases(
+    {"unless|except if|except when": True, "provided that|provided|as long as|so long as|given that": False}
+)  # fmt: skip
 ELSE = index_phrases({"otherwise|or else|else|if not|in all other cases|in other cases|in every other case"
                 "|in any other case|all other texts|all others|the others|others|the rest|everything else"
                 "|everyone else": True})  # fmt: skip

@@ -209,15 +209,27 @@ def test_a_true_sentence_that_is_no_rule_counts_as_not_found() -> None:
 def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
     problem = texts(["He champions gun rights.", "She supports it."], ["Left", "Right"])
     told = 'If the "policy_stance" of the given tweet is "champions gun rights", then it is {} to be classified as "Right" and unlikely to be classified as "Left".'
-    likely = compile_truth(told.format("highly likely"), problem.public)
-    assert likely == rule(
-        'If the text mentions "champions gun rights", the label is Right.', problem
+    right = rule('If the text mentions "champions gun rights", the label is Right.', problem)
+    for likelihood in ("highly likely", "likely", "neutral", "a bit unlikely"):
+        assert compile_truth(told.format(likelihood), problem.public) == right
+    # The least likely label is the second.
+    turned = compile_truth(
+        told.format("highly unlikely"), {**problem.public, "labels": ["Left", "Right"]}
+    )
+    assert turned == rule(
+        'If the text mentions "champions gun rights", the label is Left.', problem
     )
     for said in (
-        told.format("neutral"),
-        told.format("likely").replace("policy_stance", "template"),
+        told.format("unlikely"),
+        told.replace('"Right" and unlikely to be', "neither"),
+        told,
     ):
         assert not isinstance(compile_truth(said, problem.public), Rule)
+    template = told.format("likely").replace("policy_stance", "template")
+    template = template.replace("champions gun rights", "So I [policy stance]. But: [reaction]!")
+    assert compile_truth(template, problem.public) == rule(
+        'If the text mentions all of "So I", ". But:", the label is Right.', problem
+    )
 
 
 def test_a_list_of_words_is_as_many_cases() -> None:
