@@ -447,7 +447,7 @@ def spell_out(condition: Leaf) -> Condition | None:
     if len(listed) == 1 or condition.relation != "at least":
         return None
     parts = tuple(mentions((one,), text=text) for one in listed)
-    by_number = {1: AnyOf(parts), len(listed): AllOf(parts)}
+    by_number: dict[int, Condition] = {1: AnyOf(parts), len(listed): AllOf(parts)}
     return by_number.get(int(condition.value)) if condition.value.is_integer() else None
 
 

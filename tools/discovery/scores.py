@@ -338,51 +338,6 @@ def _as_rated(
     )
 
 
-def match_one_to_one(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the one-to-one matching of rows and columns with the largest total gain.
-
-    The Kuhn-Munkres algorithm with shortest augmenting paths takes O(n m min(n, m)) time.
-
-    Args:
-        gain: Gain of matching each row with each column, of shape (n, m).
-
-    Returns:
-        Pairs (row, column) in ascending order, without pairs whose gain is 0. If several matchings
-        have the largest gain, earlier rows and columns are preferred.
-    """
-    rows, columns = gain.shape
-    if not gain.size:
-        return []
-    if rows > columns:
-        return sorted((row, column) for column, row in match_one_to_one(gain.T))
-    cost = -np.asarray(gain, np.float64)
-    of_row, of_column = np.zeros(rows + 1), np.zeros(columns + 1)
-    holder = np.zeros(columns + 1, np.int64)  # For each column + 1, the row + 1 matched with it.
-    for row in range(1, rows + 1):
-        holder[0], column = row, 0
-        least, before = np.full(columns + 1, np.inf), np.zeros(columns + 1, np.int64)
-        used = np.zeros(columns + 1, np.bool_)
-        while holder[column]:
-            used[column] = True
-            at = holder[column]
-            free = np.flatnonzero(~used[1:]) + 1
-            reduced = cost[at - 1, free - 1] - of_row[at] - of_column[free]
-            closer = reduced < least[free]
-            least[free[closer]] = reduced[closer]
-            before[free[closer]] = column
-            nearest = int(free[np.argmin(least[free])])
-            step = least[nearest]
-            of_row[holder[used]] += step
-            of_column[used] -= step
-            least[~used] -= step
-            column = nearest
-        while column:
-            holder[column] = holder[before[column]]
-            column = int(before[column])
-    pairs = [(int(holder[c]) - 1, c - 1) for c in range(1, columns + 1) if holder[c]]
-    return sorted((row, column) for row, column in pairs if gain[row, column] > 0)
-
-
 # --- Agreement of raters: Cohen's kappa (1960), weighted kappa (1968), and shares.
 #
 # An item is left out if either rating is missing (None).

@@ -538,6 +538,9 @@ class ConditionReader:
             end, about = got[1], got[2]
             after = self.cursor.skip_words(end, ",")
             link = self.cursor.word(after)
+            if by == "and" and link == "without":
+                at = after
+                continue
             if link != by and not (by == "and" and link in ("but", "nor")):
                 break
             if link != "but" and self.could_be_denied(end, after):
@@ -605,9 +608,13 @@ class ConditionReader:
         """
         for denial in (("it", "is", "not", "the", "case", "that"), ("not",)):
             after = self.cursor.match_words(at, *denial)
-            if after is not None:
-                got = self.read_part(after, about)
-                return got and (Not(got[0]), got[1], got[2])
+            got = None if after is None else self.read_part(after, about)
+            if got:
+                return Not(got[0]), got[1], got[2]
+        if self.cursor.word(at) == "not" and about is not None and about.kind == "text":
+            # 'mentions "A" but not "B"'
+            absent = text_conditions.read_mentioned(self.cursor, at + 1, about.column)
+            return absent and (Not(absent[0]), absent[1], about)
         if self.cursor.word(at) == "(":
             got = self.read_condition(at + 1, about)
             closed = got is not None and self.cursor.word(got[1]) == ")"

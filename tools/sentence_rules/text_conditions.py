@@ -30,7 +30,8 @@ def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
         return read_mentioned(cursor, at, text)
     if verb not in words.MENTION_VERBS | words.HAS | words.WITHOUT:
         return None
-    got = read_mentioned(cursor, at + 1, text)
+    gerund = verb == "without" and cursor.word(at + 1) in words.MENTION_VERBS | words.HAS
+    got = read_mentioned(cursor, at + 1 + gerund, text)
     return got and ((Not(got[0]) if verb in words.WITHOUT else got[0]), got[1])
 
 
@@ -50,12 +51,13 @@ def read_mentioned(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
         return None
     if bound:
         return read_bounded_amount(cursor, bound[1], bound[0], text)
-    denied_before = any(cursor.word(n) in ("not", "never", "doesn't", "don't", "didn't") for n in (at - 2, at - 3))  # fmt: skip
+    negative = ("not", "never", "doesn't", "don't", "didn't", *words.WITHOUT)
+    denied_before = any(cursor.word(n) in negative for n in (at - 3, at - 2, at - 1))
     terms = read_list(
         cursor,
         several[1] if several else at,
         announced=several is not None,
-        nor=no or denied_before or cursor.word(at - 2) in words.WITHOUT,
+        nor=no or denied_before,
     )
     if terms is None:
         return None
@@ -79,7 +81,10 @@ def read_occurrence(cursor: Cursor, at: int) -> Parsed[Condition]:
             return None
         got = read_mentioned(cursor, be[1], "")
         return got and place_in_text(cursor, Not(got[0]) if be[0] else got[0], got[1])
-    terms = read_list(cursor, at) if cursor.kind(cursor.skip_words(at, "the", *words.LIST_NOUNS)) == "quoted" else None  # fmt: skip
+    neither = cursor.word(at) == "neither"
+    at += neither
+    quoted = cursor.kind(cursor.skip_words(at, "the", *words.LIST_NOUNS)) == "quoted"
+    terms = read_list(cursor, at, nor=neither) if quoted else None
     if terms is None:
         return None
     verb = cursor.match_phrase(terms[1], words.DENIES)
@@ -89,7 +94,10 @@ def read_occurrence(cursor: Cursor, at: int) -> Parsed[Condition]:
         return None
     every = is_joined_by_and(cursor, at, terms[1])
     condition: Condition = mentions(terms[0], None if every else 1)
-    if verb or (be and be[0]):
+    denied = verb is not None or (be is not None and be[0])
+    if denied and neither:
+        return None
+    if denied or neither:
         condition = Not(condition)
     return place_in_text(cursor, condition, after + 1)
 

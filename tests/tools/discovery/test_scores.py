@@ -1,12 +1,10 @@
 """The three scores against values worked by hand, and what they have to be of clear cases.
 
-Internals: the matching and the parts that scores are made of are compared one by one.
+Internals: the parts that scores are made of are compared one by one.
 """
 
 from __future__ import annotations
 
-import itertools
-import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +23,6 @@ from peirce.tools.discovery import (
 from peirce.tools.discovery.identifiability import find_identified
 from peirce.tools.discovery.overlap import complete_rule
 from peirce.tools.discovery.rule_cases import split_into_cases
-from peirce.tools.discovery.scores import match_one_to_one
 from peirce.tools.sentence_rules import PreparedRows, Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -270,22 +267,7 @@ def test_what_other_words_of_the_same_texts_say_shares_a_variable() -> None:
         assert found.released.hdr == found.paper.hdr == score
 
 
-# --- matching and identification -------------------------------------------------
-
-
-def test_the_matching_is_that_of_trying_all() -> None:
-    draw = random.Random(4)
-    for _ in range(60):
-        n, m = draw.randint(1, 5), draw.randint(1, 5)
-        gain = np.array([[draw.choice([0, 0, 0.25, 0.5, 1]) for _ in range(m)] for _ in range(n)])
-        pairs = match_one_to_one(gain)
-        assert len({r for r, _ in pairs}) == len({c for _, c in pairs}) == len(pairs)
-        short, long = (gain, m) if n <= m else (gain.T, n)
-        best = max(
-            sum(short[row, column] for row, column in enumerate(some))
-            for some in itertools.permutations(range(long), len(short))
-        )
-        assert sum(gain[pair] for pair in pairs) == pytest.approx(best)
+# --- identification ------------------------------------------------------------
 
 
 def test_a_finding_is_identified_where_its_label_is_the_one_that_is_raised() -> None:
