@@ -26,12 +26,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ..sentence_rules.conditions import AllOf, AnyOf, Between, Comparison, Condition, Not, mentions
+from ..sentence_rules.conditions import (
+    AllOf,
+    AnyOf,
+    Between,
+    Comparison,
+    Condition,
+    IsOneOf,
+    Not,
+    mentions,
+)
 from ..sentence_rules.prepared_rows import PreparedRows
 from ..sentence_rules.quantities import ColumnNumber, Count, MentionedEntries
 from ..sentence_rules.rules import PreferenceClause, Rule
 from .input_space import MAX_INPUTS, InputSpace
-from .rule_cases import leaf_columns
+from .rule_cases import leaf_columns, leaf_conditions
 
 MAX_BOXES = 1_000  # A condition that needs more boxes is not compared.
 MAX_MAXIMAL = 400  # maximal boxes of one union that are looked for
@@ -98,13 +107,20 @@ class Group:
 class BoxSpace:
     """The possible inputs, with the axes that the conditions of some rules need.
 
+    A column has the values of `space`. If no value fulfils a condition of a true rule, or none fails
+    it, a value that does is added: what a true rule names is possible, even if no row has it.
+
     Args:
         space: The possible inputs.
         rules: The rules that are to be compared.
+        true: The true rules.
     """
 
-    def __init__(self, space: InputSpace, rules: Sequence[Rule]) -> None:
+    def __init__(self, space: InputSpace, rules: Sequence[Rule], true: Sequence[Rule] = ()) -> None:
         self.space = space
+        self._added: dict[str, list[Json]] = {}
+        for leaf in dict.fromkeys(leaf for rule in true for leaf in leaf_conditions(rule)):
+            self._add_value(leaf)
         self.labels: tuple[str, ...] = tuple(space.public["labels"])
         self.drawn = False
         leaves = list(dict.fromkeys(leaf for rule in rules for leaf in self._rule_leaves(rule)))
@@ -132,6 +148,24 @@ class BoxSpace:
             return frozenset(self.space.texts)
         return leaf_columns(leaf, self.space.only_text)
 
+    def _add_value(self, leaf: Condition) -> None:
+        """Add a value for which a condition on one column holds, or fails, if there is none."""
+        if isinstance(leaf, Comparison | Between) and isinstance(leaf.quantity, ColumnNumber):
+            name = leaf.quantity.column
+            bounds = [leaf.value] if isinstance(leaf, Comparison) else [leaf.low, leaf.high]
+            candidates: list[Json] = [bound + step for bound in bounds for step in (0, 1, -1)]
+        elif isinstance(leaf, IsOneOf):
+            name, candidates = leaf.column, list(leaf.values)
+        else:
+            return
+        there = [*self.space.domain(name), *self._added.get(name, ())]
+        rows = [{name: value} for value in (*there, *candidates)]
+        marks = leaf.holds(PreparedRows(rows, self.space.public)).tolist()
+        for wanted in {True, False} - set(marks[: len(there)]):
+            if wanted in marks[len(there) :]:
+                place = marks.index(wanted, len(there)) - len(there)
+                self._added.setdefault(name, []).append(candidates[place])
+
     def _make_groups(self, read: Sequence[frozenset[str]]) -> list[Group]:
         if self.space.as_rows:
             names = frozenset().union(*read)
@@ -145,7 +179,7 @@ class BoxSpace:
         return [self._make_group(tuple(sorted(names))) for names in sorted(joined, key=sorted)]
 
     def _make_group(self, names: tuple[str, ...]) -> Group:
-        domains = [self.space.domain(name) for name in names]
+        domains = [(*self.space.domain(name), *self._added.get(name, ())) for name in names]
         if math.prod(map(len, domains)) <= MAX_INPUTS or len(names) == 1:
             chosen: Iterator[tuple[Json, ...]] = product(*domains)
         else:

@@ -41,6 +41,13 @@ def rule_boxes(rule: Rule, label: str, space: BoxSpace) -> Boxes:
     return space.simplify(found)
 
 
+def given_labels(rule: Rule, space: BoxSpace) -> tuple[str, ...]:
+    """Return the labels that the clauses of a rule give, without that of `otherwise`."""
+    return tuple(
+        dict.fromkeys(label for clause in rule.clauses for label, _ in _given(clause, space))
+    )
+
+
 def _given(clause: Clause, space: BoxSpace) -> list[tuple[str, Leaf]]:
     """Return the labels that a clause gives, each with its condition."""
     if isinstance(clause, ConditionClause):
@@ -107,7 +114,7 @@ class BankClaims:
 
     def implies_other(self, label: str) -> bool:
         """Return whether a bank that gives only the other one of two labels implies this label."""
-        named = {own for rule in self.partial for one in rule.clauses for own, _ in _given(one, self.space)}  # fmt: skip
+        named = {own for rule in self.partial for own in given_labels(rule, self.space)}
         return (
             len(self.space.labels) == 2
             and not self.complete

@@ -25,7 +25,7 @@ An empty bank scores 0 in all three scores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,7 +35,7 @@ from ...records import Json, UsageError
 from ..sentence_rules.rules import ConditionClause, NotExact, Rule
 from ..sentence_rules.sentence_compiler import compile_sentence
 from .boxes import Box, BoxSpace, TooManyBoxesError
-from .claims import BankClaims, case_overlap, count_further, count_needed, rule_boxes
+from .claims import BankClaims, case_overlap, count_further, count_needed, given_labels, rule_boxes
 from .input_space import InputSpace
 from .overlap import overlap_matrix
 from .rule_cases import compile_truth, split_into_cases
@@ -221,8 +221,8 @@ def score_exact(
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     there = [rule for rule in read if isinstance(rule, Rule)]
-    boxes = BoxSpace(space, [*there, *rules])
-    there = [rule for rule in there if _is_simple(rule, boxes)]
+    boxes = BoxSpace(space, [*there, *rules], there)
+    there = [one for one in there if _is_simple(one, given_labels(one, boxes), boxes)]
     unread = len(read) - len(there)
     true = _drop_repeated(there, space)
     cases = list(dict.fromkeys(part for rule in true for part in split_into_cases(rule)))
@@ -262,9 +262,9 @@ def _compare_cases(
     """Return the overlap of each case with the bank, the number of statements of the bank, and the
     number of its rules that are too complex to compare.
     """
-    simple = [rule for rule in rules if _is_simple(rule, space)]
-    truth, bank = BankClaims(true, space), BankClaims(simple, space)
     labels = [_case_label(case, space) for case in cases]
+    simple = [rule for rule in rules if _is_simple(rule, labels, space)]
+    truth, bank = BankClaims(true, space), BankClaims(simple, space)
     boxes = [space.maximal(rule_boxes(*pair, space)) for pair in zip(cases, labels, strict=True)]
     overlaps = [0.0] * len(cases)
     needed = 0
@@ -295,10 +295,10 @@ def _compare_cases(
     return overlaps, needed + further, len(rules) - len(simple)
 
 
-def _is_simple(rule: Rule, space: BoxSpace) -> bool:
-    """Return whether what a rule says about each label is a union of few boxes."""
+def _is_simple(rule: Rule, labels: Iterable[str], space: BoxSpace) -> bool:
+    """Return whether what a rule says about each of these labels is a union of few boxes."""
     try:
-        return all(rule_boxes(rule, label, space) is not None for label in space.labels)
+        return all(rule_boxes(rule, label, space) is not None for label in dict.fromkeys(labels))
     except TooManyBoxesError:
         return False
 
