@@ -310,6 +310,8 @@ class BoxSpace:
 
     def covered(self, box: Box, boxes: Sequence[Box]) -> bool:
         """Return whether every input of `box` is in one of `boxes`."""
+        if any(self.lies_in(box, one) for one in boxes):
+            return True
         for at, one in enumerate(boxes):
             if self.meet(box, one) is not None:
                 later = boxes[at + 1 :]

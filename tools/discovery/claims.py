@@ -127,7 +127,12 @@ def _is_complete(rule: Rule, space: BoxSpace) -> bool:
     """Return whether a rule labels every input."""
     if rule.otherwise is not None:
         return True
-    given = [space.boxes(one) for clause in rule.clauses for _, one in _given(clause, space)]
+    if len(given_labels(rule, space)) == 1:
+        return False
+    try:
+        given = [space.boxes(one) for clause in rule.clauses for _, one in _given(clause, space)]
+    except TooManyBoxesError:
+        return False
     return space.covered(space.everything, [box for boxes in given for box in boxes])
 
 
@@ -231,15 +236,13 @@ def count_further(bank: BankClaims, labels: Sequence[str]) -> int:
     """
     space, count = bank.space, 0
     for label in space.labels:
+        if label in labels or (len(labels) == 1 and bank.implies_other(labels[0])):
+            continue
         try:
             explicit = bank.explicit(label)
-            if label in labels or not explicit:
+            two = len(space.labels) == 2 and len(labels) == 1 and len(explicit) > 0
+            if two and space.equal(explicit, space.none_of(bank.claimed(labels[0]))):
                 continue
-            if len(space.labels) == 2 and labels:
-                if bank.implies_other(labels[0]):
-                    continue
-                if space.equal(explicit, space.none_of(bank.claimed(labels[0]))):
-                    continue
             count += count_needed(space.maximal(explicit), [], space)
         except TooManyBoxesError:
             count += len(bank.partial)

@@ -111,6 +111,8 @@ def read_values(
     found: list[Json] = []
     end = at
     while got := read_value(cursor, at, column):
+        if found and cursor.kind(at) == "word" and cursor.read_be(got[1]):
+            break  # in "major is Law or science is A", science is a column
         found.append(got[0])
         end = at = got[1]
         at += cursor.word(at) == ","
