@@ -416,7 +416,7 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
     if (
         kind == "number"
         and bare
-        and cursor.word(at - 1) in words.HAS
+        and cursor.word(at - 1) in words.HAS | {"and", "or", "nor", "neither", "either", "both"}
         and cursor.naming.counts(name)
     ):
         following = cursor.word(end)
@@ -729,6 +729,8 @@ class ConditionReader:
     def read_affirmative(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate about the subject `who` that is not negated."""
         text = who.column
+        if who.kind == "column" and (found := read_column_condition(self.cursor, at, text)):
+            return found
         if who.kind == "row":
             if got := read_row_condition(self.cursor, at):
                 return got

@@ -425,6 +425,12 @@ OF_STUDENTS = [
      'If math is "A" and criminal_record is not true, the label is "admitted"; otherwise, the label is "rejected".'),
     ("A student will be admitted if they have no criminal record, otherwise they will not be admitted.",
      'If criminal_record is false, the label is "admitted"; otherwise, the label is "rejected".'),
+    ("Students whose math grade is blank or unknown are rejected.",
+     'If math is missing, the label is "rejected".'),
+    ("A student will be admitted if they have neither a criminal record nor publications.",
+     'If not (criminal_record is true or num_publications is at least 1), the label is "admitted".'),
+    ("If math is empty, rejected.",
+     'If math is missing, the label is "rejected".'),
 ]  # fmt: skip
 
 OF_REVIEWS = [
