@@ -61,7 +61,17 @@ ROOMS = (
     "tools/discovery",
     "tools/sentence_rules",
 )
-SCORED = ("hdr", "hdr_read", "rules_stated", "rules_read", "hdr_identified", "hdr_released", "precision", "identical", "identified")
+SCORED = (
+    "hdr",
+    "hdr_read",
+    "rules_stated",
+    "rules_read",
+    "hdr_identified",
+    "hdr_released",
+    "precision",
+    "identical",
+    "identified",
+)
 FACTORS = ("true_num_hypotheses", "depth", "noise_level", "distractor", "random_dropout",
            "num_impactful_feature", "subtlety", "counterintuitive")  # fmt: skip
 

@@ -18,7 +18,14 @@ GRID = "_controlled/"
 AIM = 0.9
 LOWEST = 30
 _SCORES = ("hdr", "hdr_read", "hdr_identified", "hdr_released", "precision", "identical")
-_HEADS = ("HDR exact", "HDR of read rules", "HDR identified", "HDR released", "precision", "identical")
+_HEADS = (
+    "HDR exact",
+    "HDR of read rules",
+    "HDR identified",
+    "HDR released",
+    "precision",
+    "identical",
+)
 
 
 def groups(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

@@ -297,7 +297,7 @@ class BoxSpace:
             bits.bit_count() / size for bits, size in zip(elements, self._counts, strict=True)
         )
 
-    def without(self, one: Box, other: Box) -> Iterator[Box]:
+    def subtract(self, one: Box, other: Box) -> Iterator[Box]:
         """Yield disjoint boxes with the inputs of `one` that `other` does not contain."""
         left: Box | None = one
         for axis in range(len(self.group_of)):
@@ -315,7 +315,7 @@ class BoxSpace:
         for at, one in enumerate(boxes):
             if self.meet(box, one) is not None:
                 later = boxes[at + 1 :]
-                return all(self.covered(piece, later) for piece in self.without(box, one))
+                return all(self.covered(piece, later) for piece in self.subtract(box, one))
         return False
 
     def equal(self, ones: Sequence[Box], others: Sequence[Box]) -> bool:

@@ -32,10 +32,10 @@ def rule_boxes(rule: Rule, label: str, space: BoxSpace) -> Boxes:
     found: Boxes = []
     earlier: list[Leaf] = []  # the conditions under which an earlier clause gives another label
     for clause in rule.clauses:
-        for own, condition in _given(clause, space):
+        for own, condition in _clause_labels(clause, space):
             if own == label:
                 found += _but_for(space.boxes(condition), earlier, space)
-        earlier += [condition for own, condition in _given(clause, space) if own != label]
+        earlier += [condition for own, condition in _clause_labels(clause, space) if own != label]
     if rule.otherwise == label:
         found += _but_for([space.everything], earlier, space)
     return space.simplify(found)
@@ -44,11 +44,13 @@ def rule_boxes(rule: Rule, label: str, space: BoxSpace) -> Boxes:
 def given_labels(rule: Rule, space: BoxSpace) -> tuple[str, ...]:
     """Return the labels that the clauses of a rule give, without that of `otherwise`."""
     return tuple(
-        dict.fromkeys(label for clause in rule.clauses for label, _ in _given(clause, space))
+        dict.fromkeys(
+            label for clause in rule.clauses for label, _ in _clause_labels(clause, space)
+        )
     )
 
 
-def _given(clause: Clause, space: BoxSpace) -> list[tuple[str, Leaf]]:
+def _clause_labels(clause: Clause, space: BoxSpace) -> list[tuple[str, Leaf]]:
     """Return the labels that a clause gives, each with its condition."""
     if isinstance(clause, ConditionClause):
         return [(clause.label, clause.condition)]
@@ -102,7 +104,7 @@ class BankClaims:
                 condition
                 for rule in self.partial
                 for clause in rule.clauses
-                for _, condition in _given(clause, space)
+                for _, condition in _clause_labels(clause, space)
             ]
             return _but_for([space.everything], conditions, space)
         found = list(self.explicit(label))
@@ -130,7 +132,9 @@ def _is_complete(rule: Rule, space: BoxSpace) -> bool:
     if len(given_labels(rule, space)) == 1:
         return False
     try:
-        given = [space.boxes(one) for clause in rule.clauses for _, one in _given(clause, space)]
+        given = [
+            space.boxes(one) for clause in rule.clauses for _, one in _clause_labels(clause, space)
+        ]
     except TooManyBoxesError:
         return False
     return space.covered(space.everything, [box for boxes in given for box in boxes])

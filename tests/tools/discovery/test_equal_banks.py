@@ -13,14 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Problem
 from peirce.tools.discovery import ExactScores, InputSpace, score_exact
-from peirce.tools.sentence_rules import AllOf, AnyOf, Comparison, IsOneOf, Not, Rule
-from peirce.tools.sentence_rules.conditions import Between, Condition
-from peirce.tools.sentence_rules.quantities import ColumnNumber
-from peirce.tools.sentence_rules.rules import ConditionClause
+from peirce.tools.sentence_rules import (
+    AllOf,
+    AnyOf,
+    Between,
+    ColumnNumber,
+    Comparison,
+    ConditionClause,
+    IsOneOf,
+    Not,
+    Rule,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import GRADES, students, texts
 
+Condition = AllOf | AnyOf | Between | Comparison | IsOneOf | Not
 LABELS = ("admitted", "rejected")
 MOST_PAPERS = 4
 
