@@ -6,17 +6,17 @@ boxes. The maximal boxes of a set of inputs lie in it, and in no larger box that
 depend on the set alone and not on the words of the condition (the prime implicants of Quine 1955,
 here with sets of values instead of truth values).
 
-An axis is a column, a slot of the template of a text (input_space.py), or an amount such as the
-number of times that a text contains a word. Any other condition, such as a comparison of two
-amounts, is an axis with two values. Axes of one text depend on each other, and so do columns that
-one condition compares. They form a group; groups are independent of each other. A box therefore
-holds the allowed values of each axis, and the elements that this leaves in each group.
+An axis is a column, or an amount such as the number of times that a text contains a word. Any other
+condition, such as a comparison of two amounts, is an axis with two values. Axes of one text depend
+on each other, and so do columns that one condition compares. They form a group; groups are
+independent of each other. A box therefore holds the allowed values of each axis, and the elements
+that this leaves in each group. Whether a box lies in another one is decided by the elements.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations, product
@@ -201,21 +201,19 @@ class BoxSpace:
             columns = self._columns(leaf)
             number = next(n for n, one in enumerate(self.groups) if columns <= {*one.columns})
             marks = leaf.holds(self.groups[number].rows)
-            key, own = self._classes(leaf, self.groups[number], marks)
-            classes[number, key] = own
+            key, classes[number, key] = self._classes(leaf, self.groups[number], marks)
             placed.append((number, key, marks))
-        joined = _join_exclusive(classes)
         # The order of the axes, which decides between equally large boxes, depends on no wording.
         order = sorted(range(len(leaves)), key=lambda n: (placed[n][0], repr(placed[n][1])))
         for leaf, (number, key, marks) in ((leaves[n], placed[n]) for n in order):
-            name, own = joined.get((number, key), (key, classes[number, key]))
-            if (number, name) not in self._axes:
-                axis = self._axes[number, name] = len(self.group_of)
+            own = classes[number, key]
+            if (number, key) not in self._axes:
+                axis = self._axes[number, key] = len(self.group_of)
                 self.group_of.append(number)
                 self._sizes.append(int(own.max(initial=0)) + 1)
                 values = [to_bits(own == n) for n in range(self._sizes[-1])]
                 self.groups[number].values[axis] = values
-            axis = self._axes[number, name]
+            axis = self._axes[number, key]
             mask = np.zeros(self._sizes[axis], np.bool_)
             mask[own] = marks
             self._leaf_sets[leaf] = axis, to_bits(mask)
@@ -228,8 +226,6 @@ class BoxSpace:
             column = [row.get(names[0]) for row in group.rows.rows]
             number = {repr(value): n for n, value in enumerate(dict.fromkeys(column))}
             return names[0], np.array([number[repr(value)] for value in column], np.intp)
-        if (slot := self._slot(names, group, marks)) is not None:
-            return slot
         if isinstance(told, MentionedEntries) and len(told.terms) == 1:
             told = Count(told.terms, text=told.text)
         if told is not None and not isinstance(told, ColumnNumber):
@@ -237,22 +233,6 @@ class BoxSpace:
             return told, classes.ravel()
         turned = marks if marks[0] else ~marks
         return to_bits(turned), turned.astype(np.intp)
-
-    def _slot(
-        self, names: Sequence[str], group: Group, marks: Marks
-    ) -> tuple[Hashable, NDArray[np.intp]] | None:
-        """Return the axis of the only slot of a template that decides `marks`, if there is one."""
-        if self.space.as_rows or group.columns != tuple(names) or len(names) != 1:
-            return None
-        slots = self.space.find_slots(names[0])
-        relevant = () if slots is None else slots.relevant_slots(marks[: len(slots.texts)])
-        if slots is None or len(relevant) != 1:
-            return None
-        (slot,) = relevant
-        sizes = [len(one) for one in slots.fillings]
-        classes = np.full(len(marks), sizes[slot], np.intp)  # a missing text has its own value
-        classes[: len(slots.texts)] = np.indices(sizes)[slot].ravel()
-        return (names[0], slot), classes
 
     # --- boxes -----------------------------------------------------------------
 
@@ -439,40 +419,6 @@ class BoxSpace:
                 elements[group_number] &= self.groups[group_number].elements(n, mask)
             if all(elements):
                 yield (*common[:axis], either, *common[axis + 1 :], *elements)
-
-
-def _join_exclusive(
-    classes: Mapping[tuple[int, Hashable], NDArray[np.intp]],
-) -> dict[tuple[int, Hashable], tuple[Hashable, NDArray[np.intp]]]:
-    """Return one axis for words of which no text contains two, such as the phrases of one type.
-
-    Words are joined if "is the same as, or never occurs with" is an equivalence between all words
-    that occur at most once in a text.
-
-    Args:
-        classes: The value of each of n elements on each axis, of shape (n,), by group and axis.
-
-    Returns:
-        For each joined axis, its new name and the value of each element on the new axis.
-    """
-    found: dict[tuple[int, Hashable], tuple[Hashable, NDArray[np.intp]]] = {}
-    for group in {number for number, _ in classes}:
-        keys = [
-            key for key, own in classes.items()
-            if key[0] == group and isinstance(key[1], Count) and {*np.unique(own)} == {0, 1}
-        ]  # fmt: skip
-        if len(keys) < 2:
-            continue
-        keys.sort(key=repr)
-        there = np.array([classes[key] for key in keys], np.float32)
-        alike = (there @ there.T == 0) | np.eye(len(keys), dtype=np.bool_)
-        for row in np.unique(alike, axis=0):
-            members = np.flatnonzero((alike == row).all(axis=1))
-            if members.size > 1 and np.array_equal(members, np.flatnonzero(row)):
-                value = (there[members] * np.arange(1, members.size + 1)[:, None]).sum(axis=0)
-                name = tuple(keys[n] for n in members)
-                found.update((keys[n], (name, value.astype(np.intp))) for n in members)
-    return found
 
 
 def spell_out(condition: Leaf) -> Condition | None:

@@ -214,12 +214,12 @@ def share_overlap(one: float, other: float, both: float, labels: int) -> float:
     return best if best > EPSILON else 0.0
 
 
-def count_needed(statements: Boxes, first: Boxes, space: BoxSpace) -> int:
-    """Return how many statements together claim what all of them claim.
+def needed_statements(statements: Boxes, first: Boxes, space: BoxSpace) -> Boxes:
+    """Return few statements that together claim what all of them claim.
 
     Args:
         statements: All statements about a label.
-        first: The statements to begin with, which count in any case.
+        first: The statements to begin with, which are kept in any case.
         space: The possible inputs as boxes.
     """
     chosen = list(first)
@@ -230,7 +230,7 @@ def count_needed(statements: Boxes, first: Boxes, space: BoxSpace) -> int:
         left = [other for other in chosen if other is not one]
         if space.covered(one, left):
             chosen = left
-    return len(chosen)
+    return chosen
 
 
 def count_further(bank: BankClaims, labels: Sequence[str]) -> int:
@@ -247,7 +247,7 @@ def count_further(bank: BankClaims, labels: Sequence[str]) -> int:
             two = len(space.labels) == 2 and len(labels) == 1 and len(explicit) > 0
             if two and space.equal(explicit, space.none_of(bank.claimed(labels[0]))):
                 continue
-            count += count_needed(space.maximal(explicit), [], space)
+            count += len(needed_statements(space.maximal(explicit), [], space))
         except TooManyBoxesError:
             count += len(bank.partial)
     return count

@@ -18,7 +18,7 @@ inputs (claims.py), and the maximal boxes of this set are its *statements* (boxe
 true rule (rule_cases.py) is compared with the statements about its label, and gets its largest
 overlap with one of them (`case_overlap`). FDR is the share of true rules with an overlap above 0,
 and RC is their mean overlap. A true sentence that is not an exact rule counts as not found.
-Precision is the sum of overlaps divided by the number of statements that the bank needs.
+Precision is the mean overlap of the statements that the bank needs with the closest case.
 
 An empty bank scores 0 in all three scores.
 """
@@ -35,7 +35,14 @@ from ...records import Json, UsageError
 from ..sentence_rules.rules import ConditionClause, NotExact, Rule
 from ..sentence_rules.sentence_compiler import compile_sentence
 from .boxes import Box, BoxSpace, TooManyBoxesError
-from .claims import BankClaims, case_overlap, count_further, count_needed, given_labels, rule_boxes
+from .claims import (
+    BankClaims,
+    case_overlap,
+    count_further,
+    given_labels,
+    needed_statements,
+    rule_boxes,
+)
 from .input_space import InputSpace
 from .overlap import overlap_matrix
 from .rule_cases import compile_truth, split_into_cases
@@ -164,8 +171,8 @@ class ExactScores:
         hdr: The product of `fdr` and `rc`.
         hdr_read: The same product over the true sentences that are exact rules; None if there are
             none.
-        precision: Sum of overlaps divided by the number of statements of the bank; None for an
-            empty bank.
+        precision: Mean, over the statements that the bank needs, of the overlap with the closest
+            case of a true rule; None for an empty bank.
         identical: Share of the true rules that the bank states exactly.
         pairs: One pair for each case of `rules`.
         stated: Number of true sentences.
@@ -226,17 +233,17 @@ def score_exact(
     unread = len(read) - len(there)
     true = _drop_repeated(there, space)
     cases = list(dict.fromkeys(part for rule in true for part in split_into_cases(rule)))
-    overlaps, statements, too_complex = _compare_cases(true, cases, rules, boxes)
+    overlaps, said, too_complex = _compare_cases(true, cases, rules, boxes)
     strange = sum(isinstance(rule, NotExact) for rule in given) + too_complex
     total, found = sum(overlaps), sum(one > 0 for one in overlaps)
     readable = len(cases) - _count_empty(true, boxes)
     count = readable + unread
     fdr, rc, hdr = discovery_rates(found, count, total)
-    needed = max(statements + strange, found, min(1, len(bank)))
+    statements = max(len(said) + strange, min(1, len(bank)))
     gains = overlap_matrix(true, rules, space)
     released, paper = _as_rated(true, rules, gains, space) if true else (_NOTHING, _NOTHING)
     return ExactScores(
-        fdr, rc, hdr, total / readable if readable else None, total / needed if needed else None,
+        fdr, rc, hdr, total / readable if readable else None, sum(said) / statements if statements else None,
         sum(one == FULL_OVERLAP for one in overlaps) / count,
         tuple(MatchedPair(one.to_text(), own) for one, own in zip(cases, overlaps, strict=True)),
         len(read), unread, strange, boxes.drawn, released, paper, tuple(true),
@@ -258,31 +265,34 @@ def _drop_repeated(rules: Sequence[Rule], space: InputSpace) -> list[Rule]:
 
 def _compare_cases(
     true: Sequence[Rule], cases: Sequence[Rule], rules: Sequence[Rule], space: BoxSpace
-) -> tuple[list[float], int, int]:
-    """Return the overlap of each case with the bank, the number of statements of the bank, and the
-    number of its rules that are too complex to compare.
+) -> tuple[list[float], list[float], int]:
+    """Return the overlap of each case with the bank, the overlap of each statement that the bank needs
+    with the closest case, and the number of rules of the bank that are too complex to compare.
     """
     labels = [_case_label(case, space) for case in cases]
     simple = [rule for rule in rules if _is_simple(rule, labels, space)]
     truth, bank = BankClaims(true, space), BankClaims(simple, space)
     boxes = [space.maximal(rule_boxes(*pair, space)) for pair in zip(cases, labels, strict=True)]
     overlaps = [0.0] * len(cases)
-    needed = 0
+    said: list[float] = []  # of each statement
     for label in dict.fromkeys(labels):
         try:
             claimed = bank.claimed(label)
         except TooManyBoxesError:
-            needed += len(simple)
+            said += [0.0] * len(simple)
             continue
         statements, right = space.maximal(claimed), truth.claimed(label)
         sound = all(space.covered(box, right) for box in claimed)
         closest: dict[Box, None] = {}
+        largest = dict.fromkeys(statements, 0.0)
         own = [at for at, one in enumerate(labels) if one == label]
         for at in own:
             others = [box for n in own if n != at for box in boxes[n]]
             total = 0.0
             for box in boxes[at]:
                 given = [case_overlap(box, one, right, others, space) for one in statements]
+                for one, value in zip(statements, given, strict=True):
+                    largest[one] = max(largest[one], value)
                 best = max(given, default=0.0)
                 if best > 0:
                     closest[statements[given.index(best)]] = None
@@ -290,9 +300,9 @@ def _compare_cases(
                 whole = sound and not space.drawn and space.covered(box, claimed)
                 total += FULL_OVERLAP if whole and space.share(box) < 1 else best
             overlaps[at] = total / len(boxes[at]) if boxes[at] else 0.0
-        needed += count_needed(statements, list(closest), space)
-    further = count_further(bank, list(dict.fromkeys(labels)))
-    return overlaps, needed + further, len(rules) - len(simple)
+        said += [largest[one] for one in needed_statements(statements, list(closest), space)]
+    said += [0.0] * count_further(bank, list(dict.fromkeys(labels)))
+    return overlaps, said, len(rules) - len(simple)
 
 
 def _is_simple(rule: Rule, labels: Iterable[str], space: BoxSpace) -> bool:

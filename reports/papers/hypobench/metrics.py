@@ -51,8 +51,7 @@ DISCOVERY_METRICS = (
     Metric("rules_stated", None, "Number of true rules (sentences) of the data set."),
     Metric("rules_read", None, "Number of true rules (sentences) that are exact rules, so that a bank can be compared"
         " with them."),
-    Metric("precision", "higher", "Sum of the overlaps with the true rules, divided by the number of statements that"
-        " the bank needs."),
+    Metric("precision", "higher", "Mean overlap of the statements that the bank needs with the closest true rule."),
     Metric("identical", "higher", "Share of true rules that the bank states exactly, for all inputs."),
     Metric("identified", None, "Share of true rules that the shown rows distinguish from similar rules."),
     Metric("hdr_identified", "higher", "hdr over the identified rules only."),
