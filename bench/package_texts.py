@@ -57,6 +57,7 @@ DOC = Path("/usr/share/doc")
 MAN = Path("/usr/share/man")
 DPKG_LISTS = Path("/var/lib/dpkg/info")
 PARTS = ("dev", "final")
+SEED = 38  # of 60 seeds the one whose halves have the most equal numbers of rows; nothing else was compared
 MOST_TRAINING, TEST, VALIDATION = 6_000, 1_000, 500
 OOD = (500, 1_000)  # fewest and most
 LEAST_TRAINING = 400
@@ -568,7 +569,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the folder to write to, new or empty")
     parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS,
                         help="which halves of the sources")  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", nargs="*", metavar="SET", help="build only these sets")
     parser.add_argument("--packages", type=Path, nargs="*", default=[], metavar="DIR",
                         help="further site-packages folders")  # fmt: skip
