@@ -37,6 +37,7 @@ import argparse
 import ast
 import gzip
 import hashlib
+import math
 import re
 import sysconfig
 import warnings
@@ -471,32 +472,33 @@ def balance_labels(rows: Sequence[Row], labels: Sequence[str], each: int) -> lis
     return kept
 
 
-def take_groups(
-    groups: list[list[Row]], labels: Sequence[str], size: int, largest: int | None = None
-) -> list[Row]:
-    """Remove groups from the front of a list until a split has `size` rows, and return its rows.
+def take_groups(groups: list[list[Row]], labels: Sequence[str], size: int) -> list[Row]:
+    """Remove groups from a list until a split has `size` rows, and return its rows.
 
-    Args:
-        groups: The rows that are left, by group.
-        labels: The labels.
-        size: Number of rows to take.
-        largest: Groups with more rows stay in the list.
+    Rows of a label that has enough are lost. Groups with more than a quarter of the split, and those
+    that would make one label much more frequent than another, are therefore taken last.
     """
     each = size // len(labels)
     taken: list[Row] = []
     counts = Counter[str]()
-    kept: list[list[Row]] = []
-    while groups and any(counts[one] < each for one in labels):
-        group = groups.pop(0)
-        wanted = any(counts[row.label] < each for row in group)
-        if wanted and (largest is None or len(group) <= largest):
-            taken += group
-            counts.update(row.label for row in group)
-        else:
-            kept.append(group)
-    groups[:0] = kept
-    fewest = min(each, *(counts[one] for one in labels))
-    return balance_labels(taken, labels, fewest)
+    for difference, largest in (
+        (0.1 * each, size / 4),
+        (0.2 * each, size / 2),
+        (math.inf, math.inf),
+    ):
+        kept: list[list[Row]] = []
+        for group in groups:
+            after = counts + Counter(row.label for row in group)
+            numbers = [after[one] for one in labels]
+            wanted = any(counts[row.label] < each for row in group)
+            fits = len(group) <= largest and max(numbers) - min(numbers) <= difference
+            if wanted and fits:
+                taken += group
+                counts = after
+            else:
+                kept.append(group)
+        groups[:] = kept
+    return balance_labels(taken, labels, min(each, *(counts[one] for one in labels)))
 
 
 def split_rows(rows: Sequence[Row], labels: Sequence[str], seed: int) -> dict[str, list[Row]]:
@@ -512,8 +514,7 @@ def split_rows(rows: Sequence[Row], labels: Sequence[str], seed: int) -> dict[st
 
     sources = grouped(rows, lambda row: row.source)
     size = min(OOD[1], max(OOD[0], len(rows) // 6))
-    # Large sources would give `ood` many rows of one label that it does not need.
-    splits = {"ood": take_groups(sources, labels, size, largest=size // 4)}
+    splits = {"ood": take_groups(sources, labels, size)}
     left = grouped([row for one in sources for row in one], lambda row: row.group)
     for name, size in (("test", TEST), ("val", VALIDATION), ("train", MOST_TRAINING)):
         splits[name] = take_groups(left, labels, size)
