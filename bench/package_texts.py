@@ -263,6 +263,8 @@ def find_document_files(folders: Sequence[Path]) -> Iterator[tuple[str, str, str
     for folder in folders:
         for info in sorted(folder.glob("*.dist-info")):
             source = info.name.split("-")[0]
+            if source == "peirce":  # its pages change with every commit
+                continue
             if (info / "METADATA").is_file():
                 found = Parser().parsestr(read_plain(info / "METADATA"))
                 yield source, "readme", str(found.get_payload())
