@@ -6,7 +6,7 @@
 DATA is a folder with the published layout of shoe, hotel_reviews, dreaddit and admission. Each row of `RUNS` is a
 separate session: method hypogenic, model search, seed 0, unchanged presets. DIR/hypobench-banks.jsonl gets a line of
 JSON per session as soon as it is scored, and sessions that it holds are not run again. The baselines are trained on
-the rows that the session was shown and tested on the same rows (reports/papers/hypobench/baselines.py); p is that of
+the rows that the session was shown and tested on the same rows (reports/papers/hypobench/baseline_models.py); p is that of
 an exact McNemar test against the best of them.
 
 Test rows whose inputs are equal to those of a training row, shown or not, are counted separately. No setting is
@@ -31,7 +31,8 @@ from peirce.records import Observation, Problem, canonical_json
 from peirce.records.private_files import write_atomically
 from peirce.reports.files.tables import Cell, Table, as_markdown
 from peirce.reports.metrics.statistics import wilson_interval
-from peirce.reports.papers.hypobench.baselines import compare_with_baselines, fit_baselines
+from peirce.reports.papers.hypobench.baseline_models import fit_baselines
+from peirce.reports.papers.hypobench.baselines import compare_with_baselines
 from peirce.reports.papers.hypobench.metrics import read_predictions
 from peirce.store import Store
 from peirce.tasks import load_problems
@@ -57,7 +58,7 @@ RUNS = (
 )  # fmt: skip
 SAMPLES = tuple((f"hotel_reviews#{number}", 200) for number in range(1, 5))  # other rows shown
 TESTED = {"ind": "test rows", "ood": "rows of another source"}
-BASELINES = ("majority", "tfidf", "tree")
+BASELINES = ("majority", "tfidf", "tree", "ebm")
 Row = Mapping[str, Any]
 
 
