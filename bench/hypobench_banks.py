@@ -6,7 +6,7 @@
 DATA is a folder with the published layout of shoe, hotel_reviews, dreaddit and admission. Each row of `RUNS` is a
 separate session: method hypogenic, model search, seed 0, unchanged presets. DIR/hypobench-banks.jsonl gets a line of
 JSON per session as soon as it is scored, and sessions that it holds are not run again. The baselines are trained on
-the rows that the session was shown and tested on the same rows (reports/papers/hypobench/baselines.py); p is that of
+the rows that the session was shown and tested on the same rows (reports/papers/hypobench/baseline_models.py); p is that of
 an exact McNemar test against the best of them.
 
 Test rows whose inputs are equal to those of a training row, shown or not, are counted separately. No setting is
@@ -31,7 +31,8 @@ from peirce.records import Observation, Problem, canonical_json
 from peirce.records.private_files import write_atomically
 from peirce.reports.files.tables import Cell, Table, as_markdown
 from peirce.reports.metrics.statistics import wilson_interval
-from peirce.reports.papers.hypobench.baselines import compare_with_baselines, fit_baselines
+from peirce.reports.papers.hypobench.baseline_models import fit_baselines
+from peirce.reports.papers.hypobench.baselines import compare_with_baselines
 from peirce.reports.papers.hypobench.metrics import read_predictions
 from peirce.store import Store
 from peirce.tasks import load_problems
@@ -57,7 +58,7 @@ RUNS = (
 )  # fmt: skip
 SAMPLES = tuple((f"hotel_reviews#{number}", 200) for number in range(1, 5))  # other rows shown
 TESTED = {"ind": "test rows", "ood": "rows of another source"}
-BASELINES = ("majority", "tfidf", "tree")
+BASELINES = ("majority", "tfidf", "tree", "ebm")
 Row = Mapping[str, Any]
 
 
@@ -135,15 +136,16 @@ def rules_of(problem: Problem, bank: Sequence[str]) -> Row:
     told = score_exact(truths, bank, space, problem.public) if truths else None
     if told is None:
         return {}
-    known = find_identified(told.rules, problem.shown, space)
-    kept = [pair.overlap for pair, one in zip(told.of_parts, known, strict=True) if one]
+    known = find_identified(told.rules, problem.shown, space) if told.rules else []
+    kept = [pair.overlap for pair, one in zip(told.pairs, known, strict=True) if one]
     return {
-        "hdr": told.hdr, "hdr_identified": sum(kept) / len(kept) if kept else None,
+        "stated": told.stated, "read": told.stated - told.unread, "hdr": told.hdr,
+        "hdr_read": told.hdr_read, "hdr_identified": sum(kept) / len(kept) if kept else None,
         "hdr_released": told.released.hdr, "precision": told.precision,
         "rules": [
             {"true": pair.true, "overlap": pair.overlap, "identified": one,
              "holds_on": holds_on(pair.true, problem.shown, problem)}
-            for pair, one in zip(told.of_parts, known, strict=True)
+            for pair, one in zip(told.pairs, known, strict=True)
         ],
     }  # fmt: skip
 
@@ -256,11 +258,11 @@ def rules_table(rows: Sequence[Row]) -> Table:
         same = sum(rule["overlap"] == 1 for rule in rules)
         known = sum(rule["identified"] for rule in rules)
         body.append((
-            row["set"], len(rules), same, known, row["hdr"], row["hdr_identified"],
-            row["hdr_released"], row["precision"],
+            row["set"], f"{row['read']} of {row['stated']}", len(rules), same, known, row["hdr"],
+            row["hdr_read"], row["hdr_identified"], row["hdr_released"], row["precision"],
         ))  # fmt: skip
-    heads = ("data set", "true rules", "found exactly", "identified", "HDR exact",
-             "HDR identified", "HDR released", "precision")  # fmt: skip
+    heads = ("data set", "true rules read", "cases of them", "found exactly", "identified", "HDR exact",
+             "HDR of read rules", "HDR identified", "HDR released", "precision")  # fmt: skip
     return Table(heads, tuple(body))
 
 
@@ -305,7 +307,9 @@ such rows are left out."""
 DRAWN = """Five samples of the training rows; the first is the one above. The banks of the others are not printed."""
 RULES = """The metadata of the admission sets states which rules produced the labels
 ([discovery scores](../explanation/discovery.md)). A rule is identified if the shown rows distinguish it from similar rules.
-Other rules are found only if, among the sentences that explain the rows equally well, the simplest is the true one."""
+Other rules are found only if, among the sentences that explain the rows equally well, the simplest is the true one.
+"True rules read" counts the true sentences that Peirce reads as [exact sentences](../reference/exact-sentences.md). The
+others count as not found in "HDR exact", and are left out in "HDR of read rules"."""
 
 
 def bench_rows(rows: Sequence[Row]) -> list[BenchRow]:

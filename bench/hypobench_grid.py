@@ -61,7 +61,17 @@ ROOMS = (
     "tools/discovery",
     "tools/sentence_rules",
 )
-SCORED = ("hdr", "hdr_identified", "hdr_released", "precision", "identical", "identified")
+SCORED = (
+    "hdr",
+    "hdr_read",
+    "rules_stated",
+    "rules_read",
+    "hdr_identified",
+    "hdr_released",
+    "precision",
+    "identical",
+    "identified",
+)
 FACTORS = ("true_num_hypotheses", "depth", "noise_level", "distractor", "random_dropout",
            "num_impactful_feature", "subtlety", "counterintuitive")  # fmt: skip
 
@@ -139,7 +149,7 @@ def scored_again(row: Mapping[str, Any]) -> Row:
         f"labels:{row['generator']}", ids=[row["set"]], seed=row["seed"]
     )
     found = discovery_metrics(problem, row["bank"])
-    return {**row, **{key: found[key] for key in found if key in row}}
+    return {**row, **{key: found[key] for key in (*SCORED, "fdr", "rc", "hdr_paper")}}
 
 
 def several(

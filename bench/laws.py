@@ -12,7 +12,8 @@ each end), at least 98% of its predictions differ from the value by at most 1e-6
 standard deviation of the output, whichever is larger. Rows in which the equation is not defined are drawn
 again. Only the first answer counts. Each answer has a process of its own. The peers are asked as
 `--model pyoperon` and `--model gplearn` ask them, which end by themselves after the seconds and are
-killed 5 s later. The search examines `--rate` expansions for each second, and is killed at the limit.
+killed 5 s later. The search examines `--rate` expansions for each second, which is near the median here,
+and is killed after four times the limit.
 
 Shares have 95% score intervals; with several seeds, the draws of an equation count as independent. The
 seconds are the median CPU time of an answer with the start of its process. "Size" is the number of nodes of
@@ -70,6 +71,7 @@ SHARE = 0.98
 WIDER = 0.2
 MEMORY_MB = 4_096
 GENERATED = 8
+PATIENCE = 4  # times the limit, after which the search is killed
 DRAWS = 1_000  # at most so many times ROWS rows are drawn
 PEERS = ("pyoperon", "gplearn")
 INSTALL = "pip install 'peirce[peers]'"
@@ -504,7 +506,7 @@ def open_finders(given: argparse.Namespace, seconds: float) -> list[tuple[str, F
     """Return what is measured, by name."""
     found: list[tuple[str, Finder]] = []
     if "search" in given.measured:
-        found.append(("search", Search(seconds * given.rate, seconds)))
+        found.append(("search", Search(seconds * given.rate, PATIENCE * seconds)))
     return found + [(name, Peer(name, seconds)) for name in PEERS if name in given.measured]
 
 
@@ -528,7 +530,7 @@ def main() -> None:
     parser.add_argument("--half", choices=("even", "odd"), help="of the places in the file")
     parser.add_argument("--noise", type=float, nargs="+", default=[0, 0.001, 0.01])
     parser.add_argument("--seconds", type=float, nargs="+", default=[10, 60])
-    parser.add_argument("--rate", type=float, default=50_000, help="expansions for a second")
+    parser.add_argument("--rate", type=float, default=15_000, help="expansions for a second")
     parser.add_argument("--only", choices=("search", *PEERS))
     parser.add_argument("--seeds", type=int, default=1, help="draws of each equation or table")
     parser.add_argument("--tables", action="store_true", help="measure on five real tables")

@@ -82,6 +82,7 @@ APART = {
     "run_all.py": "make bench",
     "compare.py": "make bench-compare A=DIR B=DIR",
     "mutants.py": "python bench/mutants.py",
+    "package_texts.py": "python bench/package_texts.py OUT",
 }
 TIMEOUT_S = 1_200
 

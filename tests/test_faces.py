@@ -60,6 +60,9 @@ CROSSINGS = {
     "tests/search/test_laws_engine.py": (
         "peirce.tools.formulas",  # what laws are made of
     ),
+    "tests/search/test_laws_everyday.py": (
+        "peirce.tools.formulas",  # what laws are made of
+    ),
     "tests/search/test_laws_parts.py": (
         "peirce.tools.formulas",  # what laws are made of
     ),

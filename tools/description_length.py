@@ -24,6 +24,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 from ..records import Json
@@ -50,6 +51,7 @@ CONDITION_KINDS = 8  # kinds of conditions and quantities in an exact rule
 BASE_DIMENSIONS = 8  # length, mass, time and so on, and none
 LAW_NAMES = 8  # functions and numbers that a law may use besides the columns
 LAW_OPERATOR_BITS, LAW_CONSTANT_BITS, LAW_DECIMAL_BITS = 2.0, 3.0, 9.0
+LAW_CHANCE_BITS = 8.0  # of a law with columns: in noise, one of very many may save some bits
 LAW_FUNCTION_BITS = {
     "sqrt": 2.0, "negate": 1.0, "exp": 5.0, "log": 5.0, "sin": 8.0, "cos": 8.0, "tan": 10.0, "tanh": 10.0,
     "arcsin": 9.0, "arccos": 9.0, "arctan": 9.0, "abs": 8.0,
@@ -169,7 +171,7 @@ def law_bits(law: Expression, columns: int, dimensions: Dimensions | None = None
     """Return the description length of a law of numbers, in bits.
 
     Functions that laws of nature rarely have cost more (`LAW_FUNCTION_BITS`). Free constants cost
-    nothing.
+    nothing. A law with columns costs `LAW_CHANCE_BITS` more than a constant.
 
     Args:
         law: The formula.
@@ -178,7 +180,7 @@ def law_bits(law: Expression, columns: int, dimensions: Dimensions | None = None
             the dimensions agree, costs the bits of this dimension in addition.
     """
     name_bits = choice_bits(columns + LAW_NAMES)
-    bits = 0.0
+    bits = LAW_CHANCE_BITS if any(isinstance(one, Column) for one in iter_nodes(law)) else 0.0
     for node in iter_nodes(law):
         match node:
             case Number(value):
@@ -208,11 +210,13 @@ def decimal_bits(value: float) -> float:
     decimal digits.
     """
     size = abs(float(value))
-    mantissa, _, exponent = f"{size:.15e}".partition("e")
-    digits = math.log2(10) * len(mantissa.rstrip("0").replace(".", "")) + LAW_DECIMAL_BITS
+    written = Decimal(repr(size)).normalize()  # the shortest decimal that reads as the same float
+    digits = math.log2(10) * len(written.as_tuple().digits) + LAW_DECIMAL_BITS
+    ten = abs(written.adjusted())
+    of_size = 2 * math.log2(ten + 1)  # units of measurement bring about far powers of ten
     if size.is_integer():
-        return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + abs(int(exponent)) / 2)
-    return digits + abs(int(exponent))
+        return min(2.0 * math.floor(math.log2(max(size, 1.0))) + 1, digits + min(ten / 2, of_size))
+    return digits + min(ten, of_size)
 
 
 def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:

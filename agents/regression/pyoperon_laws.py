@@ -8,15 +8,14 @@ no limit but the time.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pyoperon
 from pyoperon.sklearn import SymbolicRegressor
 
-from ...tools.formulas import Expression, Number, Operation
+from ...tools.formulas import Column, Expression, Number, Operation, evaluate_formula
 from .table import Floats, Untranslatable
 
 SYMBOLS = "add,sub,mul,div,constant,variable,sin,cos,exp,log,sqrt,square,tanh"
@@ -59,10 +58,10 @@ def find_laws(
     named = {hash_value: features[place] for hash_value, place in places.items()}
     yield partial(translate_tree, regressor.model_, named)
     for tree in _front(regressor):
-        yield partial(_scaled, regressor, tree, named, table, target)
+        yield partial(_scaled, tree, places, features, table, target)
 
 
-def translate_tree(tree: Any, features: dict[int, Expression]) -> Expression:
+def translate_tree(tree: Any, features: Mapping[int, Expression]) -> Expression:
     """Return a tree of pyoperon as an expression.
 
     Args:
@@ -118,16 +117,28 @@ def _front(regressor: SymbolicRegressor) -> list[Any]:
 
 
 def _scaled(
-    regressor: SymbolicRegressor,
     tree: Any,
-    features: dict[int, Expression],
+    places: dict[int, int],
+    features: Sequence[Expression],
     table: Floats,
     target: Floats,
 ) -> Expression:
-    """Return a tree as an expression, with the slope and intercept that pyoperon fits to it."""
-    values = regressor.evaluate_model(tree, table)
+    """Return a tree as an expression, with the slope and intercept of least squares.
+
+    The tree is evaluated by numpy, because `SymbolicRegressor.evaluate_model` of pyoperon 0.6.2 may
+    end the process with a segmentation fault.
+    """
+    columns = {f"x{place}": table[:, place] for place in range(table.shape[1])}
+    of_table = {hash_value: Column(f"x{place}") for hash_value, place in places.items()}
+    values = np.broadcast_to(
+        evaluate_formula(translate_tree(tree, of_table), columns), len(target)
+    )  # fmt: skip
     if not np.isfinite(values).all():
         raise Untranslatable("it is not defined for all rows")
-    slope, intercept = pyoperon.FitLeastSquares(values, target.astype(np.float32))
-    scaled = Operation("*", (Number(_shortest(slope)), translate_tree(tree, features)))
+    spread = values - values.mean()
+    squares = float(spread @ spread)
+    slope = float(spread @ target) / squares if squares > 0 else 0.0
+    intercept = float(target.mean() - slope * values.mean())
+    named = {hash_value: features[place] for hash_value, place in places.items()}
+    scaled = Operation("*", (Number(_shortest(slope)), translate_tree(tree, named)))
     return Operation("+", (Number(_shortest(intercept)), scaled))

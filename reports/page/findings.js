@@ -55,7 +55,7 @@ function finding(one, rank, id, row, source, ...below) {
   const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations", ...describeErrors(one)];
   return h("li", { id },
     h("p", { class: rank === 1 ? "reading best" : "reading" }, h("span", { class: "rank" }, `${rank}. `), reading),
-    one.text.trim() === reading.trim() ? null : h("pre", null, one.text),
+    reading.trim() === one.text.trim() || reading.startsWith(`${one.text.trim()}: `) ? null : h("pre", null, one.text),
     h("p", { class: "evidence" }, "right on ", said),
     h("details", { ontoggle: (event) => fillEvidence(event.target, row, one.number, source) },
       h("summary", null, `${sum("right")} support it, ${sum("wrong")} contradict it${silent ? `, and it predicts nothing for ${silent}` : ""}`, h("span", { class: "unseen" }, ` (hypothesis ${rank} of ${row.problem.id})`))), below);

@@ -71,7 +71,9 @@ def _print_problem(out: Console, found: Sequence[Mapping[str, Json]], all_source
         reading, source = str(row["reading"]), str(row["hypothesis"])
         number = f"{row['rank']}. "
         out.print(Text(f" {number}{to_one_line(reading, MAX_READING)}"), soft_wrap=True)
-        if (all_sources or row["rank"] == 1) and " ".join(source.split()) != reading:
+        in_line = " ".join(source.split())
+        is_told = reading == in_line or reading.startswith(f"{in_line}: ")
+        if (all_sources or row["rank"] == 1) and not is_told:
             lines = escape_unprintable(source, keep_lines=True).strip("\n").split("\n")
             shown = lines[:MAX_LINES] + ["…"] * (len(lines) > MAX_LINES)
             out.print(Text("\n".join(INDENT + INDENT + line for line in shown)), soft_wrap=True)

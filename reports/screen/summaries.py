@@ -354,6 +354,7 @@ def print_baselines(
         metrics: Metrics of the session, by name.
         baselines: Baselines of each problem, as `baselines.session_baselines` returns them.
     """
+    from ..papers.hypobench.baseline_models import describe_missing
     from ..papers.hypobench.metrics import SPLITS
 
     rows = [row for one in baselines for row in one["baselines"]]
@@ -372,10 +373,12 @@ def print_baselines(
         shown.add_row(escape_unprintable(name), *means)
     out.print(shown)
     several = len(baselines) > 1
+    missing = describe_missing()
     said = dict.fromkeys(
-        f"{to_one_line(one['problem'], 40)}: {line}" if several and ", " in line else line
+        f"{to_one_line(one['problem'], 40)}: {line}" if several else line
         for one in baselines
         for line in one["said"]
+        if line != missing
     )
     for line in list(said)[:MAX_LISTED_SENTENCES]:
         out.print(escape_unprintable(line), soft_wrap=True)
@@ -384,6 +387,8 @@ def print_baselines(
             f"and {len(said) - MAX_LISTED_SENTENCES} more; to see all, run: peirce eval"
             " hypobench --json"
         )
+    if missing:
+        out.print(missing, soft_wrap=True)
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -18,7 +18,9 @@ from .trees import Exponent, call, product
 Floats = NDArray[np.float64]
 LARGEST_NORM = 8  # sum of the absolute exponents of a monomial
 OF_PAIRS = 0.25  # of the monomials, for those that have a sum or difference as a factor
-LARGEST_VALUE = 1e9
+LARGEST_RATIO = 1e9  # of the values of an argument to their median
+ROWS_OF_SIZES = 32
+USUAL = 1_000.0  # a median between this and its reciprocal is near enough to 1
 SURCHARGE = 4  # symbols, about what a constant with a dimension costs
 
 
@@ -45,6 +47,22 @@ class Arguments:
     names: Sequence[Expression]
     sums: Sequence[Expression]
     has_dimension: bool = False
+
+    @property
+    def units(self) -> Floats:
+        """The powers of ten in which the values are near 1, of shape (m,); 1 where they are nearly so."""
+        middle = _usual_sizes(self.values)
+        far = (middle > 0) & ((middle > USUAL) | (middle < 1 / USUAL))
+        return np.asarray(
+            np.where(far, 10.0 ** np.round(np.log10(np.where(far, middle, 1.0))), 1.0)
+        )
+
+    def is_variable(self) -> NDArray[np.bool_]:
+        """Return which arguments are a variable itself, of shape (m,)."""
+        found: NDArray[np.bool_] = (
+            (self.sizes == 1) & (self.exponents.sum(axis=1) == 1) & (self.pairs < 0)
+        )
+        return found
 
     def first(self, count: int) -> Arguments:
         """Return the simplest arguments."""
@@ -125,13 +143,27 @@ def gather_arguments(
     repeated = (e[:, binary] > 1).any(axis=1)
     order = np.flatnonzero(np.isfinite(everything).all(axis=0) & ~repeated)
     everything = everything[:, order]
-    fine = np.abs(everything).max(axis=0, initial=0.0) < LARGEST_VALUE
+    fine = not_extreme(everything)
     fine &= np.ptp(everything, axis=0) > 0
     everything, order = everything[:, fine], order[fine]
     simplest = np.argsort(sizes[order], kind="stable")
     everything, order = everything[:, simplest], order[simplest]
     whole = sizes[order].astype(np.int64)
     return Arguments(everything, whole, e[order], p[order], q[order], names, sums)
+
+
+def not_extreme(values: Floats, largest: float = LARGEST_RATIO) -> NDArray[np.bool_]:
+    """Return of which columns, (n, m), no value is very much larger than the median (or than 1)."""
+    usual = _usual_sizes(values)
+    most = np.abs(values).max(axis=0, initial=0.0)
+    found: NDArray[np.bool_] = most < largest * np.where(usual > 0, usual, 1.0)
+    return found
+
+
+def _usual_sizes(values: Floats) -> Floats:
+    """Return about the median of the absolute values of each column."""
+    few = np.linspace(0, max(len(values) - 1, 0), min(len(values), ROWS_OF_SIZES)).astype(np.int64)
+    return np.asarray(np.median(np.abs(values[few]), axis=0), np.float64)
 
 
 def join_arguments(first: Arguments, others: Arguments) -> Arguments:

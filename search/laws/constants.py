@@ -18,7 +18,7 @@ from .trees import PI, call, number, product
 LARGEST_NUMERATOR, LARGEST_DENOMINATOR = 100, 12
 WIDTH = 4.0  # standard errors from the measured value within which numbers are tried
 LONGEST_RECIPROCAL = 7  # digits and point of a decimal whose reciprocal is tried
-LEAST_ERROR = 1e-11  # of a value: what arithmetic loses
+LEAST_ERROR = 1e-12  # of a value: what arithmetic loses
 SMALLEST = 1e-300  # smaller values are 0
 EXPONENTS = sorted(
     {Fraction(a, 2) for a in range(-12, 13)}

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from ...records import FRONT_FIELD
 from ...tasks.laws.columns import LawColumns
 from ...tasks.laws.family import code_predictions
-from ...tools.formulas import Column, Expression, Operation, Text, format_formula, iter_nodes
+from ...tools.formulas import (
+    Column,
+    Expression,
+    Operation,
+    Text,
+    evaluate_formula,
+    format_formula,
+    iter_nodes,
+)
 from ...tools.fronts import find_front
 from ..budget import Budget
 from ..engines import Progress, SearchEngine
@@ -25,24 +33,27 @@ from .dimensions import KnownDimensions, describe_dimensions
 from .forms import SCANNED_ROWS, Form
 from .products import Logarithms, in_logarithms
 from .refining import Fit, Law, Table, constants, measure, refine, start_fit
-from .screening import choose_variables
-from .sums import in_sums
+from .screening import choose_variables, shift_variables
+from .sums import FITTING, in_sums
 
 Floats = NDArray[np.float64]
 FITTED_ROWS = 1_000
 ARGUMENTS = 0.08  # of the budget: about how many monomials are looked at
 MANY_VARIABLES = 8  # with more, a monomial costs more than an expansion, and fewer are looked at
 FEWEST_ARGUMENTS, MOST_ARGUMENTS = 400, 60_000
-IN_SUMS, ALL_SUMS = 5_000, 25_000  # arguments that are terms of sums, and the budget for all
-FOR_PRODUCTS, FOR_SUMS = 0.5, 0.2  # of the budget, at most
+IN_SUMS, ALL_SUMS = 5_000, 40_000  # arguments that are terms of sums, and the budget for all
+FOR_PRODUCTS, FOR_SUMS = 0.4, 0.3  # of the budget, at most
 REFINED, REFINED_SUMS, FEWEST_REFINED = 300, 100, 4
-REFINEMENT = 200.0  # expansions
+OF_EACH_KIND, IN_TURN = 12, 3  # sums of each transform and number of terms
+REFINEMENT = 160.0  # expansions
 MARGIN = 40.0  # bits by which a law may be worse than the best and still be followed
-POLISHED, BEAM = (
+POLISHED, POLISHING = (
     40,
-    5,
-)  # laws whose constants are chosen with more care, and how many choices are followed
-POLISHING = 800.0  # expansions
+    800.0,
+)  # laws whose constants are chosen with more care, and expansions for one
+BEAM = 5  # choices of numbers that are followed at a time
+FAR, MOST_OUTLIERS = 12.0, 0.1  # of the median error, and of the rows
+REFITTED = 10  # laws that are fitted again without outliers
 SAMPLE = 400  # inputs of the sample space on which a law is compared first
 MOST_MISSING = 0.05
 MOST_CATEGORIES = 8
@@ -63,6 +74,8 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
         return [baseline]
     used = choose_variables(x, table.target)
     x, names = x[:, used], [names[k] for k in used]
+    if table.dimensions is None:
+        x, names = shift_variables(x, names)
     rows = _spread(len(table.target), SCANNED_ROWS)
     share = ARGUMENTS / max(1.0, len(names) / MANY_VARIABLES)
     most = int(min(max(share * budget.limit, FEWEST_ARGUMENTS), MOST_ARGUMENTS))
@@ -78,18 +91,19 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
     fitted = _take(table, rows)
     for_sums = Budget(FOR_SUMS * budget.limit)
     found = _iter_sums(fitted, x[rows], names, known, for_sums)
-    sums = sorted(found, key=lambda one: one.bits)[:REFINED_SUMS]
+    sums = _choose_sums(sorted(found, key=lambda one: one.bits))
     budget.charge(for_products.spent + for_sums.spent)
     laws = {format_formula(baseline.tree): baseline}
     seen = set()
-    origins: dict[str, Fit] = {}  # the formulas with free constants that laws come from
+    # the formulas with free constants that laws come from, and the rows that they were fitted to
+    origins: dict[str, tuple[Fit, Table]] = {}
     best = baseline.bits
     for form in _interleave(products, sums):
         built = form.build()
         if built is None or (text := format_formula(built[0])) in seen:
             continue
         seen.add(text)
-        if not budget.charge(REFINEMENT) and len(seen) > FEWEST_REFINED:
+        if not budget.charge(FITTING) and len(seen) > FEWEST_REFINED:
             break
         fit = start_fit(*built, fitted)
         if fit is None or (
@@ -99,21 +113,56 @@ def search_laws(table: Table, x: Floats, names: Sequence[Expression], budget: Bu
             )
         ):
             continue  # a law that is no longer leaves less error
+        budget.charge(REFINEMENT)
         law = refine(fit, fitted)
         if law is not None:
             text = format_formula(law.tree)
             laws.setdefault(text, law)
-            origins.setdefault(text, fit)
+            origins.setdefault(text, (fit, fitted))
+            best = min(best, law.bits)
+    usual = _leave_outliers(fitted, min(laws.values(), key=lambda one: one.bits))
+    for text, _ in sorted(laws.items(), key=lambda one: one[1].bits)[:REFITTED]:
+        if usual is None or text not in origins:
+            continue
+        budget.charge(REFINEMENT)
+        again = start_fit(origins[text][0].tree, origins[text][0].values, usual)
+        without = refine(again, usual) if again else None
+        law = measure(without.tree, fitted) if without else None
+        if again is not None and law is not None:
+            laws.setdefault(format_formula(law.tree), law)
+            origins.setdefault(format_formula(law.tree), (again, usual))
             best = min(best, law.bits)
     for text, law in sorted(laws.items(), key=lambda one: one[1].bits)[:POLISHED]:
         if not budget.left:
             break
         if text in origins and law.bits <= best + MARGIN:
             budget.charge(POLISHING)
-            better = refine(origins[text], fitted, BEAM)
+            polished = refine(*origins[text], BEAM)
+            better = measure(polished.tree, fitted) if polished else None
             if better is not None and better.bits < law.bits:
                 laws.setdefault(format_formula(better.tree), better)
     return [law for _, law in sorted(laws.items(), key=lambda one: (one[1].bits, one[0]))]
+
+
+def _leave_outliers(table: Table, law: Law) -> Table | None:
+    """Return the rows that are not far from a law, or None if all rows or too few are near it."""
+    error = np.abs(evaluate_formula(law.tree, table.columns) - table.target)
+    near = np.flatnonzero(error <= FAR * float(np.median(error)))
+    if len(near) == len(error) or len(near) < (1 - MOST_OUTLIERS) * len(error):
+        return None
+    return _take(table, near)
+
+
+def _choose_sums(ordered: Sequence[Form]) -> list[Form]:
+    """Return the shortest sums for each transform of the target and number of terms, in turn."""
+    ranks: Counter[tuple[str, int]] = Counter()
+    found = []
+    for place, one in enumerate(ordered):
+        rank = ranks[one.transform, one.terms]
+        ranks[one.transform, one.terms] += 1
+        if rank < OF_EACH_KIND:
+            found.append((rank // IN_TURN, place))
+    return [ordered[place] for _, place in sorted(found)[:REFINED_SUMS]]
 
 
 def _interleave(products: Sequence[Form], sums: Sequence[Form]) -> Iterator[Form]:
@@ -138,11 +187,11 @@ def _iter_sums(
     count = max(2 * len(names), int(share * IN_SUMS))
     plain = list_arguments(x, names, count)
     if known is None:
-        yield from in_sums(plain.first(count), table.target, budget, share)
+        yield from in_sums(plain.first(count), table, budget, share)
         return
     arguments = known.put_first(plain, x, {}, count)
     terms = known.choose_terms(plain, x, count)
-    yield from in_sums(arguments, table.target, budget, share, terms)
+    yield from in_sums(arguments, table, budget, share, terms)
 
 
 def _constant(table: Table) -> Law:
@@ -226,8 +275,11 @@ class Problem:
         return self.ranked
 
     def progress(self) -> Progress:
-        """Return how far the search got."""
-        return Progress(round(self.spent))
+        """Return about how far the search got.
+
+        In a few searches, some more or fewer forms are looked at on another CPU, whose rounding differs.
+        """
+        return Progress(round(round(self.spent), -3))
 
 
 def read_rows(

@@ -21,7 +21,11 @@ class Form:
         bits: About its description length, to compare forms.
         build: Function that returns the formula with free constants, and values to start from; None if
             the form is degenerate.
+        transform: The transform of the target.
+        terms: The number of terms of a sum.
     """
 
     bits: float
     build: Callable[[], tuple[Expression, dict[str, float]] | None]
+    transform: str = "y"
+    terms: int = 1

@@ -15,6 +15,7 @@ from ...tools.formulas import Expression, Number, Operation
 from .trees import ONE, call
 
 Floats = NDArray[np.float64]
+SMALLEST_ANGLE = 1e-3  # spread of a target under a trigonometric or exponential function
 SCALES = (1.0, 2.0, 0.5, math.pi, 2 * math.pi, 1 / (2 * math.pi), 1 / 3, 3.0)
 FINE_SCALES = tuple(float(one) for one in np.geomspace(1 / 32, 32, 41))
 
@@ -52,6 +53,7 @@ FACTORS = (
     Factor("1 + u", lambda u: 1 + u, lambda k, u: call("+", ONE, _times(k, u)), _O),
     Factor("1 - u", lambda u: 1 - u, lambda k, u: call("-", ONE, _times(k, u)), _O),
     Factor("exp - 1", np.expm1, lambda k, u: call("-", call("exp", _times(k, u)), ONE), _O + FUNCTION_BITS["exp"]),
+    Factor("1 - exp", lambda u: -np.expm1(-u), lambda k, u: call("-", ONE, call("exp", call("negate", _times(k, u)))), _O + FUNCTION_BITS["exp"]),
     Factor("exp + 1", lambda u: np.exp(u) + 1, lambda k, u: call("+", call("exp", _times(k, u)), ONE), _O + FUNCTION_BITS["exp"]),
     Factor("sin", np.sin, _plain("sin"), FUNCTION_BITS["sin"]),
     Factor("cos", np.cos, _plain("cos"), FUNCTION_BITS["cos"]),
@@ -61,7 +63,14 @@ FACTORS = (
     Factor("1 - cos", lambda u: 1 - np.cos(u), lambda k, u: call("-", ONE, _times(k, call("cos", u))), _O + FUNCTION_BITS["cos"], True),
     Factor("1 + log", lambda u: 1 + np.log(u), lambda k, u: call("+", ONE, _times(k, call("log", u))), _O + FUNCTION_BITS["log"], True),
 )  # fmt: skip
-SCALED = ("exp - 1", "exp + 1", "sin", "cos", "tanh")  # whose values are not those of other factors
+SCALED = (
+    "exp - 1",
+    "1 - exp",
+    "exp + 1",
+    "sin",
+    "cos",
+    "tanh",
+)  # whose values are not those of other factors
 
 
 class Transform(NamedTuple):
@@ -84,7 +93,10 @@ class Transform(NamedTuple):
 
     def suits(self, target: Floats) -> bool:
         """Return whether the transform can be inverted on the values of the target."""
-        slack = 0.05 * (self.high - self.low) if math.isfinite(self.high - self.low) else 0.0
+        width, spread = self.high - self.low, float(np.ptp(target))
+        if math.isfinite(width) and spread < SMALLEST_ANGLE:
+            return False  # of small values, the transform is the value or nearly constant
+        slack = 0.05 * (width if math.isfinite(width) else spread)
         return bool(self.low - slack <= target.min() and target.max() <= self.high + slack)
 
 
@@ -105,7 +117,7 @@ IN_SUMS: Sequence[Transform] = (
     IDENTITY,
     Transform("square", np.square, lambda y: 2 * y, 0.0, math.inf, lambda tree: call("sqrt", tree)),
     Transform("inverse", lambda y: 1 / y, lambda y: -1 / y**2, -math.inf, math.inf, lambda tree: call("/", ONE, tree)),
-    Transform("log", np.log, lambda y: 1 / y, 1e-300, math.inf, lambda tree: call("exp", tree)),
+    Transform("log", np.log, lambda y: 1 / y, 0.0, math.inf, lambda tree: call("exp", tree)),
     Transform("cos", np.cos, lambda y: -np.sin(y), 0.0, math.pi, lambda tree: call("arccos", tree)),
 )  # fmt: skip
 __all__ = [

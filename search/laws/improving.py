@@ -24,6 +24,7 @@ STEPS, MORE_STEPS = 15, 4
 HALF_STEP = 1e-5  # of the logarithm of an argument, for derivatives
 WORTHWHILE = 1e-3  # relative fall of the sum of squares of a step that is followed by another
 LARGEST_EXPONENT = 9.0
+LARGEST_FACTOR = 9.0  # the exponent of a function
 SURE = 0.01  # of an exponent: this near to a whole number, with such an error, it is one
 
 
@@ -77,7 +78,7 @@ class _Model:
         """Return the sum of squares, residuals, an orthonormal basis and the factors of movable columns."""
         moved = [self._logarithm(one, k, values, 0.0) for k, one in enumerate(self.movable)]
         matrix = np.column_stack([self.base, *(one * self.w for one in moved)])
-        if not np.isfinite(matrix).all():
+        if len(matrix) < matrix.shape[1] or not np.isfinite(matrix).all():
             return None
         basis, upper = np.linalg.qr(matrix)
         left = self.aim - basis @ (basis.T @ self.aim)
@@ -88,6 +89,9 @@ class _Model:
         if not np.isfinite(factors).all():
             return None
         moving = np.asarray(factors[-len(self.movable) :], np.float64)
+        free = [one.is_free for one in self.movable]
+        if np.abs(moving[free]).max(initial=0.0) > LARGEST_FACTOR:
+            return None  # a function that hardly varies, which stands for another one
         return float(left @ left), left, np.asarray(basis, np.float64), moving
 
     def slopes(self, values: Floats, basis: Floats, factors: Floats) -> Floats | None:

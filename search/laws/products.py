@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...tools.formulas import Expression, FreeConstant, evaluate_formula
 from ..budget import Budget
-from .arguments import Arguments, sums_of_two
+from .arguments import Arguments, not_extreme, sums_of_two
 from .constants import find_exponent
 from .forms import COLUMN, CONSTANT_BITS, SYMBOL_BITS, Form
 from .functions import (
@@ -36,6 +36,7 @@ from .improving import Movable, improve
 from .refining import Table
 from .scan import (
     DEPENDENT,
+    LEAST_OF_SCAN,
     Places,
     Scan,
     data_bits,
@@ -43,29 +44,28 @@ from .scan import (
     project,
     smallest,
 )
+from .terms import list_frequencies
 from .trees import TWO, Exponent, call, product, total
 
 Floats = NDArray[np.float64]
 SUMS = ("1 + u", "1 - u")
 SCALED_ARGUMENTS = 600  # simplest arguments whose multiples are tried
-KEPT_SUMS, KEPT, KEPT_SIMPLE = (
-    5_000,
-    1_000,
-    2_000,
-)  # columns of one function that are kept for pairs
+KEPT_SUMS, KEPT = 5_000, 1_000  # columns of one function that are kept for pairs
+KEPT_SIMPLE = 2_000  # of sums, the simplest, which may explain little alone
 FIRST = 150  # forms with one function
 SECOND, WIDTH, AT_A_TIME = 250, 12, 32  # of these get a second function, and how many each
+CLOSELY = 2  # times as many are measured exactly
+GROWTHS = 12  # exponential functions of simple arguments that get a second function
 REFINED_ARGUMENTS = 60
 PAIRS_OF_EACH = 6  # first columns
-IMPROVED, IMPROVED_PAIRS = 30, 60  # forms whose arguments are improved
+IMPROVED, IMPROVED_PAIRS = 35, 60  # forms whose arguments are improved
 OTHER_TRANSFORMS = 0.15  # of them, for each transform of the target
 IMPROVEMENT = 400.0  # expansions, for each function
-EFFORT, LEAST_EFFORT, MOST_EFFORT = (
-    75_000,
-    0.2,
-    8.0,
-)  # expansions of usual effort, and factors of it
+EFFORT = 60_000  # expansions of usual effort
+LEAST_EFFORT, MOST_EFFORT = 0.2, 8.0  # factors of it
 LARGEST_LOGARITHM = 500.0
+WAVE_STEP = math.pi / 4  # of the frequencies of a wave in the table
+LARGEST_IN_EXPONENT = 1e6  # of the values of an argument to their median
 MAX_SQUARES = 20_000
 
 
@@ -87,6 +87,11 @@ class Column:
     tree: Expression | None = None
     exponents: tuple[Fraction | float, ...] | None = None
 
+    @property
+    def is_growth(self) -> bool:
+        """Whether it is the argument of an exponential function."""
+        return self.factor is None and self.argument >= 0
+
 
 @dataclass(frozen=True)
 class Group:
@@ -97,12 +102,14 @@ class Group:
         prices: Their prices in bits, (m,).
         column: Function of an index that returns what the column stands for.
         is_sum: Whether they are logarithms of sums, of which more are kept.
+        is_first: Whether they are tried alone, and get a second function.
     """
 
     values: Floats
     prices: Floats
     column: Callable[[int], Column]
     is_sum: bool = False
+    is_first: bool = True
 
 
 class Logarithms:
@@ -143,7 +150,7 @@ class Logarithms:
                 multiples.
         """
         arguments = self.arguments
-        everything = np.arange(len(arguments.sizes))
+        everything, units = np.arange(len(arguments.sizes)), arguments.units
         for factor in FACTORS:
             scaled = factor.name in SCALED
             if only is not None and not scaled:
@@ -154,21 +161,52 @@ class Logarithms:
                     places = places[:SCALED_ARGUMENTS]
                 if not self.budget.charge(COLUMN * len(places)):
                     return
+                scales = scale / (np.ones(len(places)) if factor.k_outside else units[places])
                 with np.errstate(all="ignore"):
-                    values = np.log(np.abs(factor.values(scale * arguments.values[:, places])))
+                    values = np.log(np.abs(factor.values(scales * arguments.values[:, places])))
                 fine = _is_fine(values)
                 places = places[fine]
                 own = factor.bits + 4 + 3 * (scale != 1.0)
                 prices = np.asarray(SYMBOL_BITS * arguments.sizes[places] + own, np.float64)
                 yield Group(
-                    values[:, fine], prices, _of_factor(factor, places, scale), factor.name in SUMS
+                    values[:, fine],
+                    prices,
+                    _of_factor(factor, places, scales[fine]),
+                    factor.name in SUMS,
                 )
         if only is None:
+            yield from self._waves()
             yield from self._sums_of_squares()
-            fine = np.abs(arguments.values).max(axis=0) < 1e6
+            fine = not_extreme(arguments.values, LARGEST_IN_EXPONENT)
             places = everything[fine]
             prices = (SYMBOL_BITS * arguments.sizes[places] + 4 + CONSTANT_BITS).astype(float)
-            yield Group(arguments.values[:, fine], prices, _of_factor(None, places, 1.0), True)
+            yield Group(
+                arguments.values[:, fine],
+                prices,
+                _of_factor(None, places, np.ones(len(places))),
+                True,
+            )
+
+    def _waves(self) -> Iterator[Group]:
+        """Yield sines and cosines of a variable with many frequencies."""
+        arguments = self.arguments
+        places = np.flatnonzero(arguments.is_variable())
+        values = arguments.values[:, places]
+        if not len(places):
+            return
+        frequencies = list_frequencies(values.min(axis=0), values.max(axis=0), WAVE_STEP)
+        for factor in FACTORS:
+            if factor.name not in ("sin", "cos") or not self.budget.charge(
+                COLUMN * frequencies.size
+            ):
+                continue
+            for row in frequencies:
+                with np.errstate(all="ignore"):
+                    logs = np.log(np.abs(factor.values(row * values)))
+                fine = _is_fine(logs)
+                prices = np.full(int(fine.sum()), SYMBOL_BITS + factor.bits + 7.0)
+                of_factor = _of_factor(factor, places[fine], row[fine])
+                yield Group(logs[:, fine], prices, of_factor, is_first=False)
 
     def move(self, column: Column) -> Movable:
         """Return a column as a function whose argument can be improved."""
@@ -226,9 +264,9 @@ class Logarithms:
 
 
 def _of_factor(
-    factor: Factor | None, places: NDArray[np.int64], scale: float
+    factor: Factor | None, places: NDArray[np.int64], scales: Floats
 ) -> Callable[[int], Column]:
-    return lambda k: Column(factor, int(places[k]), scale)
+    return lambda k: Column(factor, int(places[k]), float(scales[k]))
 
 
 def _is_fine(values: Floats) -> NDArray[np.bool_]:
@@ -241,6 +279,7 @@ def _is_fine(values: Floats) -> NDArray[np.bool_]:
 def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
     """Yield products of powers of variables and of up to two functions."""
     target = logarithms.table.target
+    left = []
     for transform in IN_LOGARITHMS:
         if not transform.suits(target):
             continue
@@ -253,10 +292,11 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
         best = kept.best_arguments()
         fine = _Kept.scan(logarithms.columns(best), logarithms.common, t, w, float(target.var()))
         kept = kept.join(fine)
-        rest = float(data_bits(kept.squares, len(t), kept.variance))
+        rest = float(data_bits(kept.squares, len(t), kept.variance, LEAST_OF_SCAN))
         yield Form(rest, _builder(logarithms, transform, (), np.zeros((len(t), 0)), t, w))
         share = 1.0 if transform is IDENTITY else OTHER_TRANSFORMS
-        singles = kept.choose_different(math.ceil(share * logarithms.effort * IMPROVED))
+        most = math.ceil(share * logarithms.effort * IMPROVED)
+        singles = kept.choose_different(most, by_function=True)
         moved = [one for k in singles if (one := _improved(logarithms, kept, (k,), t, w))]
         kept = kept.join(
             _Kept.scan(_as_groups(moved), logarithms.common, t, w, float(target.var()))
@@ -274,7 +314,10 @@ def in_logarithms(logarithms: Logarithms) -> Iterator[Form]:
             if len(places) > 1 and firsts[places[0]] < PAIRS_OF_EACH:
                 firsts[places[0]] += 1
                 pairs.append(places)
-        for places in pairs[: math.ceil(share * logarithms.effort * IMPROVED_PAIRS)]:
+        most = math.ceil(share * logarithms.effort * IMPROVED_PAIRS)
+        left.append((transform, kept, pairs[:most], t, w))
+    for transform, kept, pairs, t, w in left:  # all transforms are tried before the budget ends
+        for places in pairs:
             found = _improved(logarithms, kept, places, t, w)
             if found is not None:
                 yield Form(
@@ -346,7 +389,7 @@ def _improved(
         prices.append(logarithms.price(new_columns[-1]))
     if not _is_fine(np.array(new_values).T).all():
         return None
-    bits = float(data_bits(squares, len(t), kept.variance)) + sum(prices)
+    bits = float(data_bits(squares, len(t), kept.variance, LEAST_OF_SCAN)) + sum(prices)
     return _Improved(new_columns, np.array(new_values).T, np.array(prices), bits)
 
 
@@ -359,6 +402,7 @@ class _Kept:
         self.normal: list[NDArray[np.float32]] = []
         self.columns: list[Column] = []
         self.prices: list[Floats] = []
+        self.first: list[NDArray[np.bool_]] = []
         self.squares = 0.0
         self.left: Floats = np.zeros(0)
 
@@ -382,11 +426,12 @@ class _Kept:
             chosen = np.union1d(
                 smallest(bits, KEPT_SUMS if group.is_sum else KEPT),
                 smallest(group.prices, KEPT_SIMPLE if group.is_sum else 0),
-            )  # a simple factor may explain little alone
+            )
             kept.values.append(group.values[:, chosen])
             kept.normal.append(normal[:, chosen])
             kept.columns += map(group.column, chosen.tolist())
             kept.prices.append(group.prices[chosen])
+            kept.first.append(np.full(len(chosen), group.is_first))
         return kept
 
     def join(self, other: _Kept) -> _Kept:
@@ -395,6 +440,7 @@ class _Kept:
         self.normal += other.normal
         self.columns += other.columns
         self.prices += other.prices
+        self.first += other.first
         return self
 
     def _scan(self) -> tuple[Scan, Floats]:
@@ -417,13 +463,27 @@ class _Kept:
         """Yield one column each, with about its description length, the best first."""
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
-        yield from ((float(bits[k]), (int(k),)) for k in smallest(bits, FIRST))
+        for k in smallest(bits, FIRST).tolist():
+            yield self._measure(scan, prices, (k,)), (k,)
 
-    def choose_different(self, count: int) -> list[int]:
-        """Return the best columns of which no two are nearly the same beside the common ones."""
+    def _measure(self, scan: Scan, prices: Floats, places: Places) -> float:
+        """Return the description length of columns, with their exact error."""
+        left = data_bits(scan.left_by(places), len(self.left), self.variance, LEAST_OF_SCAN)
+        return float(left) + float(prices[list(places)].sum())
+
+    def choose_different(self, count: int, *, by_function: bool = False) -> list[int]:
+        """Return the best first columns of which no two are nearly the same beside the common ones.
+
+        Args:
+            count: The largest number of columns.
+            by_function: Whether columns of different functions are different.
+        """
         scan, prices = self._scan()
         bits = data_bits(scan.errors(), len(self.left), self.variance) + prices
-        return scan.choose_different(bits, count)
+        if self.first:
+            bits = np.where(np.concatenate(self.first), bits, np.inf)
+        kinds = np.array([FACTORS.index(one.factor) if one.factor else -1 for one in self.columns])
+        return scan.choose_different(bits, count, kinds if by_function else None)
 
     def choose_two(self, count: int) -> Iterator[tuple[float, Places]]:
         """Yield two columns each, with about their description length.
@@ -433,14 +493,16 @@ class _Kept:
         """
         scan, prices = self._scan()
         n = len(self.left)
-        firsts = self.choose_different(count)
+        firsts = self.choose_different(count, by_function=True)
+        growth = [k for k, one in enumerate(self.columns) if one.is_growth][:GROWTHS]
+        firsts += [k for k in growth if k not in firsts]  # beside which others explain more
         for start in range(0, len(firsts), AT_A_TIME):
             some = firsts[start : start + AT_A_TIME]
             bits = data_bits(scan.errors_of_pairs(some), n, self.variance) + prices
             for row, k in zip(bits, some, strict=True):
-                for other in smallest(row, WIDTH):
-                    if np.isfinite(row[other]):
-                        yield float(row[other] + prices[k]), (k, int(other))
+                near = smallest(row, CLOSELY * WIDTH).tolist()
+                pairs = [(k, other) for other in near if np.isfinite(row[other])]
+                yield from sorted((self._measure(scan, prices, one), one) for one in pairs)[:WIDTH]
 
     def values_of(self, places: Places) -> Floats:
         """Return columns as they were before they were weighted, (n, m)."""

@@ -271,6 +271,10 @@ def simplify(tree: Operation) -> Expression:
             return Operation("/", (a, simplify(Operation("*", (b, c)))))
         case Operation("negate", (Operation("negate", (a,)),)):
             return a
+        case Operation("negate" | "sin", (a,)) if a == zero:
+            return zero
+        case Operation("exp" | "cos", (a,)) if a == zero:
+            return one
     return tree
 
 

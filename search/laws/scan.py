@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 LEAST_SQUARES = 1e-22  # relative to the variance: what arithmetic loses
+LEAST_OF_SCAN = 1e-13  # the same of columns in single precision
 DEPENDENT = 1e-7  # share of a column that the model does not explain, below which it adds nothing
 SINGLE = 1e-6  # share of the squares: what single precision loses
 FREE = 1e-5  # the same of a squared length in single precision
@@ -23,16 +24,19 @@ EXCHANGED = 3  # sets of each size in which each column is exchanged for others
 Places = tuple[int, ...]
 
 
-def data_bits(squares: Floats | float, rows: int, variance: float) -> Floats:
+def data_bits(
+    squares: Floats | float, rows: int, variance: float, least: float = LEAST_SQUARES
+) -> Floats:
     """Return the bits that residuals take: n/2 log2 of their mean square, relative to the variance.
 
     Args:
         squares: The sums of the squares of the residuals.
         rows: The number n of residuals.
         variance: The variance of the target.
+        least: The mean square, relative to the variance, below which residuals are 0.
     """
     relative = np.asarray(squares, float) / (rows * variance)
-    found: Floats = rows / 2 * np.log2(np.maximum(relative, LEAST_SQUARES))
+    found: Floats = rows / 2 * np.log2(np.maximum(relative, least))
     return found
 
 
@@ -57,6 +61,10 @@ class Scan:
         left = rest(target * weights)
         return cls(normalise(columns, weights, rest), left, float(left @ left))
 
+    def first(self, count: int) -> Scan:
+        """Return a scan of the first columns."""
+        return Scan(self.columns[:, :count], self.target, self.squares)
+
     def errors(self) -> Floats:
         """Return the sum of squares that each column leaves, of shape (m,)."""
         unit = math.sqrt(self.squares) or 1.0  # the target must not overflow in single precision
@@ -72,10 +80,17 @@ class Scan:
         unit = math.sqrt(squares) or 1.0
         overlap = np.column_stack([left / unit, q]).T.astype(self.columns.dtype) @ self.columns
         free = 1.0 - np.einsum("ij,ij->j", overlap[1:], overlap[1:])
-        shares = np.where(free > FREE, overlap[0].astype(float) ** 2 / np.maximum(free, FREE), 0)
-        found: Floats = squares * np.maximum(1.0 - shares, SINGLE)
+        fine = np.maximum(free.astype(float), FREE)
+        shares = np.where(free > FREE, overlap[0].astype(float) ** 2 / fine, 0)
+        found: Floats = squares * np.maximum(1.0 - shares, SINGLE / np.sqrt(fine))
         found[list(chosen)] = np.inf
         return found
+
+    def left_by(self, chosen: Places) -> float:
+        """Return the sum of squares that columns leave."""
+        q, _ = np.linalg.qr(self.columns[:, list(chosen)].astype(float))
+        left = self.target - q @ (q.T @ self.target)
+        return float(left @ left)
 
     def errors_of_pairs(self, chosen: Sequence[int]) -> Floats:
         """Return the sums of squares that each chosen column leaves together with each column.
@@ -97,14 +112,38 @@ class Scan:
         found[free < FREE_OF_PAIRS] = np.inf
         return found
 
-    def choose_different(self, bits: Floats, count: int) -> list[int]:
+    def errors_of_sets(self, sets: NDArray[np.int64]) -> Floats:
+        """Return the sums of squares that sets of columns leave, (s,); infinite where they are dependent.
+
+        Args:
+            sets: The indices of the columns of each set, (s, k).
+        """
+        used, places = np.unique(sets, return_inverse=True)
+        places = places.reshape(sets.shape)
+        columns = self.columns[:, used].astype(float)
+        unit = math.sqrt(self.squares) or 1.0
+        overlap, along = columns.T @ columns, (self.target / unit) @ columns
+        parts = overlap[places[:, :, None], places[:, None, :]]
+        fine = np.linalg.det(parts) > FREE_OF_PAIRS**2
+        found = np.full(len(sets), np.inf)
+        own = along[places[fine]]
+        shares = np.linalg.solve(parts[fine], own[:, :, None])[:, :, 0]
+        left = 1.0 - np.einsum("ij,ij->i", shares, own)
+        found[fine] = self.squares * np.maximum(left, SINGLE)
+        return found
+
+    def choose_different(
+        self, bits: Floats, count: int, kinds: NDArray[np.int64] | None = None
+    ) -> list[int]:
         """Return the columns with the smallest bits of which no two are nearly the same.
 
         Args:
             bits: The bits of each column, (m,).
             count: The largest number of columns.
+            kinds: Their kinds, (m,), if columns of different kinds are different; None for one kind.
         """
         best = smallest(bits, MOST_COMPARED)
+        own = np.zeros(len(best), np.int64) if kinds is None else kinds[best]
         columns = self.columns[:, best]
         similar = np.zeros(len(best))
         chosen: list[int] = []
@@ -114,7 +153,8 @@ class Scan:
             chosen.append(k)
             if len(chosen) == count:
                 break
-            similar = np.maximum(similar, np.abs(columns[:, place] @ columns))
+            alike = np.abs(columns[:, place] @ columns) * (own == own[place])
+            similar = np.maximum(similar, alike)
         return chosen
 
 
@@ -157,7 +197,13 @@ def smallest(bits: Floats, count: int) -> NDArray[np.int64]:
 
 
 def choose_several(
-    scan: Scan, prices: Floats, variance: float, beam: int, depth: int, width: int
+    scan: Scan,
+    prices: Floats,
+    variance: float,
+    beam: int,
+    depth: int,
+    width: int,
+    sets: Sequence[NDArray[np.int64]] = (),
 ) -> Iterator[tuple[float, Places]]:
     """Yield sets of columns by forward selection with a beam, with their description lengths in bits.
 
@@ -171,20 +217,38 @@ def choose_several(
         beam: How many sets of each size are extended.
         depth: The largest size that is always tried.
         width: By how many columns each is extended.
+        sets: Further sets that are tried, of shape (s, k).
     """
     rows = len(scan.target)
     parents: dict[Places, Places] = {}
 
+    def measure_exactly(chosen: Places) -> float:
+        left = data_bits(scan.left_by(chosen), rows, variance, LEAST_OF_SCAN)
+        return float(left) + float(prices[list(chosen)].sum())
+
+    def choose_sets(size: int) -> dict[Places, float]:
+        found: dict[Places, float] = {}
+        for own in sets:
+            if own.shape[1] == size:
+                bits = data_bits(scan.errors_of_sets(own), rows, variance)
+                bits = bits + prices[own].sum(axis=1)
+                for place in smallest(bits, beam).tolist():
+                    if np.isfinite(bits[place]):
+                        chosen = tuple(sorted(own[place].tolist()))
+                        found[chosen] = measure_exactly(chosen)
+        return found
+
     def extend(chosen: Places, count: int, found: dict[Places, float]) -> None:
         left = scan.errors_beside(chosen) if chosen else scan.errors()
-        bits = data_bits(left, rows, variance) + prices + sum(prices[list(chosen)])
+        bits = data_bits(left, rows, variance, LEAST_OF_SCAN) + prices + sum(prices[list(chosen)])
         first = not chosen
         best = scan.choose_different(bits, count) if first else smallest(bits, count).tolist()
         for place in best:
             if np.isfinite(bits[place]):
                 places = tuple(sorted((*chosen, place)))
-                found.setdefault(places, float(bits[place]))
-                parents.setdefault(places, chosen)
+                if places not in found:
+                    found[places] = measure_exactly(places)
+                    parents.setdefault(places, chosen)
 
     kept: list[Places] = [()]
     shortest, longest = math.inf, None
@@ -192,6 +256,9 @@ def choose_several(
         found: dict[Places, float] = {}
         for chosen in kept:
             extend(chosen, beam if size == 1 else width, found)
+        others = choose_sets(size)
+        if size > 1:  # columns alone are extended if they are different
+            found.update(others)
         best = sorted(found, key=lambda one: (found[one], one))
         for chosen in best[: EXCHANGED if size > 1 else 0]:
             for place in chosen:  # a column may have stood for another one that was not tried yet
@@ -200,15 +267,16 @@ def choose_several(
         if not ordered or (size > depth and ordered[0][1] >= shortest):
             break
         if size <= depth:
-            yield from ((bits, places) for places, bits in ordered)
+            yield from ((bits, places) for places, bits in {**others, **found}.items())
         shortest = min(shortest, ordered[0][1])
         longest = ordered[0]
         most = beam if size < depth else LONG_BEAM
         followed: Counter[Places] = Counter()
         kept = []
         for places, _ in ordered:
-            followed[parents[places]] += 1
-            if len(kept) < most and (size == 1 or followed[parents[places]] <= FOLLOWED):
+            parent = parents.get(places, places)  # a set of `sets` may have none
+            followed[parent] += 1
+            if len(kept) < most and (size == 1 or followed[parent] <= FOLLOWED):
                 kept.append(places)
     if longest is not None and len(longest[0]) > depth:
         yield longest[1], longest[0]

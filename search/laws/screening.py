@@ -1,13 +1,20 @@
-"""Choose the variables of a wide table among which laws are searched."""
+"""Choose the variables of laws: few of a wide table, and some of them less a constant."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...tools.formulas import Expression, Number
+from .trees import call
+
 Floats = NDArray[np.float64]
 MOST_VARIABLES = 16  # more make the search slow
 ROWS_OF_VARIABLE = 3  # at least, so that all logarithms together do not explain any target
+FAR = 1_000.0  # times its width is a variable away from 0 if it is shifted
 DIGITS = 9  # of a score; further digits differ between processors
 DEPENDENT = 1e-7  # share of a feature that others do not explain, below which it adds nothing
 
@@ -43,6 +50,26 @@ def choose_variables(x: Floats, target: Floats) -> list[int]:
         goals = [goal - basis @ (basis.T @ goal) for goal in goals]
         features = features - basis @ (basis.T @ features)
     return sorted(chosen)
+
+
+def shift_variables(x: Floats, names: Sequence[Expression]) -> tuple[Floats, list[Expression]]:
+    """Return the variables; those very far from 0, such as times in seconds since 1970, less a round number
+    near their least value, because their powers and logarithms are nearly linear.
+
+    Args:
+        x: The values of the variables, (n, d).
+        names: The variables, as formulas.
+    """
+    columns, trees = list(x.T), list(names)
+    for place, values in enumerate(columns):
+        low, width = float(values.min()), float(np.ptp(values))
+        if width > 0 and np.abs(values).min() > FAR * width:
+            step = 10.0 ** math.floor(math.log10(width))
+            start = float(f"{math.floor(low / step) * step:.15g}")
+            columns[place] = values - start
+            sign = "-" if start > 0 else "+"
+            trees[place] = call(sign, trees[place], Number(abs(start)))
+    return np.array(columns).T.reshape(x.shape), trees
 
 
 def _standard(values: Floats) -> Floats:

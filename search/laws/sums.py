@@ -3,146 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.description_length import LAW_FUNCTION_BITS as FUNCTION_BITS
 from ...tools.description_length import LAW_OPERATOR_BITS as OPERATOR_BITS
 from ...tools.formulas import Expression, FreeConstant
 from ..budget import Budget
-from .arguments import SURCHARGE, Arguments
-from .forms import COLUMN, CONSTANT_BITS, SCANNED_ROWS, SYMBOL_BITS, Form
+from .arguments import Arguments
+from .forms import COLUMN, CONSTANT_BITS, SCANNED_ROWS, Form
 from .functions import IDENTITY, IN_SUMS, Transform
-from .scan import Places, Scan, choose_several
-from .trees import call, product, total
+from .refining import Table, start_fit
+from .scan import LEAST_OF_SCAN, Places, Scan, choose_several, data_bits
+from .terms import Terms
+from .trees import call, total
 
 Floats = NDArray[np.float64]
-FUNCTIONS = (("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("exp", np.exp), ("log", np.log))
-_WAVES = (2.0, 0.5, 4.0, math.pi, 2 * math.pi)
-SCALES = {
-    "sin": _WAVES,
-    "cos": _WAVES,
-    "exp": (-1.0, -0.25, -4.0, 0.25, 4.0),
-}  # starts of constants in arguments
-OF_FUNCTIONS = 600  # simplest arguments of functions
-MULTIPLIED = 12  # simplest arguments that are multiplied by `SCALES` in functions
-BESIDE_MULTIPLIED = 24  # simplest factors of these functions
-OF_PRODUCTS = 60  # simplest arguments whose products with functions of others are terms
-LARGEST, SMALLEST_SPREAD = 1e9, 1e-12
+SMALLEST = 1e-300
 TERMS, BEAM, OTHER_BEAM, WIDTH = 4, 20, 6, 8
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Terms of one kind.
-
-    Attributes:
-        values: Their values, (n, m).
-        prices: Their prices in bits, (m,).
-        tree: Function of an index and of the constant in the term that returns the term.
-        scale: The constant, which is fitted; None if the term has none.
-    """
-
-    values: Floats
-    prices: Floats
-    tree: Callable[[int, Expression | None], Expression]
-    scale: float | None = None
-
-
-class Terms:
-    """Terms of sums: monomials, functions of arguments, and products of both.
-
-    Args:
-        terms: The monomials.
-        arguments: The arguments of functions.
-        share: The share of the functions and products that are looked at.
-    """
-
-    def __init__(self, terms: Arguments, arguments: Arguments, share: float) -> None:
-        with np.errstate(all="ignore"):
-            self.groups = list(_list_groups(terms, arguments, share))
-        values = np.concatenate([one.values for one in self.groups], axis=1)
-        prices = np.concatenate([one.prices for one in self.groups])
-        with np.errstate(all="ignore"):
-            largest, spread = np.abs(values).max(axis=0), values.std(axis=0)
-        self.fine = np.flatnonzero(
-            np.isfinite(largest) & (largest < LARGEST) & (spread > SMALLEST_SPREAD)
-        )
-        self.ends = np.cumsum([one.values.shape[1] for one in self.groups])
-        self.values = values[:, self.fine]
-        self.prices = prices[self.fine] + CONSTANT_BITS + OPERATOR_BITS
-
-    def tree(self, place: int, start: dict[str, float]) -> Expression:
-        """Return a term as a formula; `start` gets the value of its constant."""
-        whole = int(self.fine[place])
-        number = int(np.searchsorted(self.ends, whole, side="right"))
-        group = self.groups[number]
-        inner = whole - int(self.ends[number]) + group.values.shape[1]
-        if group.scale is None:
-            return group.tree(inner, None)
-        constant = FreeConstant(f"c{len(start)}")
-        start[constant.name] = group.scale
-        return group.tree(inner, constant)
-
-
-def _list_groups(terms: Arguments, arguments: Arguments, share: float) -> Iterator[_Group]:
-    """Yield groups of terms. Where the terms have a dimension, a function alone costs a constant with it."""
-    products = math.ceil(math.sqrt(share) * OF_PRODUCTS)
-    few = min(len(arguments.sizes), math.ceil(share * OF_FUNCTIONS))
-    several = min(len(arguments.sizes), MULTIPLIED)
-    beside = min(len(terms.sizes), BESIDE_MULTIPLIED)
-    fewer, outer = min(len(arguments.sizes), products), min(len(terms.sizes), products)
-    u, sizes = arguments.values, arguments.sizes
-    own = np.asarray(SYMBOL_BITS * terms.sizes, np.float64)
-    yield _Group(terms.values, own, lambda k, _: terms.tree(k))
-    lone = SYMBOL_BITS * (SURCHARGE if terms.has_dimension else 0)
-    for name, function in FUNCTIONS:
-        prices = np.asarray(SYMBOL_BITS * sizes + FUNCTION_BITS[name], np.float64)
-        yield _Group(function(u[:, :few]), prices[:few] + lone, _function(name, arguments))
-        for scale in SCALES.get(name, ()):
-            yield _Group(
-                function(scale * u[:, :several]),
-                prices[:several] + lone + CONSTANT_BITS,
-                _function(name, arguments),
-                scale,
-            )
-    for name, function in FUNCTIONS:
-        for scale in (None, *SCALES.get(name, ())):
-            inner, factors = (fewer, outer) if scale is None else (several, beside)
-            one = function((scale or 1.0) * u[:, :inner])
-            values = (one[:, :, None] * terms.values[:, None, :factors]).reshape(len(u), -1)
-            both = np.add.outer(sizes[:inner], terms.sizes[:factors]).ravel()
-            fixed = FUNCTION_BITS[name] + CONSTANT_BITS * (scale is not None)
-            prices = np.asarray(SYMBOL_BITS * (both + 1.0) + fixed, np.float64)
-            yield _Group(values, prices, _product(name, arguments, terms, factors), scale)
-
-
-def _function(name: str, arguments: Arguments) -> Callable[[int, Expression | None], Expression]:
-    def tree(place: int, scale: Expression | None) -> Expression:
-        argument = arguments.tree(place)
-        return call(name, argument if scale is None else call("*", scale, argument))
-
-    return tree
-
-
-def _product(
-    name: str, arguments: Arguments, terms: Arguments, count: int
-) -> Callable[[int, Expression | None], Expression]:
-    function = _function(name, arguments)
-
-    def tree(place: int, scale: Expression | None) -> Expression:
-        inner, factor = divmod(place, count)
-        return product([(terms.tree(factor), 1.0), (function(inner, scale), 1.0)])
-
-    return tree
+FITTED_TERMS = 2  # of the largest sums that are fitted at once
+FITTING = 40.0  # expansions of a fit
+FEWEST_SUITED = 0.75  # of the rows, on which a transform of the target is defined
 
 
 def in_sums(
     arguments: Arguments,
-    target: Floats,
+    table: Table,
     budget: Budget,
     share: float,
     choose_terms: Callable[[str], Arguments] | None = None,
@@ -151,56 +40,142 @@ def in_sums(
 
     Args:
         arguments: The arguments of functions.
-        target: The values of the target, (n,).
+        table: The rows.
         budget: The budget.
         share: The share of the functions and products that are looked at.
         choose_terms: Function of the name of a transform that returns the terms; None for the arguments.
     """
-    n = len(target)
-    price = COLUMN * max(n / SCANNED_ROWS, 1.0)
-    terms = Terms(arguments, arguments, share) if choose_terms is None else None
-    if terms and not budget.charge(price * len(terms.prices)):
-        return
+    searches: list[_Search] = []
     for transform in IN_SUMS:
-        if not transform.suits(target):
+        if not transform.suits(table.target):
             continue
-        if choose_terms is not None:
-            terms = Terms(choose_terms(transform.name), arguments, share)
-            if not budget.charge(price * len(terms.prices)):
-                return
-        assert terms is not None
+        if choose_terms is not None or not searches:
+            chosen = arguments if choose_terms is None else choose_terms(transform.name)
+            terms = Terms(chosen, arguments, share)
+            if not budget.charge(_price(table, len(terms.prices))):
+                break
+        search = _Search(transform, terms, table, budget)
+        if search.is_defined:
+            searches.append(search)
+    for only_monomials in (True, False):  # many other terms may hide a sum of the former
+        for search in searches:
+            for constant in (True, False):
+                yield from search.list_forms(constant, only_monomials)
+
+
+def _price(table: Table, columns: int) -> float:
+    """Return the expansions of a look at columns."""
+    return COLUMN * columns * max(len(table.target) / SCANNED_ROWS, 1.0)
+
+
+class _Search:
+    """A search for sums that are a transform of the target.
+
+    Args:
+        transform: The transform.
+        terms: The terms.
+        table: The rows.
+        budget: The budget.
+    """
+
+    def __init__(self, transform: Transform, terms: Terms, table: Table, budget: Budget) -> None:
+        self.transform, self.terms, self.table, self.budget = transform, terms, table, budget
         with np.errstate(all="ignore"):
-            t, w = transform.values(target), 1 / np.abs(transform.slopes(target))
-        if not np.isfinite(t).all():
-            continue
-        w = np.where(np.isfinite(w), w, 0.0)
-        beam = BEAM if transform is IDENTITY else OTHER_BEAM
-        for constant in (True, False):
-            if not budget.charge(2 * price * len(terms.prices)):
-                return
-            common = np.ones((n, 1)) if constant else np.zeros((n, 0))
-            scan = Scan.prepare(terms.values, common, t, w)
+            t, w = transform.values(table.target), 1 / np.abs(transform.slopes(table.target))
+        suited = np.isfinite(t) & np.isfinite(w)
+        self.is_defined = bool(suited.mean() >= FEWEST_SUITED)
+        self.t, self.w = np.where(suited, t, 0.0), np.where(suited, w, 0.0)
+
+    def list_forms(self, constant: bool, only_monomials: bool) -> Iterator[Form]:
+        """Yield sums.
+
+        Args:
+            constant: Whether a constant is a further term.
+            only_monomials: Whether only monomials are terms.
+        """
+        terms, table = self.terms, self.table
+        count = terms.monomial_count if only_monomials else len(terms.prices)
+        if not self.budget.left:
+            return
+        self.budget.charge(2 * _price(table, count))
+        n = len(self.t)
+        common = np.ones((n, 1)) if constant else np.zeros((n, 0))
+        scan = Scan.prepare(terms.values[:, :count], common, self.t, self.w)
+        beam = BEAM if self.transform is IDENTITY else OTHER_BEAM
+        sets = () if only_monomials else tuple(terms.sets())
+        found = choose_several(scan, terms.prices[:count], table.variance, beam, TERMS, WIDTH, sets)
+        fitted: Counter[int] = Counter()
+        for bits, places in found:
             own = CONSTANT_BITS + OPERATOR_BITS if constant else 0.0
-            sets = choose_several(scan, terms.prices, float(target.var()), beam, TERMS, WIDTH)
-            for bits, places in sets:
-                yield Form(bits + own, _builder(transform, terms, places, constant, t, w))
+            price = own + float(terms.prices[list(places)].sum())
+            form = Form(
+                bits + own, self._builder(places, constant), self.transform.name, len(places)
+            )
+            cosines = {k: c for k in places if (c := terms.cosine_of(k)) in places}
+            if cosines:
+                yield form
+                fewer = CONSTANT_BITS * len(cosines)
+                form = replace(
+                    form,
+                    bits=form.bits - fewer,
+                    build=self._builder(places, constant, cosines),
+                    terms=form.terms - len(cosines),
+                )
+                price -= fewer
+            if (
+                form.terms <= FITTED_TERMS
+                and fitted[form.terms] < beam
+                and any(map(terms.has_scale, places))
+            ):
+                fitted[form.terms] += 1
+                form = _fit(form, price, table, self.budget)
+            yield form
+
+    def _builder(
+        self, places: Places, constant: bool, cosines: Mapping[int, int | None] | None = None
+    ) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
+        """Return what builds a sum; a sine and a cosine may become one sine with a phase.
+
+        Args:
+            places: The terms in the sum.
+            constant: Whether the sum has a constant.
+            cosines: By sines, cosines of the same frequency.
+        """
+        terms, t, w = self.terms, self.t, self.w
+        merged = cosines or {}
+
+        def build() -> tuple[Expression, dict[str, float]] | None:
+            columns = [terms.values[:, k] for k in places] + [np.ones(len(t))] * constant
+            matrix = np.column_stack(columns) * w[:, None]
+            if not np.isfinite(matrix).all():  # LAPACK may not end
+                return None
+            lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix)) + SMALLEST  # of any unit
+            found = (np.linalg.lstsq(matrix / lengths, t * w, rcond=None)[0] / lengths).tolist()
+            factors = dict(zip([*places, *[-1] * constant], found, strict=True))
+            start: dict[str, float] = {}
+            parts: list[Expression] = []
+            for place, factor in factors.items():
+                if place in merged.values():
+                    continue
+                other = merged.get(place)
+                phase = None if other is None else math.atan2(factors[other], factor)
+                free = FreeConstant(f"c{len(start)}")
+                start[free.name] = factor if other is None else math.hypot(factor, factors[other])
+                if place < 0:
+                    parts.append(free)
+                else:
+                    parts.append(call("*", free, terms.tree(place, start, phase)))
+            return self.transform.inverse(total(parts)), start
+
+        return build
 
 
-def _builder(
-    transform: Transform, terms: Terms, places: Places, constant: bool, t: Floats, w: Floats
-) -> Callable[[], tuple[Expression, dict[str, float]] | None]:
-    def build() -> tuple[Expression, dict[str, float]] | None:
-        columns = [terms.values[:, k] for k in places] + [np.ones(len(t))] * constant
-        matrix = np.column_stack(columns) * w[:, None]
-        if not np.isfinite(matrix).all():  # LAPACK may not end
-            return None
-        found = np.linalg.lstsq(matrix, t * w, rcond=None)[0].tolist()
-        start: dict[str, float] = {}
-        parts: list[Expression] = []
-        for factor, place in zip(found, [*places, *[-1] * constant], strict=True):
-            free = FreeConstant(f"c{len(start)}")
-            start[free.name] = factor
-            parts.append(free if place < 0 else call("*", free, terms.tree(place, start)))
-        return transform.inverse(total(parts)), start
-
-    return build
+def _fit(form: Form, price: float, table: Table, budget: Budget) -> Form:
+    """Return a form with the description length that it has with fitted constants in its functions."""
+    budget.charge(FITTING)
+    built = form.build()
+    fit = start_fit(*built, table) if built else None
+    if fit is None:
+        return form
+    data = data_bits(fit.squares, len(table.target), table.variance, LEAST_OF_SCAN)
+    return replace(form, bits=price + float(data))

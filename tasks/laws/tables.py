@@ -77,7 +77,7 @@ def read_rows(path: Path, target: str, columns: Sequence[str], units: str | None
         DataError: The file cannot be read, or its rows are too few or have nothing to explain.
     """
     with BadRecords(path) as bad:
-        (table,) = infer_types([_draw_rows(read_table(path, bad))])
+        (table,) = infer_types([_draw_rows(_leave_unmeasured(read_table(path, bad), target))])
         return select_rows(table, bad, target, columns, units)
 
 
@@ -112,6 +112,10 @@ def select_rows(
             continue
         with bad.record(table.place(row), path):
             for name, some in used.items():
+                if kinds[name] and some[row] == BEYOND:
+                    raise DataError(
+                        f"{table.describe_location(row)}, {name}: this is {BEYOND}, which cannot be used"
+                    )
                 if kinds[name] and not isinstance(some[row], int | float):
                     raise DataError(
                         f"{table.describe_location(row)}, {name}: {shorten(some[row], 40)!r} is no"
@@ -128,8 +132,8 @@ def select_rows(
     outputs = [float(used[target][row]) for row in rows]
     if max(outputs) - min(outputs) < LEAST_SPREAD:
         raise DataError(
-            f"{path}: the column {target!r} has the value {used[target][rows[0]]} in every row, or nearly"
-            " so, and there is nothing to explain"
+            f"{path}: the column {target!r} has the value {used[target][rows[0]]} in every row, or values"
+            f" that differ by less than {LEAST_SPREAD:g}, and there is nothing to explain"
         )
     chosen = _drop_useless(path, chosen, target, used, rows)
     if not chosen:
@@ -142,6 +146,18 @@ def select_rows(
         units={name: known[name] for name in (*chosen, target) if name in known},
         splits=[splits[row] for row in rows] if splits else (),
     )
+
+
+def _leave_unmeasured(table: Table, target: str) -> Table:
+    """Return a large table without the rows that have no target."""
+    if len(table) <= MOST_ROWS or target not in table.columns:
+        return table
+    kept = [_plain(cell) is not None for cell in table.columns[target]]
+    if missing := len(kept) - sum(kept):
+        warn(
+            f"{table.path}: {_count(missing)} without a value of {target!r} {_are(missing)} left out"
+        )
+    return table.filter(kept)
 
 
 def _draw_rows(table: Table) -> Table:
@@ -242,7 +258,9 @@ def _number(text: str) -> int | float | None:
 
 def _looks_like_number(text: Json) -> bool:
     """Return whether a text is a number with a comma or a unit, such as 1,5 or 12 kg."""
-    return isinstance(text, str) and bool(_WRITTEN.fullmatch(text))
+    return (
+        isinstance(text, str) and len(text) <= LONGEST_CATEGORY and bool(_WRITTEN.fullmatch(text))
+    )
 
 
 def _is_number(cells: Sequence[Json]) -> bool:

@@ -124,7 +124,10 @@ def _read_product(tokens: list[re.Match[str]], place: int) -> tuple[Dimension, i
 def _read_power(text: str | None) -> Fraction:
     if not text:
         return Fraction(1)
-    found = Fraction(text.strip(" ^*()"))
+    try:
+        found = Fraction(text.strip(" ^*()"))
+    except (ValueError, ZeroDivisionError):
+        raise _UnknownUnit from None
     if abs(found) > LARGEST_EXPONENT or found.denominator > LARGEST_DENOMINATOR:
         raise _UnknownUnit
     return found

@@ -20,6 +20,7 @@ from ..io.json_text import parse_json, parse_literal
 MOST_CLASSES = 100  # distinct values of a column of classes
 MOST_CODES = 20  # distinct whole numbers that may stand for classes
 LONGEST_CLASS = 60  # characters of a value that hardly repeats
+MOSTLY = 0.8  # of the values of a column of numbers read as numbers
 FEW_ROWS = 20  # with fewer rows, two thirds of the values may be distinct
 
 _ID_WORDS = {"id", "ids", "idx", "index", "uuid", "guid"}  # at the start or the end of a name
@@ -29,6 +30,7 @@ _DATE = re.compile(
     r"|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?: \d.*)?"
 )
 _WRITTEN_NUMBER = re.compile(r"[-+]?[$€£]?\s?\d[\d.,' ]*\s?[%€$£]?")
+_PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _NUMBER_MARK = re.compile(r"[,'$€£%]")
 
 
@@ -166,7 +168,19 @@ def _parses(cell: Json) -> bool:
 
 def _are_written_numbers(column: ColumnFacts) -> bool:
     marked = any(_NUMBER_MARK.search(cell) for cell in column.filled if isinstance(cell, str))
-    return marked and _are_texts(column, _WRITTEN_NUMBER)
+    return (marked and _are_texts(column, _WRITTEN_NUMBER)) or _are_mostly_numbers(column)
+
+
+def _are_mostly_numbers(column: ColumnFacts) -> bool:
+    """Return whether most values read as numbers, and others are faults such as "n/a" and "12 kg"."""
+    if column.has_few_values:
+        return False
+    numbers = sum(_is_number(cell) or _reads_as_number(cell) for cell in column.filled)
+    return MOSTLY * len(column.filled) <= numbers < len(column.filled)
+
+
+def _reads_as_number(cell: Json) -> bool:
+    return isinstance(cell, str) and bool(_PLAIN_NUMBER.fullmatch(cell.strip()[:LONGEST_CLASS]))
 
 
 def _are_identifiers(column: ColumnFacts) -> bool:

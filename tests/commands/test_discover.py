@@ -173,6 +173,19 @@ def test_a_number_to_explain_is_a_matter_of_laws() -> None:
     assert "the number 'price' to explain" in found.readings[0].summary
 
 
+@pytest.mark.parametrize(
+    ("fault", "command"),
+    [("n/a", "peirce run laws --data t.csv --target y"), ("5.3 kg", "")],
+)
+def test_a_fault_among_numbers_is_named_where_a_law_is_wanted(fault: str, command: str) -> None:
+    rows = [[i, i % 7, fault if i == 4 else i * 0.3 + i % 7] for i in range(30)]
+    table("", ["x", "z", "y"], rows, "").write(Path("t.csv"))
+    found = peirce.recognize("t.csv", "y")
+    assert found.command == command
+    if not command:
+        assert "line 6, y: '5.3 kg' is no number" in found.why
+
+
 def test_a_target_that_is_no_column_names_the_nearest() -> None:
     SHAPES["reviews.csv"].write(Path("t.csv"))
     with pytest.raises(UsageError, match="did you mean sentiment"):

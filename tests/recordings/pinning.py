@@ -76,13 +76,21 @@ def pin_list(store: str) -> dict[str, Any]:
     return {row["session"]: {key: row[key] for key in LISTED} for row in rows}
 
 
+def without_baselines(told: Any) -> Any:
+    """Return the JSON of `evaluate` without what packages of others predict."""
+    plain = rounded(told)
+    for one in plain["sessions"]:
+        one.pop("baselines", None)
+    return plain
+
+
 def read_session(store: str, session: str) -> dict[str, Any]:
     """What the reading verbs say of a session, by verb; of its first problem where they take one."""
     trace = peirce.load(session, store=store)
     problems, steps = trace.problems, trace.steps
     alpha = (trace.settings.get("text") or {}).get("alpha", 0.5)
     return {
-        "evaluate": peirce.evaluate(session, by_problem=True, store=store),
+        "evaluate": without_baselines(peirce.evaluate(session, by_problem=True, store=store)),
         "show": peirce.show(session, store=store),
         "show_problem": peirce.show(session, problems[0].id, store=store),
         "show_calls": peirce.show(session, calls=True, store=store),

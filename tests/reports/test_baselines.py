@@ -7,6 +7,7 @@ Internals: each baseline's predictions are compared with those worked by hand.
 from __future__ import annotations
 
 import asyncio
+import io
 import random
 import sys
 from dataclasses import replace
@@ -14,17 +15,19 @@ from dataclasses import replace
 import pytest
 from labelled import RAIN, SUN, problem, rows, step
 from peirce.records import InputSet, Observation
-from peirce.reports.papers.hypobench import baselines
+from peirce.reports.papers.hypobench import baseline_models, baselines
+from peirce.reports.papers.hypobench.baseline_models import describe_missing, fit_baselines
 from peirce.reports.papers.hypobench.baselines import (
     compare_with_baselines,
     describe_comparisons,
-    fit_baselines,
     mcnemar,
     score_baselines,
     session_baselines,
 )
+from peirce.reports.screen.summaries import print_baselines
 from peirce.store import Store
 from peirce.tasks import load_task
+from rich.console import Console
 
 TEXTS = [({"text": t}, "wet") for t in RAIN] + [({"text": t}, "dry") for t in SUN]
 GRADES = {
@@ -37,6 +40,22 @@ PAIR = {"first": {"kind": "text", "about": ""}, "second": {"kind": "text", "abou
 
 def need_sklearn():
     pytest.importorskip("sklearn", reason="BASELINES NOT TESTED: scikit-learn absent (extra text)")
+
+
+@pytest.fixture
+def boosting(monkeypatch):
+    """Explainable boosting, which the other tests leave out: it takes seconds on every problem."""
+    monkeypatch.undo()
+    need_sklearn()
+    pytest.importorskip(
+        "interpret", reason="BOOSTING NOT TESTED: interpret-core absent (extra ebm)"
+    )
+
+
+@pytest.fixture(autouse=True)
+def without_boosting(monkeypatch):
+    monkeypatch.setattr(baseline_models, "has_interpret", lambda: False)
+    monkeypatch.setattr(baselines, "describe_missing", lambda: None)
 
 
 def applicant(grade, books, legacy):
@@ -55,7 +74,7 @@ def test_words_tell_labels_apart_and_the_majority_does_not():
     need_sklearn()
     p = problem(shown=TEXTS, ind=[({"text": "rain again"}, "wet"), ({"text": "the sun"}, "dry")])
     assert [(one["name"], one["split"], one["accuracy"], one["n"]) for one in score_baselines(p)] == [
-        ("majority", "ind", 0.5, 2), ("tfidf", "ind", 1.0, 2),
+        ("majority", "ind", 0.5, 2), ("tfidf", "ind", 1.0, 2), ("tree", "ind", 1.0, 2),
     ]  # fmt: skip
     assert score_baselines(p)[0]["f1"] == pytest.approx(1 / 3)
 
@@ -96,12 +115,15 @@ def test_two_texts_swapped_get_the_other_label():
         pairs.append(({"first": texts[0], "second": texts[1]}, "First" if first else "Second"))
     columns = PAIR | {"about": {"kind": "text", "about": ""}}
     p = problem(shown=pairs, labels=("First", "Second"), columns=columns, shape="pair", ind=pairs)
-    predict = fit_baselines(p)["tfidf"]
-    assert predict([one for one, _ in pairs]) == [label for _, label in pairs]
+    models = fit_baselines(p)
     texts = [(a, b) for a in (*RAIN, *SUN, "new words of rain") for b in (*SUN, "a") if a != b]
-    there = predict([{"first": a, "second": b} for a, b in texts])
-    swapped = predict([{"first": b, "second": a} for a, b in texts])
+    there = models["tfidf"]([{"first": a, "second": b} for a, b in texts])
+    swapped = models["tfidf"]([{"first": b, "second": a} for a, b in texts])
     assert all(one != other for one, other in zip(there, swapped, strict=True))
+    for name in ("tfidf", "tree"):
+        assert models[name]([one for one, _ in pairs]) == [label for _, label in pairs]
+        reverse = [{"first": one["second"], "second": one["first"]} for one, _ in pairs]
+        assert all(a != b for a, (_, b) in zip(models[name](reverse), pairs, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -151,6 +173,48 @@ def test_a_problem_without_shown_rows_is_refused():
         score_baselines(problem(ind=rows("ab")))
 
 
+def test_boosting_learns_words_fields_and_interactions(boosting):
+    p = problem(
+        shown=TEXTS * 5, ind=[({"text": "rain again"}, "wet"), ({"text": "the sun"}, "dry")]
+    )
+    found = {one["name"]: one["accuracy"] for one in score_baselines(p)}
+    assert found == {"majority": 0.5, "tfidf": 1.0, "tree": 1.0, "ebm": 1.0}
+    p = problem(shown=applicants(200, 1), labels=("in", "out"), columns=GRADES, shape="fields",
+                ind=applicants(100, 3))  # fmt: skip
+    found = {one["name"]: one["accuracy"] for one in score_baselines(p)}
+    assert found["ebm"] > 0.95
+    strange = [{"grade": "Z", "books": None}, {}, {"grade": 3, "books": "many", "legacy": 1e300}]
+    assert set(fit_baselines(p)["ebm"](strange)) <= {"in", "out"}
+    assert score_baselines(p) == score_baselines(p)
+
+
+def test_boosting_learns_from_several_labels_and_from_next_to_nothing(boosting):
+    three = [({"text": f"an {animal} here"}, animal) for animal in ("ox", "cow", "pig") * 20]
+    p = problem(shown=three, labels=("ox", "cow", "pig"), ind=three[:3])
+    assert fit_baselines(p)["ebm"]([one for one, _ in three[:3]]) == ["ox", "cow", "pig"]
+    for shown in ([({"text": "!?"}, "wet"), ({"text": ""}, "dry")], [({"text": "a"}, "wet")]):
+        p = problem(shown=shown, ind=[({"text": "qq"}, "wet")])
+        assert fit_baselines(p)["ebm"]([{"text": "qq"}])[0] in ("wet", "dry")
+        assert fit_baselines(p)["ebm"]([]) == []
+
+
+def test_a_tree_reads_words_that_two_rows_share_and_no_other(monkeypatch):
+    need_sklearn()
+    shown = [({"text": f"alpha n{n}"}, "wet") for n in range(20)]
+    shown += [({"text": f"beta m{n}"}, "dry") for n in range(20)]
+    p = problem(shown=shown, ind=[])
+    features = baseline_models._Features(
+        [one for one, _ in shown], [label for _, label in shown], ["text"], {}, False
+    )
+    assert features.words == [(["text"], ["alpha", "beta"])]
+    assert fit_baselines(p)["tree"]([{"text": "n25 alpha"}, {"text": "beta"}]) == ["wet", "dry"]
+    monkeypatch.setattr(baseline_models, "MOST_WORDS", 1)
+    features = baseline_models._Features(
+        [one for one, _ in shown], [label for _, label in shown], ["text"], {}, False
+    )
+    assert features.words == [(["text"], ["alpha"])]
+
+
 # --- against them ---------------------------------------------------------------------
 
 
@@ -178,14 +242,16 @@ def test_a_result_that_beats_no_baseline_has_found_nothing():
     need_sklearn()
     p, steps = results(["dry"] * 40)
     (said,) = describe_comparisons(compare_with_baselines(p, steps))
-    assert said.startswith("ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500; ")
+    assert said.startswith(
+        "ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500, tree 0.500; "
+    )
     assert said.endswith("it does not beat majority (p 1, McNemar): it has found nothing beyond it")
 
 
 def test_a_little_more_than_a_baseline_is_not_more():
     need_sklearn()
     p, steps = results(["wet", "dry"] * 2 + ["wet"] * 36)
-    (one, _) = compare_with_baselines(p, steps)
+    (one, *_) = compare_with_baselines(p, steps)
     assert (one.accuracy, one.baseline_accuracy, one.p, one.beats) == (0.55, 0.5, 0.5, False)
     assert (
         "McNemar): the difference may be chance"
@@ -197,9 +263,9 @@ def test_comparing_reads_the_rows_of_a_split_once(monkeypatch):
     """A split of 10,000 rows once took minutes."""
     p, steps = results(["wet", "dry"] * 20)
     read = []
-    monkeypatch.setattr(baselines, "_row", lambda given: read.append(given) or given)
+    monkeypatch.setattr(baselines, "as_columns", lambda given: read.append(given) or given)
     compare_with_baselines(p, steps)
-    assert len(read) == len(p.shown) + 40
+    assert len(read) == 40
 
 
 def test_a_result_that_beats_them_all_says_so():
@@ -215,21 +281,39 @@ def test_a_result_is_compared_on_the_rows_that_it_was_asked():
     asked = step(ind={"labels": ["wet", "wet", None], "rows": [0, 2, 1]})
     assert {one.n for one in compare_with_baselines(p, [asked])} == {3}
     assert [one.accuracy for one in compare_with_baselines(p, [asked])] == pytest.approx(
-        [2 / 3] * 2
+        [2 / 3] * 3
     )
 
 
 def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so(monkeypatch):
+    monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "sklearn", None)
     p, steps = results(["wet", "dry"] * 20)
     assert [one["name"] for one in score_baselines(p)] == ["majority"]
     said, absent = describe_comparisons(compare_with_baselines(p, steps))
     assert said.endswith("beside majority 0.500; it beats it (p at most 1.91e-06, McNemar)")
     assert absent == (
-        "the baselines tfidf and tree are left out: they need scikit-learn,"
-        " pip install 'peirce[text]'"
+        "the baselines tfidf, tree and ebm are left out: they need scikit-learn and"
+        " interpret-core, pip install 'peirce[ebm]'"
     )
     assert baselines.describe_comparisons([]) == []
+
+
+def test_without_interpret_boosting_is_left_out_and_one_line_says_how_to_install_it(monkeypatch):
+    need_sklearn()
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "interpret", None)
+    p, steps = results(["wet", "dry"] * 20)
+    assert [one["name"] for one in score_baselines(p)] == ["majority", "tfidf", "tree"]
+    *_, absent = describe_comparisons(compare_with_baselines(p, steps))
+    line = "the baseline ebm is left out: it needs interpret-core, pip install 'peirce[ebm]'"
+    assert absent == describe_missing() == line
+    out = io.StringIO()
+    rows = [{"problem": name, "baselines": score_baselines(p), "said": ["it, too", absent]}
+            for name in ("p", "q")]  # fmt: skip
+    print_baselines(Console(file=out, width=200), {}, rows)
+    assert out.getvalue().count("ebm is left out") == 1
+    assert "p: it, too" in out.getvalue() and "q: it, too" in out.getvalue()
 
 
 def test_a_stored_session_stands_beside_its_baselines(tmp_path):

@@ -242,6 +242,27 @@ def test_discovery_of_numbers_stands_in_table_11_whether_or_not_anything_was_pre
     assert not named("table14", tables).values and not named("table16", tables).values
 
 
+def test_tables_of_discovery_say_how_many_true_rules_were_read() -> None:
+    scores = {
+        "fdr": 0.5,
+        "rc": 1.0,
+        "hdr": 0.5,
+        "hdr_read": 1.0,
+        "rules_read": 1.0,
+        "rules_stated": 2.0,
+    }
+    one = replace(entry(BASE, **scores), real=False)
+    other = replace(entry(BASE, **scores), real=False, method="zero-shot generation")
+    tables = build_grids([one, other], {})
+    for name in ("table14", "table16"):
+        note = named(name, tables).note
+        assert (
+            "True rules read: 1 of 2. The others count as not found; the exact HDR over these"
+            in note
+        )
+        assert note.endswith("alone is 1.000.")
+
+
 def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
     told = {"released": {"fdr": 1.0, "rc": 0.75, "hdr": 0.75}}
     one = replace(entry(BASE, fdr=1.0, rc=0.5, hdr=0.5), real=False, rated=(("r", told),))

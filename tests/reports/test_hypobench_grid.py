@@ -22,9 +22,11 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def row(name: str, **other: Any) -> dict[str, Any]:
-    scores = dict.fromkeys(("hdr", "hdr_identified", "hdr_released", "precision", "identical"), 0.5)
+    scores = dict.fromkeys(
+        ("hdr", "hdr_read", "hdr_identified", "hdr_released", "precision", "identical"), 0.5
+    )
     told = {"set": name, "generator": name.split("/")[0].removesuffix("_adv"), "seed": 0, "code": "a",
-            "accuracy": 0.9, "best": 1.0, "majority": 0.5, "rules": 4, "identified": 0.75, "depth": 1,
+            "accuracy": 0.9, "best": 1.0, "majority": 0.5, "rules": 4, "rules_stated": 4, "rules_read": 3, "identified": 0.75, "depth": 1,
             "noise_level": 0, "distractor": 0, "sentences": 5, "bank": ["x"]}  # fmt: skip
     return {**told, **scores, **other}
 
@@ -75,5 +77,5 @@ def test_the_page_has_means_and_keeps_what_a_person_wrote(
     assert "measured with different versions of the code" in again
     told = {line[0]: line for line in page.by_difficulty(rows).rows}
     assert told["the paper's grid"][1] == 2 and told["random trees, depth 1"][1] == 1
-    assert told["shoe"][-2:] == (4, 1)
+    assert told["shoe"][-2:] == ("3 of 4", 1)
     assert [line[0] for line in page.lowest(rows).rows] == ["shoe", "tree/depth_1_0"]

@@ -157,6 +157,14 @@ def test_zeros_and_a_constant_target_cause_no_warning() -> None:
         assert np.allclose(evaluate_formula(first.tree, {"a": rows}), target)
 
 
+@pytest.mark.parametrize("rows", [3, 4, 5])
+def test_few_rows_have_laws(rows: int) -> None:
+    pick = np.random.default_rng(5)
+    x = pick.uniform(1, 5, (rows, 3))
+    table = Table(dict(zip("abc", x.T, strict=True)), x[:, 0] * x[:, 1] / 2, 3)
+    assert search(table, x, 5_000)
+
+
 @pytest.mark.parametrize("rows", [40, 200])
 def test_the_columns_of_a_product_are_chosen_among_many(rows: int) -> None:
     pick = np.random.default_rng(4)

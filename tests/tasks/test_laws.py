@@ -119,6 +119,12 @@ def test_what_no_law_can_use_is_left_out_with_a_warning(
         (["x", "y"], [["12 kg" if i == 4 else i, i] for i in range(9)], "line 6, x: '12 kg'"),
         (["x", "y"], [[i, "inf" if i == 4 else i] for i in range(9)], "line 6, y: 'inf'"),
         (["x", "x", "y"], [[i, i, i] for i in range(9)], "occurs twice"),
+        (
+            ["x", "y"],
+            [[i, 1e200 if i == 4 else i] for i in range(9)],
+            "line 6, y: this is a number beyond",
+        ),
+        (["x", "y"], [[i, i * 1e-300] for i in range(9)], "differ by less than 1e-150"),
         (["x", "y"], [], "no rows"),
     ],
 )
@@ -156,6 +162,30 @@ def test_a_large_table_is_drawn_from(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match="20,000 of 21,000 rows are drawn"):
         found = read(path, "y")
     assert (len(found.shown), len(found.hidden)) == (2_000, 1_000)
+
+
+def test_rows_without_a_target_are_left_out_before_rows_are_drawn(tmp_path: Path) -> None:
+    rows = [[i, i * 0.5 if i % 3_000 == 7 else None] for i in range(21_000)]
+    with pytest.warns(DataWarning, match="20,993 rows without a value of 'y'"):
+        found = read(table(tmp_path / "t.csv", ["x", "y"], rows), "y")
+    assert len(found.shown) + len(found.hidden) == 7
+
+
+def test_a_column_named_pi_and_a_long_name_get_other_identifiers(tmp_path: Path) -> None:
+    long = "a" * 5_000
+    rows = [[i, i % 7, i * 0.5 + i % 7] for i in range(20)]
+    found = read(table(tmp_path / "t.csv", ["pi", long, "y"], rows), "y")
+    assert found.public["identifiers"]["pi"] == "pi_2"
+    assert len(found.public["identifiers"][long]) == 60
+    agreement = agree(found, f"pi_2 / 2 + {'a' * 60}")
+    assert problem_family(found).is_consistent(agreement)
+
+
+def test_long_texts_among_numbers_take_no_time(tmp_path: Path) -> None:
+    rows = [[i, f"1{' ' * 20_000}!!{i}", i * 0.5] for i in range(20)]
+    with pytest.warns(DataWarning, match="hardly repeat"):
+        found = read(table(tmp_path / "t.csv", ["x", "s", "y"], rows), "y")
+    assert list(found.public["columns"]) == ["x"]
 
 
 # --- the sample space -----------------------------------------------------------------

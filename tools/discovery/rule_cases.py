@@ -17,20 +17,28 @@ from ..sentence_rules.rules import Clause, ConditionClause, NotExact, Preference
 from ..sentence_rules.sentence_compiler import compile_sentence
 from ..sentence_rules.terms import terms
 
-# The form of true sentences in the published election and personality sets (HypoBench, appendix B).
+# The form of true sentences in the published election and personality sets (HypoBench, appendix B.3):
+# 'If the "KIND" of the given tweet is "PHRASE", then it is LIKELY to be classified as "LABEL" and …'.
 _PUBLISHED = re.compile(
-    r'If the "(?P<kind>[^"]+)" of the given [\w ]+ is "(?P<phrase>.+)", then it is (?:highly |a bit )?'
-    r'(?P<likely>likely|unlikely|neutral) to be classified as "(?P<label>[^"]+)"',
-    re.DOTALL,
+    r'If the "?(?P<kind>[^"]+?)"? of (?:the given|the|a|an) [\w ]+? is "(?P<phrase>.+)",? (?:then )?'
+    r"(?:it|the \w+) is (?P<outcome>(?:highly |a bit )?(?:likely|unlikely|neutral) to .+)",
+    re.DOTALL | re.IGNORECASE,
 )
+_LIKELIHOOD = re.compile(r"\b((?:highly |a bit )?(?:likely|unlikely|neutral)) to\b", re.IGNORECASE)
+_RANKS = {
+    "highly unlikely": -3, "unlikely": -2, "a bit unlikely": -1, "neutral": 0,
+    "a bit likely": 1, "likely": 2, "highly likely": 3,
+}  # fmt: skip
+_SLOT = re.compile(r"\[[^\]]*\]|\{[^}]*\}|<[^>]*>")
 
 
 def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
     """Return the exact rule of a true sentence of a data set, or the reason why there is none.
 
-    The sentence may follow the grammar of `compile_sentence`, or the form used in the published
-    HypoBench sets with logistic labels. A sentence of the published form becomes a rule only if it
-    says that a label is likely.
+    The sentence may follow the grammar of `compile_sentence`, or the form of the published HypoBench
+    sets with logistic labels. A sentence of the published form names the most and the least likely
+    label of texts with a phrase. It becomes a rule that gives the most likely label to the texts that
+    contain the phrase. If it names a template, the texts contain all fixed parts of the template.
 
     Args:
         sentence: The true sentence.
@@ -40,14 +48,43 @@ def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
     Returns:
         The rule, or a `NotExact` object with the reason. No exception is raised.
     """
-    found = _PUBLISHED.match(sentence.strip())
+    found = _PUBLISHED.fullmatch(sentence.strip())
     if found is None:
         return compile_sentence(sentence, public)
-    if found["likely"] != "likely" or found["label"] not in public["labels"]:
-        return NotExact("no label is likely by it")
-    if found["kind"] == "template":
-        return NotExact("a template is no phrase of a text")
-    return Rule((ConditionClause(mentions(terms(found["phrase"])), found["label"]),))
+    label = _most_likely(found["outcome"], tuple(public["labels"]))
+    if label is None:
+        return NotExact("no label is the most likely by it")
+    parts = _SLOT.split(found["phrase"]) if found["kind"] == "template" else [found["phrase"]]
+    words = [part for part in parts if re.search(r"\w", part)]
+    if not words:
+        return NotExact(f"no words of a text in {found['phrase']!r}")
+    return Rule((ConditionClause(mentions(tuple(dict.fromkeys(terms(*words))), None), label),))
+
+
+def _most_likely(outcome: str, labels: tuple[str, ...]) -> str | None:
+    """Return the label that an outcome calls the most likely, or None if it calls none so.
+
+    Args:
+        outcome: For example `likely to be classified as "A" and a bit unlikely to be …`.
+        labels: The possible labels.
+    """
+    parts = _LIKELIHOOD.split(outcome)
+    ranked: dict[str, int] = {}
+    for likelihood, text in zip(parts[1::2], parts[2::2], strict=True):
+        quoted = re.findall(r'"([^"]+)"', text)
+        named = [one for one in labels if one in quoted or (not quoted and one in text)]
+        if len(named) != 1 or named[0] in ranked:
+            return None
+        ranked[named[0]] = _RANKS[likelihood.lower()]
+    if len(ranked) == 1:
+        ((label, rank),) = ranked.items()
+        others = [one for one in labels if one != label]
+        if rank < 0 and len(others) == 1:
+            return others[0]
+        return label if rank > 0 else None
+    best = max(ranked.values(), default=0)
+    highest = [label for label, rank in ranked.items() if rank == best]
+    return highest[0] if len(highest) == 1 else None
 
 
 def split_into_cases(rule: Rule) -> tuple[Rule, ...]:

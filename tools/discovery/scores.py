@@ -12,29 +12,37 @@ matching generated sentence.
 true variables that some generated sentence is about. RC is the mean, over these variables, of the
 best rating of a sentence about the variable.
 
-`score_exact` needs no rater. True and generated sentences are compiled into rules, compared on all
-inputs (overlap.py), and matched one to one so that the sum of overlaps is as large as possible. FDR
-is the share of true rules that are matched, and RC is their mean overlap. Precision is the sum of
-overlaps divided by the number of different statements in the bank. A sentence that is not an exact
-rule counts as one statement. Rules are compared sentence by sentence, and again case by case
-(rule_cases.py). The comparison with the higher HDR counts; if both HDR are equal, the comparison
-with the higher precision counts. Because the matching is one to one, a bank of 20 guesses gains
-nothing from its size.
+`score_exact` needs no rater. True and generated sentences are compiled into rules, and compared by
+what they say of every possible input, not by their words. For each label, the bank claims a set of
+inputs (claims.py), and the maximal boxes of this set are its *statements* (boxes.py). Each case of a
+true rule (rule_cases.py) is compared with the statements about its label, and gets its largest
+overlap with one of them (`case_overlap`). FDR is the share of true rules with an overlap above 0,
+and RC is their mean overlap. A true sentence that is not an exact rule counts as not found.
+Precision is the mean overlap of the statements that the bank needs with the closest case.
 
 An empty bank scores 0 in all three scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, UsageError
-from ..sentence_rules.rules import NotExact, Rule
+from ..sentence_rules.rules import ConditionClause, NotExact, Rule
 from ..sentence_rules.sentence_compiler import compile_sentence
+from .boxes import Box, BoxSpace, TooManyBoxesError
+from .claims import (
+    BankClaims,
+    case_overlap,
+    count_further,
+    given_labels,
+    needed_statements,
+    rule_boxes,
+)
 from .input_space import InputSpace
 from .overlap import overlap_matrix
 from .rule_cases import compile_truth, split_into_cases
@@ -141,63 +149,60 @@ def _rated(found: NDArray[np.bool_], best: Matrix, missing: int) -> DiscoverySco
 
 @dataclass(frozen=True)
 class MatchedPair:
-    """A true rule and the generated rule that is matched with it.
-
-    A rule is a sentence, or one case of a sentence.
+    """A case of a true rule, and how well the bank states it.
 
     Attributes:
-        true: The true rule as a sentence.
-        found: The generated rule as a sentence; None if no generated rule is matched.
-        overlap: The overlap of both rules, from 0 to 1; 0 if no generated rule is matched.
+        true: The case as a sentence.
+        overlap: The overlap with the closest statement of the bank, from 0 to 1.
     """
 
     true: str
-    found: str | None
     overlap: float
 
 
 @dataclass(frozen=True)
 class ExactScores:
-    """The discovery score of a bank that is computed without a rater, with its matched pairs.
+    """The discovery score of a bank that is computed without a rater.
 
     Attributes:
-        fdr: Share of the true rules that are matched.
-        rc: Mean overlap of the matched rules.
+        fdr: Share of the true rules that the bank states at least in part. A true sentence that is
+            not an exact rule is one rule, which is not found.
+        rc: Mean overlap of these rules with the bank.
         hdr: The product of `fdr` and `rc`.
-        precision: Sum of overlaps divided by the number of different statements in the bank; None
-            for an empty bank.
-        identical: Share of the true rules whose matched rule gives the same labels on all inputs.
-        by: "sentence" if sentences were matched as a unit, "part" if their cases were matched.
-        pairs: One pair for each true rule that was compared.
-        truths: Number of true sentences or cases that were compared.
-        unread: Number of true sentences that are not exact rules and were left out.
-        not_exact: Number of generated sentences that are not exact rules.
+        hdr_read: The same product over the true sentences that are exact rules; None if there are
+            none.
+        precision: Mean, over the statements that the bank needs, of the overlap with the closest
+            case of a true rule; None for an empty bank.
+        identical: Share of the true rules that the bank states exactly.
+        pairs: One pair for each case of `rules`.
+        stated: Number of true sentences.
+        unread: Number of true sentences that are not exact rules, or are too complex.
+        not_exact: Number of generated sentences that are not exact rules, or are too complex.
         drawn: Whether rules were compared on a random sample of the inputs instead of on all
             inputs.
         released: The result of `score_as_released` with a computed rating in place of a model's.
             Two rules share a variable if both read it. For texts without template slots, different
             words that occur in the same texts also count as one variable. The rating of a pair is
-            its overlap, rounded to the nearest quarter.
+            its overlap, rounded to the nearest quarter. True sentences that are not exact rules are
+            left out.
         paper: The result of `score_as_defined` with the same computed rating.
         rules: The true rules without repetition.
-        of_parts: One pair for each case of `rules`.
     """
 
     fdr: float
     rc: float
     hdr: float
+    hdr_read: float | None
     precision: float | None
     identical: float
-    by: str
     pairs: tuple[MatchedPair, ...]
-    truths: int
+    stated: int
     unread: int
     not_exact: int
     drawn: bool
     released: DiscoveryScores
     paper: DiscoveryScores
     rules: tuple[Rule, ...] = field(default=(), repr=False)
-    of_parts: tuple[MatchedPair, ...] = field(default=(), repr=False)
 
 
 def score_exact(
@@ -205,8 +210,8 @@ def score_exact(
 ) -> ExactScores | None:
     """Score a bank of sentences against the true sentences without a rater.
 
-    Statements with equal meaning count once in the bank and once among the true sentences. With two
-    labels, "if A, admitted" and "if not A, rejected" count as one finding.
+    Banks that claim the same labels for the same inputs have the same `fdr`, `rc`, `hdr`,
+    `precision` and `identical`, in whatever words and in whatever number of sentences.
 
     Args:
         truths: The true sentences.
@@ -215,35 +220,37 @@ def score_exact(
         public: The public description of the problem, with its labels and columns.
 
     Returns:
-        The score, or None if no true sentence is an exact rule.
+        The score, or None if there is no true sentence.
     """
-    read = [compile_truth(sentence, public) for sentence in truths]
-    there = [rule for rule in read if isinstance(rule, Rule)]
-    if not there:
+    if not truths:
         return None
-    true = _drop_repeated(there, space)
+    read = [compile_truth(sentence, public) for sentence in truths]
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
-    strange = sum(isinstance(rule, NotExact) for rule in given)
+    there = [rule for rule in read if isinstance(rule, Rule)]
+    boxes = BoxSpace(space, [*there, *rules], there)
+    there = [one for one in there if _is_simple(one, given_labels(one, boxes), boxes)]
+    unread = len(read) - len(there)
+    true = _drop_repeated(there, space)
+    cases = list(dict.fromkeys(part for rule in true for part in split_into_cases(rule)))
+    overlaps, said, too_complex = _compare_cases(true, cases, rules, boxes)
+    strange = sum(isinstance(rule, NotExact) for rule in given) + too_complex
+    total, found = sum(overlaps), sum(one > 0 for one in overlaps)
+    readable = len(cases) - _count_empty(true, boxes)
+    count = readable + unread
+    fdr, rc, hdr = discovery_rates(found, count, total)
+    statements = max(len(said) + strange, min(1, len(bank)))
     gains = overlap_matrix(true, rules, space)
-    ways = [_matched(true, rules, strange + len(_drop_repeated(rules, space)), gains, "sentence")]
-    true_parts, found_parts = _split_rules(true), _split_rules(rules)
-    if (true_parts, found_parts) != (true, rules):
-        by_part = overlap_matrix(true_parts, found_parts, space)
-        said = strange + len(_drop_repeated(found_parts, space))
-        ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
-    best = max(ways, key=lambda way: (round(way[2], _DIGITS), way[3] or 0.0))
-    of_parts = best if true_parts == true else ways[-1]
-    fdr, rc, hdr, precision, identical, by, pairs = best
+    released, paper = _as_rated(true, rules, gains, space) if true else (_NOTHING, _NOTHING)
     return ExactScores(
-        fdr, rc, hdr, precision, identical, by, pairs, len(pairs), len(read) - len(there), strange,
-        space.drawn, *_as_rated(true, rules, gains, space), tuple(true),
-        of_parts[-1],
+        fdr, rc, hdr, total / readable if readable else None, sum(said) / statements if statements else None,
+        sum(one == FULL_OVERLAP for one in overlaps) / count,
+        tuple(MatchedPair(one.to_text(), own) for one, own in zip(cases, overlaps, strict=True)),
+        len(read), unread, strange, boxes.drawn, released, paper, tuple(true),
     )  # fmt: skip
 
 
-def _split_rules(rules: Sequence[Rule]) -> list[Rule]:
-    return list(dict.fromkeys(part for rule in rules for part in split_into_cases(rule)))
+_NOTHING = DiscoveryScores(0.0, 0.0, 0.0)
 
 
 def _drop_repeated(rules: Sequence[Rule], space: InputSpace) -> list[Rule]:
@@ -256,25 +263,70 @@ def _drop_repeated(rules: Sequence[Rule], space: InputSpace) -> list[Rule]:
     return [rules[place] for place in kept]
 
 
-def _matched(
-    true: Sequence[Rule], rules: Sequence[Rule], said: int, gains: Matrix, by: str
-) -> tuple[float, float, float, float | None, float, str, tuple[MatchedPair, ...]]:
-    of_true = dict(match_one_to_one(gains))
-    got = {t: float(gains[t, g]) for t, g in of_true.items()}
-    pairs = tuple(
-        MatchedPair(
-            one.to_text(), rules[of_true[t]].to_text() if t in got else None, got.get(t, 0.0)
-        )
-        for t, one in enumerate(true)
-    )
-    total = sum(got.values())
-    fdr, rc, hdr = discovery_rates(len(got), len(true), total)
-    identical = sum(one == FULL_OVERLAP for one in got.values()) / len(true)
-    # The count is at least the number of matches, because sameness is not transitive: with three
-    # labels "if A, in" is the same as "if A, in; otherwise out" and as "if A, in; if not A, out",
-    # which differ from each other.
-    apart = max(said, len(got))
-    return fdr, rc, hdr, total / apart if apart else None, identical, by, pairs
+def _compare_cases(
+    true: Sequence[Rule], cases: Sequence[Rule], rules: Sequence[Rule], space: BoxSpace
+) -> tuple[list[float], list[float], int]:
+    """Return the overlap of each case with the bank, the overlap of each statement that the bank needs
+    with the closest case, and the number of rules of the bank that are too complex to compare.
+    """
+    labels = [_case_label(case, space) for case in cases]
+    simple = [rule for rule in rules if _is_simple(rule, labels, space)]
+    truth, bank = BankClaims(true, space), BankClaims(simple, space)
+    boxes = [space.maximal(rule_boxes(*pair, space)) for pair in zip(cases, labels, strict=True)]
+    overlaps = [0.0] * len(cases)
+    said: list[float] = []  # of each statement
+    for label in dict.fromkeys(labels):
+        try:
+            claimed = bank.claimed(label)
+        except TooManyBoxesError:
+            said += [0.0] * len(simple)
+            continue
+        statements, right = space.maximal(claimed), truth.claimed(label)
+        sound = all(space.covered(box, right) for box in claimed)
+        closest: dict[Box, None] = {}
+        largest = dict.fromkeys(statements, 0.0)
+        own = [at for at, one in enumerate(labels) if one == label]
+        for at in own:
+            others = [box for n in own if n != at for box in boxes[n]]
+            total = 0.0
+            for box in boxes[at]:
+                given = [case_overlap(box, one, right, others, space) for one in statements]
+                for one, value in zip(statements, given, strict=True):
+                    largest[one] = max(largest[one], value)
+                best = max(given, default=0.0)
+                if best > 0:
+                    closest[statements[given.index(best)]] = None
+                # `maximal` returns other boxes if there are too many.
+                whole = sound and not space.drawn and space.covered(box, claimed)
+                total += FULL_OVERLAP if whole and space.share(box) < 1 else best
+            overlaps[at] = total / len(boxes[at]) if boxes[at] else 0.0
+        said += [largest[one] for one in needed_statements(statements, list(closest), space)]
+    said += [0.0] * count_further(bank, list(dict.fromkeys(labels)))
+    return overlaps, said, len(rules) - len(simple)
+
+
+def _is_simple(rule: Rule, labels: Iterable[str], space: BoxSpace) -> bool:
+    """Return whether what a rule says about each of these labels is a union of few boxes."""
+    try:
+        return all(rule_boxes(rule, label, space) is not None for label in dict.fromkeys(labels))
+    except TooManyBoxesError:
+        return False
+
+
+def _count_empty(true: Sequence[Rule], space: BoxSpace) -> int:
+    """Return how many cases hold for no input, although another case of the same rule does."""
+    empty: dict[Rule, None] = {}
+    for rule in true:
+        parts = split_into_cases(rule)
+        held = {one for one in parts if rule_boxes(one, _case_label(one, space), space)}
+        empty.update((one, None) for one in parts if held and one not in held)
+    return len(empty)
+
+
+def _case_label(case: Rule, space: BoxSpace) -> str:
+    """Return the label of a case. A preference between two texts counts by the first label."""
+    clause = case.clauses[0]
+    return clause.label if isinstance(clause, ConditionClause) else space.labels[0]
 
 
 def _as_rated(
@@ -294,51 +346,6 @@ def _as_rated(
     return score_as_released(shared, ratings), score_as_defined(
         has[0], has[1], np.where(shared > 0, ratings, np.nan)
     )
-
-
-def match_one_to_one(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the one-to-one matching of rows and columns with the largest total gain.
-
-    The Kuhn-Munkres algorithm with shortest augmenting paths takes O(n m min(n, m)) time.
-
-    Args:
-        gain: Gain of matching each row with each column, of shape (n, m).
-
-    Returns:
-        Pairs (row, column) in ascending order, without pairs whose gain is 0. If several matchings
-        have the largest gain, earlier rows and columns are preferred.
-    """
-    rows, columns = gain.shape
-    if not gain.size:
-        return []
-    if rows > columns:
-        return sorted((row, column) for column, row in match_one_to_one(gain.T))
-    cost = -np.asarray(gain, np.float64)
-    of_row, of_column = np.zeros(rows + 1), np.zeros(columns + 1)
-    holder = np.zeros(columns + 1, np.int64)  # For each column + 1, the row + 1 matched with it.
-    for row in range(1, rows + 1):
-        holder[0], column = row, 0
-        least, before = np.full(columns + 1, np.inf), np.zeros(columns + 1, np.int64)
-        used = np.zeros(columns + 1, np.bool_)
-        while holder[column]:
-            used[column] = True
-            at = holder[column]
-            free = np.flatnonzero(~used[1:]) + 1
-            reduced = cost[at - 1, free - 1] - of_row[at] - of_column[free]
-            closer = reduced < least[free]
-            least[free[closer]] = reduced[closer]
-            before[free[closer]] = column
-            nearest = int(free[np.argmin(least[free])])
-            step = least[nearest]
-            of_row[holder[used]] += step
-            of_column[used] -= step
-            least[~used] -= step
-            column = nearest
-        while column:
-            holder[column] = holder[before[column]]
-            column = int(before[column])
-    pairs = [(int(holder[c]) - 1, c - 1) for c in range(1, columns + 1) if holder[c]]
-    return sorted((row, column) for row, column in pairs if gain[row, column] > 0)
 
 
 # --- Agreement of raters: Cohen's kappa (1960), weighted kappa (1968), and shares.

@@ -45,7 +45,11 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
     ast.And: "and", ast.Or: "or", ast.BitAnd: "and", ast.BitOr: "or",
 }  # fmt: skip
-_TARGET = re.compile(r"\s*[\w\s()\[\]./%'\"`-]*?(?<![=<>!])=(?!=)")
+LONGEST_IDENTIFIER, DIGITS = (
+    60,
+    6,
+)  # characters of a column's name in formulas, and of a number at its end
+_TARGET = re.compile(r"[\w\s()\[\]./%'\"`-]*?(?<![=<>!])=(?!=)")
 _SIGNS = re.compile(
     r"'[^']*'|\"[^\"]*\"|[\^\u2212\u00d7\u00b7\u22c5\n\r\t]"
 )  # texts stay as they are
@@ -267,8 +271,8 @@ def make_identifiers(names: Iterable[str]) -> dict[str, str]:
     """Return an identifier for each column name, by name, in the order of the names.
 
     A name that can stand in a formula is its own identifier. In other names, characters that cannot
-    stand in an identifier become `_`. Names of functions, keywords of Python and repeated identifiers
-    get a number at their end.
+    stand in an identifier become `_`, and of long names the beginning is kept. Names of functions, `pi`,
+    keywords of Python and repeated identifiers get a number at their end.
     """
     found: dict[str, str] = {}
     names = list(names)
@@ -279,6 +283,7 @@ def make_identifiers(names: Iterable[str]) -> dict[str, str]:
             found[name] = name
             continue
         plain = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", name)).strip("_") or "column"
+        plain = plain[:LONGEST_IDENTIFIER]
         base = plain if plain.isidentifier() else f"x_{plain}"
         if not base.isidentifier():
             base = "column"
@@ -292,6 +297,6 @@ def make_identifiers(names: Iterable[str]) -> dict[str, str]:
 
 
 def _is_identifier(name: str) -> bool:
-    reserved = name in FUNCTIONS or name in SYNONYMS or name in _MODULES or name == "where"
-    same = unicodedata.normalize("NFKC", name) == name
+    reserved = name in FUNCTIONS or name in SYNONYMS or name in _MODULES or name in ("where", "pi")
+    same = unicodedata.normalize("NFKC", name) == name and len(name) <= LONGEST_IDENTIFIER + DIGITS
     return name.isidentifier() and same and not keyword.iskeyword(name) and not reserved

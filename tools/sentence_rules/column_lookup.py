@@ -98,7 +98,41 @@ def singular(word: str) -> str:
 
 def content_roots(words: Sequence[str]) -> frozenset[str]:
     """Return the singular forms of the words, without words that cannot distinguish columns."""
-    return frozenset(singular(word) for word in words if word not in STOP_WORDS)
+    roots = (singular(word) for word in words if word not in STOP_WORDS)
+    return frozenset(root for root in roots if root not in STOP_WORDS)
+
+
+# Verbs whose past forms are not regular.
+IRREGULAR = (
+    ("do", "did", "done"), ("go", "went", "gone"), ("have", "had", "had"), ("hold", "held", "held"),
+    ("take", "took", "taken"), ("write", "wrote", "written"), ("give", "gave", "given"),
+    ("get", "got", "gotten"), ("make", "made", "made"), ("win", "won", "won"),
+    ("buy", "bought", "bought"), ("pay", "paid", "paid"), ("leave", "left", "left"),
+    ("speak", "spoke", "spoken"), ("teach", "taught", "taught"), ("lead", "led", "led"),
+    ("see", "saw", "seen"), ("know", "knew", "known"), ("begin", "began", "begun"),
+)  # fmt: skip
+
+
+def verb_forms(word: str) -> tuple[str, ...]:
+    """Return other forms that a verb may have, such as "donated" for "donate" or "donating".
+
+    Some of them are no words; they are only looked up among the words of columns.
+    """
+    for forms in IRREGULAR:
+        if word in forms:
+            return tuple(one for one in forms if one != word)
+    bases = {word}
+    for ending, instead in (("ion", ""), ("ion", "e"), ("ions", ""), ("ions", "e"), ("ied", "y"), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""),
+                            ("ing", "e"), ("es", ""), ("s", "")):  # fmt: skip
+        if word.endswith(ending) and len(word) - len(ending) > 1:
+            bases.add(word.removesuffix(ending) + instead)
+    found = set(bases)
+    for base in bases:
+        stem = base.removesuffix("e")
+        found |= {f"{stem}ed", f"{stem}ing", f"{base}s"}
+        if base.endswith("y"):
+            found |= {f"{base[:-1]}ied", f"{base[:-1]}ies"}
+    return tuple(sorted(found - {word}))
 
 
 class ColumnLookup:
@@ -133,6 +167,13 @@ class ColumnLookup:
         coded = all(isinstance(normalise_value(value), float) for value in values)
         kind = self.kind(column)
         return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
+
+    def counts(self, column: str) -> bool:
+        """Return whether the name or the description of a column says that it is a count."""
+        about = str(self.columns[column].get("about") or "").lower()
+        return bool({"num", "count", "number"} & {*split_name(column)}) or about.startswith(
+            ("number of", "count of")
+        )
 
     def find_by_name(self, name: str) -> str | None:
         """Return the name of the column called `name`, or None.
@@ -169,6 +210,22 @@ class ColumnLookup:
             return found[0] if len(found) == 1 else None
         fits = [c for c, (own, told) in self.about.items() if meant & own and meant <= told]
         return fits[0] if len(fits) == 1 else None
+
+    def is_name(self, words: Sequence[str]) -> bool:
+        """Return whether the words are the name of a column."""
+        return tuple(words) in self.by_words or (
+            len(words) == 1 and self.find_by_name(words[0]) is not None
+        )
+
+    def find_by_verb(self, words: Sequence[str]) -> str | None:
+        """Return the column to which words refer if the verb before them has another form.
+
+        "donate to the school" refers to a column named or described by "donated to the school". The
+        result is None if no column or several columns fit.
+        """
+        forms = verb_forms(words[0]) if words else ()
+        found = {column for form in forms if (column := self.find_column([form, *words[1:]]))}
+        return found.pop() if len(found) == 1 else None
 
     def find_value(self, column: str, text: str) -> Json | None:
         """Return the value of a column that an unquoted text denotes, or None."""

@@ -11,248 +11,18 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...records import Json, UsageError
+from ...records import UsageError
 from . import text_conditions
 from . import vocabulary as words
-from .conditions import AllOf, AnyOf, Comparison, Condition, IsOneOf, Missing, MoreThan, Not
+from .column_conditions import (
+    read_column_comparison,
+    read_column_condition,
+    read_quantity_condition,
+    read_row_condition,
+)
+from .conditions import AllOf, AnyOf, Condition, Not
 from .cursor import Cursor, Parsed
-from .quantities import ColumnNumber, Count, Length, MentionedEntries, Quantity
-from .subjects import ROW, Subject, read_in_text, read_subject
-from .term_lists import read_list, read_mark
-from .terms import Term
-
-# --- Conditions on a column ("the math grade is A"), on a row by its columns ("they have more than
-# 2 publications"), and on named quantities ("the number of words in the text").
-
-LONGEST_VALUE = 4  # words
-LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"
-
-
-def read_column_condition(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
-    """Read a condition on `column` that begins with its verb, such as "is at least 3"."""
-    if cursor.word(at) in words.IS and cursor.word(at) != "=":
-        at += 1
-    elif not cursor.match_phrase(at, words.BOUNDS):
-        return None
-    no = cursor.word(at) == "not"
-    got = read_column_comparison(cursor, at + no, column)
-    return got and ((Not(got[0]) if no else got[0]), got[1])
-
-
-def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
-    """Read what follows the verb in a condition on `column`.
-
-    This is a list of values, a bound, another column to compare with, or "missing".
-    """
-    if cursor.word(at) in words.ABSENT:
-        return Missing(column), at + 1
-    if cursor.word(at) in words.PRESENT:
-        return Not(Missing(column)), at + 1
-    bound = cursor.read_bound(at)
-    relation = cursor.match_phrase(at, words.BOUNDS)
-    if relation or (bound and (bound[0].relation != "exactly" or bound[0].high is not None)):
-        compares = cursor.naming.is_numeric(column)
-        got = read_quantity_comparison(cursor, at, ColumnNumber(column)) if compares else None
-        if got or not relation or relation[0] != "exactly":
-            return got if compares or cursor.check_numeric(at, column) else None
-        at = relation[1]
-    several = cursor.match_phrase(at, words.ANY_OF)
-    if several and several[0] == "all":
-        return None
-    at = several[1] if several else cursor.skip_words(at, "either", "in", "among")
-    found = read_values(cursor, cursor.skip_words(at, ":"), column)
-    if found is None:
-        cursor.record_failure(at, f"no value of {column!r} at {cursor.quote_from(at)}")
-        return None
-    condition = IsOneOf(column, found[0])
-    return (Not(condition) if several and several[0] == "none" else condition), found[1]
-
-
-def read_values(cursor: Cursor, at: int, column: str) -> Parsed[tuple[Json, ...]]:
-    """Read values of `column` that are separated by commas and "or"."""
-    found: list[Json] = []
-    end = at
-    while got := read_value(cursor, at, column):
-        found.append(got[0])
-        end = at = got[1]
-        at += cursor.word(at) == ","
-        if cursor.word(at) == "or":
-            at += 1
-        elif at == end:
-            break
-    return (tuple(found), end) if found else None
-
-
-def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
-    """Read one value of `column`: a quoted text, a number, or unquoted words."""
-    if cursor.kind(at) == "quoted":
-        text = cursor.pieces[at].text
-        return (text, at + 1) if text.strip() else None
-    if cursor.kind(at) == "number":
-        number = float(cursor.pieces[at].text)
-        return (int(number) if number.is_integer() and abs(number) < 1e15 else number), at + 1
-    for start in (at + (cursor.word(at) in ("a", "an", "the")), at):  # In "a B" the value is B.
-        for end in range(min(start + LONGEST_VALUE, len(cursor.pieces)), start, -1):
-            if any(cursor.kind(n) not in ("word", "number") for n in range(start, end)):
-                continue
-            text = " ".join(cursor.pieces[n].raw for n in range(start, end))
-            if (found := cursor.naming.find_value(column, text)) is not None:
-                return found, end
-    if cursor.word(at) in ("true", "false"):
-        return cursor.word(at) == "true", at + 1
-    return None
-
-
-# --- rows ----------------------------------------------------------------------
-
-
-def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a condition on a row, after its subject.
-
-    Examples are "have more than 2 publications", "have an A in math", "have no criminal record",
-    "are a legacy student" and "applied to Science or Medicine".
-    """
-    verb = cursor.word(at)
-    if verb in words.HAS or verb == "no":
-        at += verb != "no"
-        for way in (
-            read_bounded_column,
-            read_absent_column,
-            read_value_in_column,
-            read_column_with_value,
-        ):
-            if got := way(cursor, at):
-                return got
-        return None
-    if got := read_bounded_column(cursor, at):
-        return got
-    no = verb in words.IS and cursor.word(at + 1) == "not"
-    got = (
-        read_column_with_value(cursor, at + 1 + no)
-        if verb in words.IS
-        else read_column_with_value(cursor, at)
-    )
-    return got and ((Not(got[0]) if no else got[0]), got[1])
-
-
-def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a bound and a column of numbers, such as "at least 2 publications"."""
-    bound = cursor.read_bound(at)
-    column = bound and cursor.read_column(bound[1])
-    if not bound or not column or cursor.naming.kind(column[0]) != "number":
-        return None
-    return bound[0].apply_to(ColumnNumber(column[0])), column[1]
-
-
-def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read "no" and a column, such as "no criminal record" or "no publications"."""
-    if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
-        return None
-    column = cursor.read_column(at + (cursor.word(at) == "no"))
-    if column is None:
-        return None
-    match cursor.naming.kind(column[0]):
-        case "truth":
-            return IsOneOf(column[0], (False,)), column[1]
-        case "number":
-            return Comparison(ColumnNumber(column[0]), "exactly", 0), column[1]
-    return None
-
-
-def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read values and a column, such as "an A or B in math"."""
-    for place in range(at + 1, at + LONGEST_VALUES):
-        if cursor.word(place) in ("in", "for", "on"):
-            column = cursor.read_column(cursor.skip_determiner(place + 1))
-            found = column and read_values(cursor, at, column[0])
-            if column and found and found[1] == place:
-                return IsOneOf(column[0], found[0]), column[1]
-            return None
-    return None
-
-
-def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a column followed by its value or by a bound.
-
-    Examples are "a math grade of A", "applied to Science", "donated to the school" and "a wealth
-    index greater than 8".
-    """
-    article = cursor.word(at) in ("a", "an", "the", "any")
-    column = cursor.read_column(at + article)
-    if column is None:
-        return None
-    name, end = column
-    kind = cursor.naming.kind(name)
-    if kind == "truth":
-        return IsOneOf(name, (True,)), end
-    if kind == "number" and cursor.word(at) == "any":
-        return Comparison(ColumnNumber(name), "at least", 1), end
-    end = cursor.skip_words(end, "of", "to", "for", "in", "as", "from", "is", "are")
-    got = read_quantity_comparison(cursor, end, ColumnNumber(name)) if kind == "number" else None
-    if got is None and kind in ("choice", "number"):
-        some = read_values(cursor, end, name)
-        got = some and (IsOneOf(name, some[0]), some[1])
-    return got
-
-
-def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
-    """Read a condition such as "the number of words in the text is at least 3"."""
-    if cursor.match_words(at, "the", "number", "of") is None:
-        return None
-    left = read_quantity(cursor, at)
-    if left is None or cursor.word(left[1]) not in words.IS:
-        return None
-    at = left[1] + 1
-    no = cursor.word(at) == "not"
-    got = read_quantity_comparison(cursor, at + no, left[0])
-    return got and ((Not(got[0]) if no else got[0]), got[1])
-
-
-def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Parsed[Condition]:
-    """Read a comparison of `quantity` with a number or another quantity."""
-    bound = cursor.read_bound(at)
-    if bound and cursor.is_percentage(at, bound[1]) and not isinstance(quantity, ColumnNumber):
-        return None
-    if bound:
-        return bound[0].apply_to(quantity), bound[1]
-    relation = cursor.match_phrase(at, words.BOUNDS)
-    if relation is None or relation[0] not in ("more than", "less than"):
-        return None
-    other = read_quantity(cursor, relation[1])
-    if other is None:
-        return None
-    more = relation[0] == "more than"
-    return (MoreThan(quantity, other[0]) if more else MoreThan(other[0], quantity)), other[1]
-
-
-def read_quantity(cursor: Cursor, at: int) -> Parsed[Quantity]:
-    """Read a quantity: "the number of …", or the name of a column of numbers."""
-    after = cursor.match_words(at, "the", "number", "of")
-    if after is None:
-        column = cursor.read_numeric_column(cursor.skip_determiner(at))
-        return column and (ColumnNumber(column[0]), column[1])
-    unit = cursor.match_phrase(after, words.UNITS)
-    entries = cursor.match_words(after, "entries", "of")
-    occurrences = cursor.match_phrase(after, words.OCCURRENCES)
-    terms: Parsed[tuple[Term, ...]] = None
-    if named := read_mark(cursor, after):
-        terms = (named[0],), named[1]
-    elif unit:
-        text = read_in_text(cursor, unit[1])
-        return text and (Length(unit[0], text[0]), text[1])
-    elif entries is not None:
-        terms = read_list(cursor, entries, announced=True)
-        text = terms and read_in_text(cursor, terms[1])
-        return text and terms and (MentionedEntries(terms[0], text[0]), text[1])
-    elif occurrences:
-        terms = read_list(cursor, occurrences[1], announced=True)
-    if terms is None:
-        column = cursor.read_numeric_column(after)
-        return column and (ColumnNumber(column[0]), column[1])
-    share = cursor.skip_per_100_words(terms[1])
-    text = read_in_text(cursor, share or terms[1])
-    return text and (Count(terms[0], share is not None, text[0]), text[1])
-
+from .subjects import ROW, TEXT, Subject, read_subject
 
 MAX_DEPTH = 40  # levels of nested brackets and negations
 
@@ -268,6 +38,7 @@ class ConditionReader:
         self.seen: dict[tuple[int, Subject | None], ReadCondition] = {}
         self.depth = 0
         self.denied: set[int] = set()  # the places at which a predicate with "does not" ends
+        self.denied_nouns: set[int] = set()  # the places at which "has no …" or "is not …" ends
 
     def read_condition(self, at: int, about: Subject | None = None) -> ReadCondition:
         """Read a condition from position `at` on.
@@ -290,26 +61,31 @@ class ConditionReader:
         """
         parts: list[Condition] = []
         end = at
+        denies = False  # whether the next part follows "nor"
         at = self.cursor.skip_words(at, "either", "both")
         while True:
             got = self.read_joined(at, about, "and") if by == "or" else self.read_part(at, about)
             if got is None:
                 break
-            parts.append(got[0])
+            parts.append(Not(got[0]) if denies else got[0])
+            if denies:
+                self.denied.add(got[1])
             end, about = got[1], got[2]
             after = self.cursor.skip_words(end, ",")
             link = self.cursor.word(after)
-            if link != by and not (by == "and" and link == "but"):
+            if by == "and" and link == "without":
+                at = after
+                continue
+            if link != by and not (by == "and" and link in ("but", "nor")):
                 break
-            if (
-                link != "but"
-                and end in self.denied
-                and self.cursor.word(after + 1) in words.BARE_VERBS
-            ):
+            if link != "but" and self.could_be_denied(end, after):
                 self.cursor.record_failure(
                     end, f"is that denied too? {self.cursor.quote_from(after)}"
                 )
                 return None
+            denies = link == "nor"
+            if denies and end not in self.denied | self.denied_nouns:
+                break
             at = self.cursor.skip_words(
                 after + 1, ",", "also", "if", "when", "that", "additionally", "either"
             )
@@ -318,6 +94,31 @@ class ConditionReader:
         if len(parts) == 1:
             return parts[0], end, about
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
+
+    def could_be_denied(self, end: int, link: int) -> bool:
+        """Return whether what follows a negated condition may be negated, too.
+
+        Args:
+            end: Position at which the previous condition ends.
+            link: Position of the word "and" or "or" that follows.
+        """
+        word = self.cursor.word(link + 1)
+        if self.cursor.word(link) == "nor":
+            return False
+        if self.cursor.match_phrase(link + 1, words.DENIES):
+            return False
+        if end in self.denied and word in words.BARE_VERBS:
+            return True
+        if end not in self.denied_nouns:
+            return False
+        begins = words.HAS | words.IS | words.IS_NOT | words.PRONOUNS | words.WITHOUT
+        if word in begins or word in ("no", "not", "neither", "(", "if", "when", "that", "also"):
+            return False
+        if self.cursor.read_bound(link + 1):
+            return False
+        if self.cursor.word(link) == "and" and word in ("a", "an", "the"):
+            return False
+        return read_subject(self.cursor, link + 1) is None
 
     def read_part(self, at: int, about: Subject | None) -> ReadCondition:
         """Read one operand of "and", using a cache.
@@ -342,9 +143,13 @@ class ConditionReader:
         """
         for denial in (("it", "is", "not", "the", "case", "that"), ("not",)):
             after = self.cursor.match_words(at, *denial)
-            if after is not None:
-                got = self.read_part(after, about)
-                return got and (Not(got[0]), got[1], got[2])
+            got = None if after is None else self.read_part(after, about)
+            if got:
+                return Not(got[0]), got[1], got[2]
+        if self.cursor.word(at) == "not" and about is not None and about.kind == "text":
+            # 'mentions "A" but not "B"'
+            absent = text_conditions.read_mentioned(self.cursor, at + 1, about.column)
+            return absent and (Not(absent[0]), absent[1], about)
         if self.cursor.word(at) == "(":
             got = self.read_condition(at + 1, about)
             closed = got is not None and self.cursor.word(got[1]) == ")"
@@ -374,10 +179,14 @@ class ConditionReader:
         number = read_quantity_condition(self.cursor, at)
         if number:
             return number[0], number[1], about
+        if self.cursor.texts and (occurs := text_conditions.read_occurrence(self.cursor, at)):
+            return occurs[0], occurs[1], about or TEXT
         for who, after in self.find_subjects(at, about):
             got = self.read_predicate(after, who)
             if got:
                 return got[0], got[1], who
+        if several := self.read_columns_predicate(at):
+            return several[0], several[1], about
         self.cursor.record_failure(
             at, f"no condition of the grammar begins at {self.cursor.quote_from(at)}"
         )
@@ -398,17 +207,63 @@ class ConditionReader:
             found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]
         return found
 
+    def read_columns_predicate(self, at: int) -> Parsed[Condition]:
+        """Read one predicate about several columns, such as "math and science are both A"."""
+        cursor = self.cursor
+        neither = cursor.word(at) == "neither"
+        at = cursor.skip_words(at, "both", "either", "neither")
+        columns: list[str] = []
+        links: set[str] = set()
+        while True:
+            at = cursor.skip_determiner(at)
+            stop = at
+            while cursor.kind(stop) in ("word", "name") and cursor.word(stop) not in (
+                words.VERBS | words.ENDS | {"nor"}
+            ):
+                stop += 1
+            said = [piece.text for piece in cursor.pieces[at:stop]]
+            column = cursor.naming.find_column(said) if said else None
+            if column is None:
+                return None
+            columns.append(column)
+            at = stop + (cursor.word(stop) == ",")
+            if cursor.word(at) in ("and", "or", "nor"):
+                links.add(cursor.word(at))
+                at += 1
+            elif at == stop:
+                break
+        be = cursor.read_be(at)
+        joined = {"nor"} if neither else {"and"} if "and" in links else {"or"}
+        if len(set(columns)) < 2 or links != joined or be is None or be[0]:
+            return None
+        start = cursor.skip_words(be[1], "both", "all", "each")
+        got = [read_column_comparison(cursor, start, column) for column in columns]
+        parts = tuple(one[0] for one in got if one)
+        if len(parts) < len(columns) or len({one[1] for one in got if one}) != 1 or got[0] is None:
+            return None
+        condition = AllOf(parts) if "and" in links else AnyOf(parts)
+        return (Not(condition) if neither else condition), got[0][1]
+
     def read_predicate(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate about the subject `who`, beginning with its verb."""
         denied = self.cursor.match_phrase(at, words.DENIES)
         got = self.read_affirmative(denied[1] if denied else at, who)
-        if got and denied:
+        if got and denied and self.cursor.word(at) in words.DO:
             self.denied.add(got[1])
+        negative = words.WITHOUT | words.IS_NOT | {"no", "not", "never", "neither"}
+        if (
+            got
+            and who.kind == "row"
+            and (denied or any(self.cursor.word(n) in negative for n in range(at, got[1])))
+        ):
+            self.denied_nouns.add(got[1])
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
     def read_affirmative(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate about the subject `who` that is not negated."""
         text = who.column
+        if who.kind == "column" and (found := read_column_condition(self.cursor, at, text)):
+            return found
         if who.kind == "row":
             if got := read_row_condition(self.cursor, at):
                 return got

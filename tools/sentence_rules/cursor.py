@@ -8,7 +8,7 @@ the position after it, or None if the pieces at `at` do not match.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from . import vocabulary as words
@@ -133,6 +133,9 @@ class Cursor:
 
         A number alone means "exactly".
         """
+        if self.word(at) == "from" and self.read_number(at + 1):
+            got = self.read_bound(at + 1)
+            return got if got and got[0].high is not None else None
         if self.word(at) == "between":
             low = self.read_number(at + 1)
             high = low and self.word(low[1]) == "and" and self.read_number(low[1] + 1)
@@ -144,12 +147,25 @@ class Cursor:
         number = self.read_number(at)
         if number is None or (self.word(at) == "one" and self.word(number[1]) == "of"):
             return None
+        if self.word(number[1]) == "+":  # "2+ publications"
+            return Bound("at least", number[0]), number[1] + 1
+        if self.word(number[1]) in ("-", "–", "to") and (high := self.read_number(number[1] + 1)):
+            return Bound("at least", number[0], high[0]), high[1]
         after = self.match_phrase(number[1], words.AFTER)
         return (
             (Bound(after[0], number[0]), after[1])
             if after
             else (Bound("exactly", number[0]), number[1])
         )
+
+    def read_be(self, at: int) -> Parsed[bool]:
+        """Read a form of "be", and return whether it is negated ("is not", "aren't")."""
+        if self.word(at) in words.IS_NOT:
+            return True, at + 1
+        if self.word(at) not in words.IS or self.word(at) == "=":
+            return None
+        denied = self.word(at + 1) in ("not", "never")
+        return denied, at + 1 + denied
 
     def is_percentage(self, start: int, end: int) -> bool:
         """Return whether a number between the positions `start` and `end` is written with "%".
@@ -195,6 +211,26 @@ class Cursor:
             if column is None:
                 self.record_failure(at, f"no column {self.pieces[at].text!r}")
             return (column, at + 1) if column else None
+        for stop in self.name_ends(at):
+            named = [self.pieces[n].text for n in range(at, stop)]
+            if self.word(stop - 1) in words.NOT_LAST and not self.naming.is_name(named):
+                continue
+            if column := self.naming.find_column(named):
+                return column, stop
+        return None
+
+    def read_verb_column(self, at: int) -> Parsed[str]:
+        """Read a column by a verb in another form: "donate to the school"."""
+        for stop in self.name_ends(at):
+            if self.word(stop - 1) in words.NOT_LAST:
+                continue
+            column = self.naming.find_by_verb([self.pieces[n].text for n in range(at, stop)])
+            if column:
+                return column, stop
+        return None
+
+    def name_ends(self, at: int) -> Iterator[int]:
+        """Yield the positions at which the name of a column that begins at `at` may end."""
         end = at
         while (
             end < at + LONGEST_NAME
@@ -202,11 +238,7 @@ class Cursor:
             and self.word(end) not in words.ENDS
         ):
             end += 1
-        for stop in range(end, at, -1):
-            column = self.naming.find_column([self.pieces[n].text for n in range(at, stop)])
-            if column:
-                return column, stop
-        return None
+        yield from range(end, at, -1)
 
 
 Kind = Literal["word", "quoted", "name", "number", "mark"]

@@ -14,7 +14,7 @@ from . import vocabulary as words
 from .column_lookup import ColumnLookup, singular
 from .columns import find_text_columns
 from .condition_reader import ConditionReader
-from .conditions import Condition, Not
+from .conditions import AllOf, Condition, Not
 from .cursor import MAX_CHARACTERS, Cursor, Parsed, split_pieces
 from .outcomes import OutcomeReader, split_label_words
 from .quantities import Count, Length, Measure, MentionedEntries
@@ -62,6 +62,8 @@ class SentenceParser:
         naming, labels = ColumnLookup(public["columns"]), frozenset(self.outcomes.spelt)
         self.cursor = Cursor(split_pieces(sentence), naming, texts, self.pair, labels)
         self.reader = ConditionReader(self.cursor)
+        self.ended_unless = False  # whether the last condition was "unless …"
+        self.rest: str | None = None  # the label of all other rows, after "if and only if"
 
     def read(self) -> Rule | NotExact:
         """Parse the sentence, and return its rule or the reason why it is not a rule."""
@@ -84,8 +86,10 @@ class SentenceParser:
             at = self.cursor.skip_words((got or rest or (None, at))[1], *SEPARATES)
             if otherwise is not None and at < length:
                 return NotExact(f"more is said after 'otherwise': {self.cursor.quote_from(at)}")
+        if self.rest is not None and (len(clauses) != 1 or otherwise not in (None, self.rest)):
+            return NotExact("'if and only if' beside another case")
         return (
-            self.check_texts(Rule(tuple(clauses), otherwise))
+            self.check_texts(Rule(tuple(clauses), otherwise or self.rest))
             if clauses
             else self.explain_failure(0)
         )
@@ -116,10 +120,15 @@ class SentenceParser:
     def read_otherwise(self, at: int) -> Parsed[str | Clause]:
         """Read "otherwise LABEL" or "otherwise, if …"."""
         told = self.cursor.match_phrase(at, words.ELSE)
+        if self.ended_unless and (case := self.cursor.match_words(at, "in", "which", "case")):
+            return self.read_label(case)
+        others = at + (self.cursor.word(at) in ("all", "the", "any", "every"))
+        if told is None and self.cursor.word(others) == "other" and self.is_row_noun(others + 1):
+            told = True, others + 2
         if told is None:
             return None
         after = self.cursor.skip_words(told[1], ",", "then")
-        if self.cursor.word(after) in words.IF:
+        if self.begins_if(after):
             return self.read_if_clause(after)
         end = self.find_outcome_end(after)
         got = self.read_winner(after, end) if self.pair else None
@@ -157,7 +166,7 @@ class SentenceParser:
         """Return the position at which an outcome that begins at `at` ends."""
         while at < len(self.cursor.pieces):
             word = self.cursor.word(at)
-            if word in (";", ".", "while", "whereas") or word in words.IF:
+            if word in (";", ".", "while", "whereas") or self.begins_if(at):
                 return at
             if self.cursor.match_phrase(at, words.ELSE):
                 return at
@@ -168,17 +177,38 @@ class SentenceParser:
 
     def read_clause(self, at: int) -> Parsed[Clause]:
         """Read one clause: a condition with its label, or which text of a pair wins."""
-        if self.cursor.word(at) in words.IF:
+        if self.begins_if(at):
             return self.read_if_clause(at)
         end = self.find_outcome_end(at)
-        if self.cursor.word(end) in words.IF:
+        if self.begins_if(end):
             return self.read_label_first(at, end)
         got = self.read_winner(at, end) if self.pair else None
         return got or self.read_noun_clause(at)
 
+    def begins_if(self, at: int) -> bool:
+        """Return whether "if", "when", "unless" or a similar word is at position `at`."""
+        return self.cursor.word(at) in words.IF or bool(
+            self.cursor.match_phrase(at, words.CONDITIONAL)
+        )
+
+    def read_if_condition(self, at: int) -> Parsed[Condition]:
+        """Read "if CONDITION", "unless CONDITION" or "if CONDITION unless CONDITION"."""
+        begun = self.cursor.match_phrase(at, words.CONDITIONAL)
+        got = self.reader.read_condition(begun[1] if begun else at + 1)
+        if got is None:
+            return None
+        self.ended_unless = begun is not None and begun[0]
+        condition: Condition = Not(got[0]) if self.ended_unless else got[0]
+        after = self.cursor.skip_words(got[1], ",")
+        other = self.cursor.match_phrase(after, words.CONDITIONAL)
+        if other is None or not other[0] or self.ended_unless:
+            return condition, got[1]
+        except_for = self.reader.read_condition(other[1], got[2])
+        return except_for and (AllOf((condition, Not(except_for[0]))), except_for[1])
+
     def read_if_clause(self, at: int) -> Parsed[Clause]:
         """Read a clause of the form "if CONDITION, then LABEL"."""
-        got = self.reader.read_condition(at + 1)
+        got = self.read_if_condition(at)
         if got is None:
             return None
         after = self.cursor.skip_words(got[1], ",", "then")
@@ -193,7 +223,13 @@ class SentenceParser:
     def read_label_first(self, at: int, end: int) -> Parsed[Clause]:
         """Read a clause of the form "LABEL if CONDITION", whose label ends at position `end`."""
         label = self.read_label(at)
-        got = label and self.reader.read_condition(end + 1)
+        exactly = self.cursor.match_words(end, "if", "and", "only", "if")
+        if exactly is not None:
+            if len(self.outcomes.labels) != 2 or label is None:
+                return None
+            self.rest = next(one for one in self.outcomes.labels if one != label[0])
+            end = exactly - 1
+        got = label and self.read_if_condition(end)
         return (ConditionClause(got[0], label[0]), got[1]) if got and label else None
 
     def read_noun_clause(self, at: int) -> Parsed[Clause]:
@@ -238,7 +274,9 @@ class SentenceParser:
             return got and got[:2]
         elif self.cursor.match_phrase(at, words.LONGER):
             return read_length_bound(self.cursor, at, "")
-        elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.MENTION_VERBS):
+        elif about == ROW and self.cursor.word(self.cursor.skip_words(at, "not")).endswith("ing"):
+            pass  # "students applying to Science", "students not applying to Science"
+        elif self.cursor.word(at) not in words.HAS | words.MENTION_VERBS | words.WITHOUT:
             self.cursor.record_failure(
                 at, f"no rule begins at {self.cursor.quote_from(max(at - 2, 0))}"
             )

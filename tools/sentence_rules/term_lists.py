@@ -13,7 +13,9 @@ INNER_STAR = re.compile(r"\*\w")  # "*ing" is not a stem.
 LONGEST_ENTRY = 4  # words of an unquoted entry after a colon
 
 
-def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[Term, ...]]:
+def read_list(
+    cursor: Cursor, at: int, announced: bool = False, nor: bool = False
+) -> Parsed[tuple[Term, ...]]:
     """Read terms that are separated by commas, "and" or "or".
 
     Unquoted words count as terms after a colon, and after "the word", "the words" or "the phrase".
@@ -24,9 +26,11 @@ def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[
         cursor: The sentence.
         at: Position at which the list begins.
         announced: Whether "one of", "all of" or a similar phrase came before.
+        nor: Whether "nor" may stand between terms, where it means "or".
     """
     start = at
-    at = cursor.skip_words(at, *words.LIST_NOUNS)
+    if read_mark(cursor, at) is None:  # "words in capitals" begins with a noun of lists
+        at = cursor.skip_words(at, *words.LIST_NOUNS)
     room, least = unquoted_limits(cursor, start, at, announced)
     at = cursor.skip_words(at, ":", "either", "both")
     found: list[Term] = []
@@ -40,10 +44,10 @@ def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[
         bare = bare or is_bare(cursor, at, got[0])
         end = at = got[1]
         at = cursor.skip_words(at, ",")
-        if cursor.word(at) in ("or", "and"):
+        if cursor.word(at) in ("or", "and") or (nor and cursor.word(at) == "nor"):
             if bare and begins_condition(cursor, at + 1):
                 break
-            links |= {cursor.word(at)}
+            links |= {"or" if cursor.word(at) == "nor" else cursor.word(at)}
             at = skip_to_quoted(cursor, at + 1)
         elif at == end:
             break

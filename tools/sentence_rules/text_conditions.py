@@ -8,7 +8,7 @@ condition is about, or "" for "the text".
 from __future__ import annotations
 
 from . import vocabulary as words
-from .conditions import Begins, Condition, MoreThan, Not, mentions
+from .conditions import Begins, Comparison, Condition, MoreThan, Not, mentions
 from .cursor import Bound, Cursor, Parsed
 from .quantities import Count, Length, Measure, MentionedEntries
 from .subjects import read_text
@@ -25,10 +25,21 @@ def read_edge(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
 
 def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     """Read "mentions", "contains" or "has" with a list of terms, a count or a comparison."""
-    if cursor.word(at) not in words.MENTION_VERBS and cursor.word(at) not in words.HAS:
+    verb = cursor.word(at)
+    if verb == "no":
+        return read_mentioned(cursor, at, text)
+    if verb not in words.MENTION_VERBS | words.HAS | words.WITHOUT:
         return None
-    no = cursor.word(at) == "without" or cursor.word(at + 1) in ("no", "neither")
-    at += 1 + (cursor.word(at + 1) in ("no", "neither"))
+    gerund = verb == "without" and cursor.word(at + 1) in words.MENTION_VERBS | words.HAS
+    got = read_mentioned(cursor, at + 1 + gerund, text)
+    return got and ((Not(got[0]) if verb in words.WITHOUT else got[0]), got[1])
+
+
+def read_mentioned(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
+    """Read what a text contains, after the verb: terms, a count of terms or a comparison."""
+    neither = cursor.word(at) == "neither"
+    no = neither or (cursor.word(at) == "no" and not cursor.match_phrase(at, words.BOUNDS))
+    at += no
     if cursor.word(at) in ("more", "fewer", "less") and not no:
         got = read_amount_comparison(cursor, at, text)
         if got:
@@ -40,7 +51,14 @@ def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
         return None
     if bound:
         return read_bounded_amount(cursor, bound[1], bound[0], text)
-    terms = read_list(cursor, several[1] if several else at, announced=several is not None)
+    negative = ("not", "never", "doesn't", "don't", "didn't", *words.WITHOUT)
+    denied_before = any(cursor.word(n) in negative for n in (at - 3, at - 2, at - 1))
+    terms = read_list(
+        cursor,
+        several[1] if several else at,
+        announced=several is not None,
+        nor=no or denied_before,
+    )
     if terms is None:
         return None
     every = several[0] == "all" if several else not no and is_joined_by_and(cursor, at, terms[1])
@@ -50,6 +68,46 @@ def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     condition: Condition = mentions(terms[0], None if every else 1, text)
     denied = no or (several is not None and several[0] == "none")
     return (Not(condition) if denied else condition), terms[1]
+
+
+def read_occurrence(cursor: Cursor, at: int) -> Parsed[Condition]:
+    """Read that terms occur in a text.
+
+    Examples are "the word "spa" appears in the text", and "there is no question mark".
+    """
+    if cursor.word(at) == "there":
+        be = cursor.read_be(at + 1)
+        if be is None:
+            return None
+        got = read_mentioned(cursor, be[1], "")
+        return got and place_in_text(cursor, Not(got[0]) if be[0] else got[0], got[1])
+    neither = cursor.word(at) == "neither"
+    at += neither
+    quoted = cursor.kind(cursor.skip_words(at, "the", *words.LIST_NOUNS)) == "quoted"
+    terms = read_list(cursor, at, nor=neither) if quoted else None
+    if terms is None:
+        return None
+    verb = cursor.match_phrase(terms[1], words.DENIES)
+    be = None if verb else cursor.read_be(terms[1])
+    after = verb[1] if verb else be[1] if be else terms[1]
+    if cursor.word(after) not in (words.OCCURS_PASSIVE if be else words.OCCURS):
+        return None
+    every = is_joined_by_and(cursor, at, terms[1])
+    condition: Condition = mentions(terms[0], None if every else 1)
+    denied = verb is not None or (be is not None and be[0])
+    if denied and neither:
+        return None
+    if denied or neither:
+        condition = Not(condition)
+    return place_in_text(cursor, condition, after + 1)
+
+
+def place_in_text(cursor: Cursor, condition: Condition, at: int) -> Parsed[Condition]:
+    """Read "in the text" after a condition on "the text"; other texts are not supported here."""
+    if cursor.word(at) != "in":
+        return condition, at
+    text = read_text(cursor, at + 1)
+    return (condition, text[1]) if text and not text[0] else None
 
 
 def is_joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
@@ -162,11 +220,13 @@ def read_amount(
 
 def read_length(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     """Read a condition such as "is longer than 20 words" or "is at least 20 words long"."""
-    if cursor.word(at) not in words.IS:
+    be = cursor.read_be(at)
+    if be is None:
         return None
-    no = cursor.word(at + 1) == "not"
-    got = read_length_bound(cursor, at + 1 + no, text)
-    return got and ((Not(got[0]) if no else got[0]), got[1])
+    got = read_length_bound(cursor, be[1], text)
+    if got is None and cursor.word(be[1]) in ("empty", "blank"):
+        got = Comparison(Length("characters", text), "exactly", 0), be[1] + 1
+    return got and ((Not(got[0]) if be[0] else got[0]), got[1])
 
 
 def read_length_bound(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:

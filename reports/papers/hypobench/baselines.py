@@ -1,19 +1,7 @@
-"""Baselines for labelled text that use no hypotheses.
+"""Scores of baselines for labelled text, and comparisons of sessions with them.
 
-The baselines are trained on exactly the rows that the session was shown, and tested on the rows on
-which the session was tested.
-
-| name | learns from | how |
-|---|---|---|
-| majority | the labels | the most frequent label; ties go to the first in the problem's list |
-| tfidf | the columns of text | TF-IDF of words and word pairs, logistic regression |
-| tree | the other columns, choices one-hot | a decision tree of depth at most 5 |
-
-If there are several columns of text, each column has its own vocabulary. If a row offers two texts
-to choose from, the features of the second text are subtracted from those of the first, and the
-regression has no intercept. Thus swapping the texts swaps the label. Further columns of text are
-not used. No parameter is tuned. The baselines tfidf and tree need scikit-learn (extra `text`) and
-are left out without it, which `MISSING_SKLEARN` reports.
+The baselines (baseline_models.py) are trained on exactly the rows that the session was shown, and
+tested on the rows on which the session was tested.
 
 A session beats a baseline if its accuracy is higher and an exact McNemar test over the rows is
 significant (p < 0.05, two-sided). If a session does not beat all baselines, its hypotheses predict
@@ -22,30 +10,21 @@ no better than a baseline, or there are too few rows to show a difference.
 
 from __future__ import annotations
 
-import importlib.util
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ....records import Json, Problem, StepRecord
 from ...metrics.results import DEFAULT_OPTIONS, read_problems
 from ...metrics.statistics import LEVEL, wilson_interval
+from .baseline_models import Predict, Row, as_columns, describe_missing, fit_baselines
 from .metrics import SPLITS, SplitPredictions, label_scores, read_predictions, true_labels
 
 if TYPE_CHECKING:
     from ....store import Store
 
-INSTALL = "pip install 'peirce[text]'"
-MISSING_SKLEARN = f"the baselines tfidf and tree are left out: they need scikit-learn, {INSTALL}"
-MAJORITY, TFIDF, TREE = "majority", "tfidf", "tree"
-TREE_DEPTH = 5
 NO_BETTER_TEXT = "it has found nothing beyond it"
 CHANCE_TEXT = "the difference may be chance"
-
-Row = Mapping[str, Json]
-Predict = Callable[[Sequence[Row]], list[str]]
 
 
 class BaselineScores(TypedDict):
@@ -63,41 +42,17 @@ class BaselineScores(TypedDict):
     n: int
 
 
-def has_sklearn() -> bool:
-    """Return whether scikit-learn is installed."""
-    return importlib.util.find_spec("sklearn") is not None
+def score_baselines(
+    problem: Problem, models: Mapping[str, Predict] | None = None
+) -> list[BaselineScores]:
+    """Return the scores of every baseline on every split of the problem, in the order of `SPLITS`.
 
-
-def fit_baselines(problem: Problem) -> dict[str, Predict]:
-    """Train the baselines that apply to a problem on its shown rows, and return them by name.
-
-    tfidf needs a column of text, and tree needs a column that is not text.
-
-    Raises:
-        ValueError: The problem has no shown rows.
+    Args:
+        problem: The problem.
+        models: The trained baselines; None to train them.
     """
-    rows = [_row(one.input) for one in problem.shown]
-    labels = [str(one.output) for one in problem.shown]
-    if not rows:
-        raise ValueError(f"{problem.id}: no row is shown")
-    found = {MAJORITY: _constant(_majority(labels, problem.public["labels"]))}
-    if has_sklearn():
-        columns = _columns(problem)
-        texts = [name for name, kind in columns.items() if kind == "text"]
-        fields = {name: kind for name, kind in columns.items() if kind != "text"}
-        if texts:
-            pair = problem.public.get("shape") == "pair"
-            names = texts[:2] if pair else texts
-            found[TFIDF] = _fitted(labels, lambda: _words(rows, labels, names, pair))
-        if fields:
-            found[TREE] = _fitted(labels, lambda: _tree(rows, labels, fields))
-    return found
-
-
-def score_baselines(problem: Problem) -> list[BaselineScores]:
-    """Return the scores of every baseline on every split of the problem, in the order of `SPLITS`."""
     found: list[BaselineScores] = []
-    models = fit_baselines(problem)
+    models = fit_baselines(problem) if models is None else models
     for split in SPLITS:
         true = true_labels(problem, split)
         rows = _rows_of(problem, split)
@@ -145,11 +100,16 @@ class BaselineComparison:
 
 
 def compare_with_baselines(
-    problem: Problem, steps: Sequence[StepRecord]
+    problem: Problem, steps: Sequence[StepRecord], models: Mapping[str, Predict] | None = None
 ) -> list[BaselineComparison]:
     """Compare a session's predictions on a problem with every baseline, by split.
 
     The result is empty if the session predicted no labels.
+
+    Args:
+        problem: The problem.
+        steps: The steps of the session on it.
+        models: The trained baselines; None to train them.
 
     Raises:
         ValueError: The predictions do not match the rows of the problem.
@@ -157,7 +117,7 @@ def compare_with_baselines(
     inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
         return []
-    models = fit_baselines(problem)
+    models = fit_baselines(problem) if models is None else models
     found = []
     for one in inference.splits:
         rows = _rows_of(problem, one.split)
@@ -169,7 +129,7 @@ def compare_with_baselines(
 def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
     """Return one sentence per split that compares the session with the baselines.
 
-    If scikit-learn is missing, a further sentence names the missing baselines. The validation split
+    If a package is missing, a further sentence names the missing baselines. The validation split
     is left out if there is another split. The result is empty without comparisons.
     """
     splits = list(dict.fromkeys(one.split for one in compared))
@@ -177,7 +137,8 @@ def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
     said = [
         _describe_comparison([one for one in compared if one.split == split]) for split in shown
     ]
-    return [*said, MISSING_SKLEARN] if said and not has_sklearn() else said
+    missing = describe_missing()
+    return [*said, missing] if said and missing else said
 
 
 def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
@@ -187,14 +148,19 @@ def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
     result of `score_baselines`, "said": the result of `describe_comparisons`}.
     """
     done = [row for row in store.problems(session) if row.status == "done"]
-    return [
-        {
-            "problem": one.problem.id,
-            "baselines": score_baselines(one.problem),
-            "said": describe_comparisons(compare_with_baselines(one.problem, one.steps)),
-        }
-        for one in read_problems(store, session, done, DEFAULT_OPTIONS)
-    ]
+    found: list[dict[str, Json]] = []
+    for one in read_problems(store, session, done, DEFAULT_OPTIONS):
+        models = fit_baselines(one.problem)
+        scores = score_baselines(one.problem, models)
+        comparisons = compare_with_baselines(one.problem, one.steps, models)
+        found.append(
+            {
+                "problem": one.problem.id,
+                "baselines": scores,
+                "said": describe_comparisons(comparisons),
+            }
+        )
+    return found
 
 
 def _describe_comparison(some: Sequence[BaselineComparison]) -> str:
@@ -239,95 +205,6 @@ def mcnemar(first: int, second: int) -> float:
     return min(1.0, float(2 * total / 2**n))
 
 
-# --- training -------------------------------------------------------------------
-
-
-def _row(given: Json) -> Row:
-    return given if isinstance(given, Mapping) else {"text": given}
-
-
 def _rows_of(problem: Problem, split: str) -> list[Row]:
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
-    return [_row(one.input) for one in problem.hidden[start:stop]]
-
-
-def _columns(problem: Problem) -> dict[str, str]:
-    return {name: str(about["kind"]) for name, about in problem.public["columns"].items()}
-
-
-def _majority(labels: Sequence[str], order: Sequence[str]) -> str:
-    counts = Counter(labels)
-    return max(order, key=lambda label: counts[label])
-
-
-def _constant(label: str) -> Predict:
-    return lambda rows: [label] * len(rows)
-
-
-def _fitted(labels: Sequence[str], fit: Callable[[], Predict]) -> Predict:
-    """Return a fitted model, or a constant if all rows have the same label."""
-    return fit() if len(set(labels)) > 1 else _constant(labels[0])
-
-
-def _words(rows: Sequence[Row], labels: Sequence[str], texts: list[str], pair: bool) -> Predict:
-    """Fit the TF-IDF baseline; texts without words leave the regression with its intercept alone."""
-    from scipy.sparse import csr_matrix, hstack
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-
-    def column_texts(some: Sequence[Row], name: str) -> list[str]:
-        return ["" if row.get(name) is None else str(row[name]) for row in some]
-
-    together = [texts] if pair else [[name] for name in texts]
-    vectorisers = []
-    for names in together:
-        one = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-        if any(one.build_analyzer()(t) for name in names for t in column_texts(rows, name)):
-            one.fit([text for name in names for text in column_texts(rows, name)])
-            vectorisers.append((one, names))
-
-    def features(some: Sequence[Row]) -> Any:
-        found = [csr_matrix((len(some), 1))]  # a column of zeros, so that the list is never empty
-        for one, names in vectorisers:
-            parts = [one.transform(column_texts(some, name)) for name in names]
-            found.append(parts[0] - parts[1] if pair else parts[0])
-        return hstack(found).tocsr()
-
-    model = LogisticRegression(C=10, max_iter=2_000, fit_intercept=not pair)
-    model.fit(features(rows), labels)
-    return lambda some: [str(label) for label in model.predict(features(some))] if some else []
-
-
-def _tree(rows: Sequence[Row], labels: Sequence[str], fields: Mapping[str, str]) -> Predict:
-    """Fit the tree baseline on numbers (NaN if missing) and one-hot columns of the shown choices."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    values = {
-        name: sorted({str(row[name]) for row in rows if row.get(name) is not None})
-        for name, kind in fields.items() if kind == "choice"
-    }  # fmt: skip
-
-    def features(some: Sequence[Row]) -> list[list[float]]:
-        return [
-            [
-                number
-                for name in fields
-                for number in (
-                    [float(str(row.get(name)) == value) for value in values[name]]
-                    if name in values
-                    else [_number(row.get(name))]
-                )
-            ]
-            or [0.0]
-            for row in some
-        ]
-
-    model = DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0)
-    model.fit(features(rows), labels)
-    return lambda some: [str(label) for label in model.predict(features(some))] if some else []
-
-
-def _number(value: Json) -> float:
-    if not isinstance(value, (bool, int, float)) or abs(value) > 1e30:  # exceeds 32 bits
-        return math.nan
-    return float(value)
+    return [as_columns(one.input) for one in problem.hidden[start:stop]]

@@ -38,17 +38,21 @@ from ...metrics.statistics import Interval, bootstrap_rows, wilson_interval
 #
 # Exact rules alone decide, so no model made these values. The true sentences are those of the data
 # set (`secret["truths"]`, by which its labels were generated, never findings from the literature
-# on a real data set). If none of them is an exact rule there is no value. Ratings by a model are
-# made by `peirce rate`.
+# on a real data set). One that is not an exact rule counts as not found. Ratings by a model are made
+# by `peirce rate`.
 
 DISCOVERY_METRICS = (
-    Metric("fdr", "higher", "Feature discovery rate (FDR): share of true rules that match a sentence of the bank."),
-    Metric("rc", "higher", "Relationship correctness (RC): mean overlap of the matched sentences with their true"
-        " rules."),
-    Metric("hdr", "higher", "Hypothesis discovery rate (HDR): fdr x rc, the share of the true rules that matched"
-        " sentences express."),
-    Metric("precision", "higher", "Mean overlap of each sentence of the bank with the true rules."),
-    Metric("identical", "higher", "Share of true rules for which a sentence makes the same predictions on all inputs."),
+    Metric("fdr", "higher", "Feature discovery rate (FDR): share of true rules that the bank states at least in part."),
+    Metric("rc", "higher", "Relationship correctness (RC): mean overlap of these true rules with the closest statement"
+        " of the bank."),
+    Metric("hdr", "higher", "Hypothesis discovery rate (HDR): fdr x rc. Banks that claim the same labels for the same"
+        " inputs have the same value. A true rule that cannot be read counts as not found."),
+    Metric("hdr_read", "higher", "hdr over the true rules that are exact rules only."),
+    Metric("rules_stated", None, "Number of true rules (sentences) of the data set."),
+    Metric("rules_read", None, "Number of true rules (sentences) that are exact rules, so that a bank can be compared"
+        " with them."),
+    Metric("precision", "higher", "Mean overlap of the statements that the bank needs with the closest true rule."),
+    Metric("identical", "higher", "Share of true rules that the bank states exactly, for all inputs."),
     Metric("identified", None, "Share of true rules that the shown rows distinguish from similar rules."),
     Metric("hdr_identified", "higher", "hdr over the identified rules only."),
     Metric("hdr_released", "higher", "HDR as the published evaluation computes it, with exact rules as the rater."),
@@ -65,8 +69,7 @@ def true_sentences(problem: Problem) -> tuple[str, ...]:
 def discovery_metrics(problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
     """Return how well a bank of sentences recovers the true sentences of a problem.
 
-    `DISCOVERY_METRICS` lists the metrics. All values are None if the true sentences are unknown, or
-    if no true sentence is an exact rule.
+    `DISCOVERY_METRICS` lists the metrics. All values are None if the true sentences are unknown.
 
     Args:
         problem: The problem.
@@ -80,15 +83,18 @@ def discovery_metrics(problem: Problem, bank: Sequence[str]) -> dict[str, float 
     told = score_exact(truths, bank, space, problem.public)
     if told is None:
         return found
-    known = find_identified(told.rules, problem.shown, space)
-    kept = [pair.overlap for pair, one in zip(told.of_parts, known, strict=True) if one]
+    known = find_identified(told.rules, problem.shown, space) if told.rules else []
+    kept = [pair.overlap for pair, one in zip(told.pairs, known, strict=True) if one]
     return {
         "fdr": told.fdr,
         "rc": told.rc,
         "hdr": told.hdr,
+        "hdr_read": told.hdr_read,
+        "rules_stated": told.stated,
+        "rules_read": told.stated - told.unread,
         "precision": told.precision,
         "identical": told.identical,
-        "identified": sum(known) / len(known),
+        "identified": sum(known) / (len(known) + told.unread),
         "hdr_identified": sum(kept) / len(kept) if kept else None,
         "hdr_released": told.released.hdr,
         "hdr_paper": told.paper.hdr,

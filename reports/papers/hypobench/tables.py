@@ -197,7 +197,8 @@ def _marine(numeric: Sequence[Entry]) -> Grid:
         "Table 11 of the paper: squared error of numeric labels, scaled by the range of the"
         " training labels (marine), and recovered true rules (FDR, RC, HDR).",
         own, rows, [error, *_discovered("table11", _banks(own), rows)], ("MSE", *RATES),
-        layout.TABLE_11, "The paper's data set is not released. Its ratings are from GPT-4o.",
+        layout.TABLE_11,
+        f"The paper's data set is not released. Its ratings are from GPT-4o. {_rules_read(own)}",
     )  # fmt: skip
 
 
@@ -214,7 +215,7 @@ def _discovery(labels: Sequence[Entry]) -> Grid:
         " matches at most one sentence, and both are compared on all inputs. In the published"
         " counts and for raters, any sentence that shares a variable matches.",
         banks, DISCOVERY, [*_discovered("table14", banks, DISCOVERY), counted], RATES, layout.TABLE_14,
-        "The paper's ratings are from GPT-4o.",
+        f"The paper's ratings are from GPT-4o. {_rules_read(banks)}",
     )  # fmt: skip
 
 
@@ -251,7 +252,7 @@ def _by_set(labels: Sequence[Entry]) -> Grid:
         "data set", [*dict.fromkeys((*listed, *own_rows)), layout.AVERAGE], columns, RATES, values,
         layout.TABLE_16,
         "The paper averages over 11 data sets but prints only nine. Its data set `preference`"
-        " is called personality here.",
+        f" is called personality here. {_rules_read(banks)}",
     )  # fmt: skip
 
 
@@ -318,6 +319,21 @@ def _discovered(name: str, banks: Sequence[Entry], rows: Sequence[str]) -> list[
         _grid(name, "", banks, rows, exact, {}, column=lambda one: one.comparer_label),
         _rated(name, "", rows, banks, _released(), {}),
     ]
+
+
+def _rules_read(banks: Sequence[Entry]) -> str:
+    """Return a note on how many true rules were read, with the HDR over these rules."""
+    counts = {
+        one.data_set: (one.metrics["rules_read"], one.metrics["rules_stated"])
+        for one in banks
+        if one.metrics.get("rules_read") is not None and one.metrics.get("rules_stated") is not None
+    }
+    if not counts:
+        return ""
+    read, stated = (round(fsum(pair[n] or 0 for pair in counts.values())) for n in (0, 1))
+    mean = average(banks, metric_getter("hdr_read"))
+    over = "" if mean is None else f"; the exact HDR over these alone is {mean.mean:.3f}"
+    return f"True rules read: {read} of {stated}. The others count as not found{over}."
 
 
 def _together(

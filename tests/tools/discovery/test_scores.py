@@ -1,12 +1,10 @@
 """The three scores against values worked by hand, and what they have to be of clear cases.
 
-Internals: the matching and the parts that scores are made of are compared one by one.
+Internals: the parts that scores are made of are compared one by one.
 """
 
 from __future__ import annotations
 
-import itertools
-import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +23,6 @@ from peirce.tools.discovery import (
 from peirce.tools.discovery.identifiability import find_identified
 from peirce.tools.discovery.overlap import complete_rule
 from peirce.tools.discovery.rule_cases import split_into_cases
-from peirce.tools.discovery.scores import match_one_to_one
 from peirce.tools.sentence_rules import PreparedRows, Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -111,13 +108,13 @@ def test_one_sentence_of_all_cases_says_what_one_sentence_a_case_says() -> None:
     cases = scored([whole], TRUE)
     sentence = scored(TRUE, [whole])
     assert cases.hdr == sentence.hdr == 1 == sentence.precision
-    assert cases.by == sentence.by == "part" and cases.truths == 3
+    assert len(cases.pairs) == len(sentence.pairs) == 3
 
 
 def test_every_case_of_a_sentence_has_its_match() -> None:
     whole = "If math is A, admitted; if papers is at least 4, admitted; otherwise rejected."
     found = scored([whole], [whole])
-    assert found.by == "sentence" and [pair.overlap for pair in found.of_parts] == [1, 1]
+    assert [pair.overlap for pair in found.pairs] == [1, 1]
 
 
 def test_exact_rules_rate_by_quarters() -> None:
@@ -129,16 +126,21 @@ def test_guesses_lower_precision_and_find_nothing() -> None:
     alone, among = scored(TRUE, TRUE[:1]), scored(TRUE, [TRUE[0], *JUNK])
     assert alone.hdr == pytest.approx(1 / 3) and alone.precision == 1
     assert among.identical == pytest.approx(1 / 3)
-    assert among.precision is not None and among.precision < 0.35
+    assert among.precision == 0.5  # the guesses together say one thing more
+    three = [
+        "If math is B and english is A, the label is admitted.",
+        "If papers is 0 and donated is true, the label is admitted.",
+    ]
+    false = scored(TRUE, [TRUE[0], *JUNK, *three])
+    assert false.precision is not None and false.precision < 0.35
 
 
-def test_one_sentence_finds_one_truth_at_most() -> None:
-    twice = scored(
-        ["If math is A, the label is admitted.", "If math is A and donated is true, admitted."],
-        ["If math is A, the label is admitted."] * 3,
-    )
-    assert twice.fdr == 0.5 and twice.rc == 1 and twice.precision == 1
-    assert twice.released.fdr == 1  # where one sentence may be matched with every truth
+def test_a_sentence_finds_every_truth_that_it_includes_without_saying_more() -> None:
+    truths = ["If math is A, the label is admitted.", "If math is A and donated is true, admitted."]
+    found = scored(truths, ["If math is A, the label is admitted."] * 3)
+    assert (found.fdr, found.rc, found.precision) == (1, 1, 1)
+    # The second truth alone says less than the sentence.
+    assert 0 < scored(truths[1:], truths[:1]).hdr < 1
 
 
 def test_one_thing_in_other_words_is_no_guess() -> None:
@@ -153,14 +155,14 @@ def test_one_thing_in_other_words_is_no_guess() -> None:
 def test_a_finding_that_two_true_sentences_say_is_one() -> None:
     both = [TRUE[0], "If math is not A, the label is rejected."]
     found = scored(both, TRUE[:1])
-    assert (found.hdr, found.truths, len(found.rules)) == (1, 1, 1)
+    assert (found.hdr, len(found.pairs), len(found.rules)) == (1, 1, 1)
 
 
 def test_two_truths_that_say_the_same_are_one_to_find() -> None:
     sides = ["If math is A, the label is admitted.", "If math is not A, the label is rejected."]
     for bank in (sides, sides[:1], sides[1:]):
         found = scored(sides, bank)
-        assert (found.truths, found.hdr, found.precision, found.identical) == (1, 1, 1, 1)
+        assert (len(found.pairs), found.hdr, found.precision, found.identical) == (1, 1, 1, 1)
     # Of three labels the middle one is said by both others, which say two things.
     problem = texts(["red", "blue"], ["in", "out", "away"])
     some = [
@@ -188,27 +190,43 @@ def test_an_empty_bank_is_zero_and_has_no_precision() -> None:
     found = scored(TRUE, [])
     assert (found.fdr, found.rc, found.hdr, found.precision) == (0, 0, 0, None)
     assert found.released.hdr == found.paper.hdr == 0
-    assert all(pair.found is None for pair in found.pairs)
+    assert all(pair.overlap == 0 for pair in found.pairs)
 
 
-def test_true_sentences_that_are_no_rule_are_left_out_and_counted() -> None:
+def test_a_true_sentence_that_is_no_rule_counts_as_not_found() -> None:
     problem = students()
-    assert score_exact(["Warmth persuades."], [], InputSpace(problem), problem.public) is None
-    assert scored([*TRUE, "Warmth persuades."], TRUE).unread == 1
+    assert score_exact([], [], InputSpace(problem), problem.public) is None
+    nothing = scored(["Warmth persuades."], TRUE)
+    assert (nothing.hdr, nothing.hdr_read, nothing.stated, nothing.unread) == (0, None, 1, 1)
+    found = scored([*TRUE, "Warmth persuades."], TRUE)
+    assert (found.stated, found.unread, found.hdr, found.hdr_read) == (4, 1, 0.75, 1)
+    assert (found.fdr, found.rc, found.identical) == (0.75, 1, 0.75)
 
 
 def test_the_true_sentences_of_published_logistic_sets_are_read() -> None:
     problem = texts(["He champions gun rights.", "She supports it."], ["Left", "Right"])
     told = 'If the "policy_stance" of the given tweet is "champions gun rights", then it is {} to be classified as "Right" and unlikely to be classified as "Left".'
-    likely = compile_truth(told.format("highly likely"), problem.public)
-    assert likely == rule(
-        'If the text mentions "champions gun rights", the label is Right.', problem
+    right = rule('If the text mentions "champions gun rights", the label is Right.', problem)
+    for likelihood in ("highly likely", "likely", "neutral", "a bit unlikely"):
+        assert compile_truth(told.format(likelihood), problem.public) == right
+    # The least likely label is the second.
+    turned = compile_truth(
+        told.format("highly unlikely"), {**problem.public, "labels": ["Left", "Right"]}
+    )
+    assert turned == rule(
+        'If the text mentions "champions gun rights", the label is Left.', problem
     )
     for said in (
-        told.format("neutral"),
-        told.format("likely").replace("policy_stance", "template"),
+        told.format("unlikely"),
+        told.replace('"Right" and unlikely to be', "neither"),
+        told,
     ):
         assert not isinstance(compile_truth(said, problem.public), Rule)
+    template = told.format("likely").replace("policy_stance", "template")
+    template = template.replace("champions gun rights", "So I [policy stance]. But: [reaction]!")
+    assert compile_truth(template, problem.public) == rule(
+        'If the text mentions all of "So I", ". But:", the label is Right.', problem
+    )
 
 
 def test_a_list_of_words_is_as_many_cases() -> None:
@@ -218,7 +236,7 @@ def test_a_list_of_words_is_as_many_cases() -> None:
     assert split_into_cases(rule(listed, problem)) == tuple(rule(one, problem) for one in apart)
     for truths, bank in ((apart, [listed]), ([listed], apart)):
         found = score_exact(truths, bank, InputSpace(problem), problem.public)
-        assert found is not None and (found.hdr, found.precision, found.by) == (1, 1, "part")
+        assert found is not None and (found.hdr, found.precision) == (1, 1)
 
 
 def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> None:
@@ -249,22 +267,7 @@ def test_what_other_words_of_the_same_texts_say_shares_a_variable() -> None:
         assert found.released.hdr == found.paper.hdr == score
 
 
-# --- matching and identification -------------------------------------------------
-
-
-def test_the_matching_is_that_of_trying_all() -> None:
-    draw = random.Random(4)
-    for _ in range(60):
-        n, m = draw.randint(1, 5), draw.randint(1, 5)
-        gain = np.array([[draw.choice([0, 0, 0.25, 0.5, 1]) for _ in range(m)] for _ in range(n)])
-        pairs = match_one_to_one(gain)
-        assert len({r for r, _ in pairs}) == len({c for _, c in pairs}) == len(pairs)
-        short, long = (gain, m) if n <= m else (gain.T, n)
-        best = max(
-            sum(short[row, column] for row, column in enumerate(some))
-            for some in itertools.permutations(range(long), len(short))
-        )
-        assert sum(gain[pair] for pair in pairs) == pytest.approx(best)
+# --- identification ------------------------------------------------------------
 
 
 def test_a_finding_is_identified_where_its_label_is_the_one_that_is_raised() -> None:
