@@ -13,6 +13,8 @@ Supported problems (search/engines.py):
 - programs from lists of integers to a list of integers, an integer or a boolean (search/lists)
 - scenes of objects that are on or off (search/acre)
 - programs on grids of colours (search/grids)
+- programs on other values, such as texts and numbers (search/examples)
+- laws of numbers (search/laws)
 - rules about finite worlds, which the search can also repair (search/logic)
 - sentences about labelled text, up to twenty per answer (search/text)
 

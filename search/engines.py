@@ -18,8 +18,8 @@ from ..records import UsageError, registry
 from .novelty import Answer, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
-    "search knows programs from inputs to outputs, rules about finite worlds (abd), and sentences about"
-    " records or texts with a label"
+    "search knows programs from inputs to outputs, laws of numbers, rules about finite worlds (abd), and"
+    " sentences about records or texts with a label"
 )
 _KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 

@@ -124,7 +124,7 @@ def other_values(one: Condition, draw: Random) -> Condition:
     return one
 
 
-def apart(one: Condition, draw: Random) -> Condition:
+def one_by_one(one: Condition, draw: Random) -> Condition:
     """One condition for each value."""
     if isinstance(one, IsOneOf) and len(one.values) > 1:
         return AnyOf(tuple(IsOneOf(one.column, (value,)) for value in one.values))
@@ -132,7 +132,7 @@ def apart(one: Condition, draw: Random) -> Condition:
 
 
 Way = Callable[[Condition, Random], Condition]
-WAYS: tuple[Way, ...] = (kept, shuffled, de_morgan, distributed, other_values, apart)
+WAYS: tuple[Way, ...] = (kept, shuffled, de_morgan, distributed, other_values, one_by_one)
 
 
 # --- other words for a bank ----------------------------------------------------------
