@@ -1,21 +1,21 @@
-"""Rules about texts, mined from labelled rows: lists of words, counts and lengths.
+"""Rules about texts, mined from labelled rows: themes, and measures of style.
 
     found = mine_rules(rows, labels, public, Budget(150_000))
     found.rules        # at most 20 rules of tools/sentence_rules, strongest first
+    found.weak         # for each rule, whether it is not significant by itself
     found.tried        # number of terms and measures examined
 
-A ridge regression predicts the label from the terms that a text mentions. Terms with small weights
-are dropped until the remaining terms fit into the lists. The terms are then divided by weight, one
-list per range of weights, so that all words of a list count alike. A list with two sides becomes a
-sentence "more of A than of B". Further sentences are about style: lengths, and the frequencies of
-punctuation marks and of classes of words such as pronouns.
+Whether the texts tell anything about the label at all is tested first, for all their words and
+style together (evidence.py). Then a logistic regression weighs all terms (regression.py). The terms
+are divided into themes, groups of terms with similar weights that occur in similar texts
+(themes.py), and each theme becomes a sentence: "if the text mentions at least 2 of …". Further
+sentences are about style: lengths, and the frequencies of punctuation marks and of classes of words
+such as pronouns.
 
-Every row is held out once (cross-fitting), and lists are evaluated only on rows that were not used
-to choose them. This evaluation determines the number of lists, the number of measures of style, and
-the order of the sentences. The chosen combination is the one that predicts held-out rows best. Each
-sentence is also tested by its correlation with the label on held-out rows, corrected for the number
-of tested sentences by the method of Benjamini and Hochberg. If no sentence is significant, the
-result has no rules. A sentence lists at most ten words.
+Every row is held out once (cross-fitting). The number of terms, of themes and of measures of style
+is the one that predicts held-out rows best, where all terms of a theme count alike. Sentences that
+do not lower the loss on held-out rows are left out. A sentence that is not significant by itself on
+held-out rows is marked as weak (Benjamini and Hochberg 1995, over the tested sentences).
 
 The search does not use the meaning of words, spelling, or the order of more than two adjacent
 words.
@@ -24,51 +24,78 @@ words.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ...tools.sentence_rules.conditions import Comparison, MoreThan
-from ...tools.sentence_rules.degrees import amount_degrees
+from ...tools.sentence_rules.conditions import Begins, Comparison, Not
 from ...tools.sentence_rules.prepared_rows import PreparedRows, TextIndex
 from ...tools.sentence_rules.quantities import Measure, MentionedEntries
 from ...tools.sentence_rules.rules import ConditionClause, PreferenceClause, Rule
 from ..budget import Budget
-from .words_terms import (
-    RidgeFit,
-    TermTable,
-    build_term_table,
-    centre_columns,
-    count_multiplications,
-    eliminate_columns,
-    list_measures,
+from .evidence import LEVEL, SHUFFLES, chance_level
+from .regression import (
+    ITERATIONS,
+    STRENGTHS,
+    Features,
+    Fold,
+    Numbers,
+    Weights,
+    calibrated_losses,
+    cross_fit,
+    presence_spread,
+    refit,
+    select_style,
 )
+from .style import Style, list_measures, list_positions, style_degrees
+from .themes import Theme, group_terms, merge_weights, split_sides, term_vectors
+from .vocabulary import TermTable, build_term_table
 
 MAX_SENTENCES = 20  # maximum number of sentences
-MAX_LISTED = 10  # maximum number of words in a sentence
-FOLDS = 4  # with many rows; with few rows 8, which leaves more rows to choose from
-MANY_ROWS = 400
+FOLDS = 4
 MIN_ROWS = 40  # minimum number of rows
-# Among choices with a loss within this part of the least, the one with the most sentences is taken.
-SLACK = 0.01
+# Part of the reduction of the loss that may be given up for fewer terms.
+SLACK = 0.03
 FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
-SHAPES = (
-    *((size, MAX_LISTED) for size in (20, 16, 14, 12, 10, 8, 6, 4, 3, 2)),
-    (2, 6),
-    (1, MAX_LISTED),
-    (1, 6),
-    (1, 4),
-    (1, 2),
-)  # fmt: skip - lists, and words in each, that are tried: fewer and fewer words in all
-STYLES = (20, 18, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0)  # numbers of measures to try
+SIZES = (20_000, 8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
+THEME = 6  # number of terms from which on a further theme is begun, while there may be more themes
+SHORT = 120  # fewer terms are used only if they are clearly better
+STYLES = (0.2, 0.4, 0.1, 0.0, 1.0)  # shares of measures of style among the sentences to try
+COMPARED = 20_000  # maximum number of rows on which sizes are compared
 FLOPS = 200_000  # multiplications per expansion
 
-Numbers = NDArray[np.float64]
-Tier = tuple[list[int], list[int]]  # columns for and against the label
-Shape = tuple[int, int]  # number of lists, number of words in each
+
+@dataclass(frozen=True)
+class Attempt:
+    """A shape with what it predicts of held-out rows.
+
+    Attributes:
+        shape: The shape.
+        losses: Log loss of each row, of shape (n,).
+        said: What each sentence adds to the logit of each row, of shape (n, themes + measures).
+    """
+
+    shape: Shape
+    losses: Numbers
+    said: Numbers
+
+    @property
+    def loss(self) -> float:
+        """Mean of the losses."""
+        return float(self.losses.mean())
+
+
+class Shape(NamedTuple):
+    """How many terms, themes for and against the label, and measures of style are used."""
+
+    terms: int
+    parts: tuple[int, int]
+    style: int
 
 
 @dataclass(frozen=True)
@@ -77,29 +104,23 @@ class MinedRules:
 
     Args:
         rules: The rules, strongest first.
+        weak: For each rule, whether it is not significant by itself.
         tried: Number of terms and measures examined.
         judged: Number of sentences evaluated on held-out rows.
-        sure: Number of returned sentences that are significant by themselves.
+        chance: p-value of the hypothesis that words and style do not depend on the labels; the
+            least over labels and columns of text, multiplied by their number.
     """
 
     rules: tuple[Rule, ...]
+    weak: tuple[bool, ...] = ()
     tried: int = 0
     judged: int = 0
-    sure: int = 0
+    chance: float = 1.0
 
-
-def mine_sentences(
-    rows: Sequence[Mapping[str, Json]],
-    labels: Sequence[str],
-    public: Mapping[str, Json],
-    budget: Budget,
-    seed: int = 0,
-) -> list[Rule]:
-    """Return the rules that `mine_rules` finds, without the statistics of the search.
-
-    The arguments are those of `mine_rules`.
-    """
-    return list(mine_rules(rows, labels, public, budget, seed).rules)
+    @property
+    def sure(self) -> int:
+        """Number of rules that are significant by themselves."""
+        return len(self.weak) - sum(self.weak)
 
 
 def mine_rules(
@@ -111,7 +132,8 @@ def mine_rules(
 ) -> MinedRules:
     """Return rules that predict the label of a row from the words and the style of its texts.
 
-    The result has no rules if there are fewer than 40 rows, fewer than two labels, or no texts.
+    The result has no rules if there are fewer than 40 rows, fewer than two labels, or no texts, or
+    if the words and the style do not depend on the labels.
 
     Args:
         rows: The n rows.
@@ -124,314 +146,372 @@ def mine_rules(
     present = sorted(set(labels), key=prepared.labels.index)
     if len(rows) < MIN_ROWS or len(present) < 2 or not prepared.texts:
         return MinedRules(())
-    sides = prepared.sides if prepared.shape == "pair" and len(prepared.texts) == 2 else None
-    paired = sides is not None
+    paired = prepared.sides is not None and len(prepared.texts) == 2
     targets = present if len(present) > 2 else present[-1:]
-    if sides is not None:
-        targets = [prepared.labels[sides[0]]]
-    columns: tuple[str, ...] = prepared.texts
-    if paired or len(columns) == 1:
-        columns = ("",)
+    if prepared.sides is not None and paired:
+        targets = [prepared.labels[prepared.sides[0]]]
+    columns = ("",) if paired or len(prepared.texts) == 1 else prepared.texts
+    count = len(targets) * len(columns)
+    given = np.array(labels)
     parts: list[MinedRules] = []
-    share = max(1, MAX_SENTENCES // (len(targets) * len(columns)))
-    for target in targets:
-        y = np.where(np.array([label == target for label in labels]), 1.0, -1.0)
-        rest = None if len(present) > 2 else next(label for label in present if label != target)
-        for column in columns:
-            part = _Part(
-                prepared, column, paired, y, target, rest, share, seed, len(targets) * len(columns)
-            )
-            left = len(targets) * len(columns) - len(parts)
-            parts.append(part.found(budget, budget.left / left))
+    for column in columns:
+        text = _Text(prepared, column, paired, budget, budget.left / (len(columns) * len(targets)))
+        for target in targets:
+            rest = None if len(present) > 2 else next(one for one in present if one != target)
+            search = _Part(text, given == target, target, rest, count, seed)
+            parts.append(search.find())
+    chosen = [
+        (rule, weak) for part in parts for rule, weak in zip(part.rules, part.weak, strict=True)
+    ]
     return MinedRules(
-        tuple(rule for part in parts for rule in part.rules)[:MAX_SENTENCES],
+        tuple(rule for rule, _ in chosen[:MAX_SENTENCES]),
+        tuple(weak for _, weak in chosen[:MAX_SENTENCES]),
         sum(part.tried for part in parts),
         sum(part.judged for part in parts),
-        sum(part.sure for part in parts),
+        min(1.0, count * min(part.chance for part in parts)),
     )
 
 
 @dataclass(frozen=True)
-class _Part:
-    """The search for sentences on one label against the others, about one text."""
+class _Text:
+    """One column of text of all rows, or the pair of texts, as features.
+
+    The work of reading the texts and of weighing their terms is limited to `expansions` per label.
+    """
 
     rows: PreparedRows
     column: str
     paired: bool
-    y: Numbers
-    label: str
-    rest: str | None  # the other label if there are only two
-    most: int
-    seed: int
-    parts: int  # number of parts, over which the significance level is divided
+    budget: Budget
+    expansions: float
 
-    def found(self, budget: Budget, expansions: float) -> MinedRules:
-        """Return the rules of this part; `expansions` is its share of the budget."""
-        terms = self.terms(expansions)
-        x = self.presence(terms)
-        style = [one for one in list_measures(self.column) if np.ptp(self.values(one)) > 0]
-        s = np.zeros((len(self.y), len(style)))
-        for place, one in enumerate(style):
-            s[:, place] = self.values(one)
-        shapes = [one for one in SHAPES if one[0] <= self.most and math.prod(one) <= x.shape[1]]
-        held = self.held_out(x, shapes, budget)
-        shape, chosen = self.choice(held, s)
-        lists = held.get(shape, s[:, :0])
-        size = shape[0]
-        strength = z_scores(np.hstack([lists, s[:, chosen]]), self.y, self.paired)
-        strength[:size] = np.maximum(strength[:size], 0)  # a list must be right in its direction
-        others = z_scores(np.delete(s, chosen, axis=1), self.y, self.paired)
-        turned_down = [
-            np.maximum(z_scores(other, self.y, self.paired), 0)
-            for tried_shape, other in held.items()
-            if tried_shape != shape
-        ]
-        every = np.concatenate([strength, others, *turned_down])
-        sure = significant_mask(every, self.parts)[: len(strength)]
-        tried, judged = len(terms.terms) + len(style), len(every)
-        if not sure.any():
-            return MinedRules((), tried, judged)
-        said = [self.list_rule(tier, terms) for tier in self.lists(x, shape, budget)]
-        said += [self.style_rule(style[i]) for i in chosen]
-        order = np.argsort(-np.abs(strength), kind="stable")
-        kept = tuple(rule for i in order if (rule := said[i]) is not None)
-        return MinedRules(kept, tried, judged, int(sure.sum()))
-
-    @property
-    def folds(self) -> int:
-        """Return the number of folds."""
-        return FOLDS if len(self.y) >= MANY_ROWS else 2 * FOLDS
-
-    # --- counts --------------------------------------------------------------------------
-
-    def terms(self, expansions: float) -> TermTable:
-        """Return the terms that enough texts have, or the most frequent ones on a short budget."""
-        n = len(self.y)
+    @cached_property
+    def table(self) -> TermTable:
+        """The terms that enough texts have, or the most frequent ones on a short budget."""
+        n = len(self.rows)
         texts = self.rows.texts if self.paired else (self.column,)
         every = TextIndex([one for text in texts for one in self.rows.text(text).texts])
-        found = build_term_table(every, min_texts(n))
-        count = len(found.terms)
-        while (
-            count > MAX_LISTED
-            and (self.folds + 1) * count_multiplications(n, count) / FLOPS > expansions
-        ):
-            count = int(count * 0.8)
-        kept = np.sort(np.argsort(-found.frequency, kind="stable")[:count])
-        return TermTable(tuple(found.terms[i] for i in kept), found.frequency[kept])
+        table = build_term_table(every, min_texts(n))
+        order = np.argsort(-table.frequency, kind="stable")
+        sizes = np.cumsum(table.frequency[order])
+        count = min(
+            SIZES[0], int(np.searchsorted(sizes, self.expansions * FLOPS / fit_passes(), "right"))
+        )
+        return table.select(np.sort(order[:count]))
 
-    def presence(self, terms: TermTable) -> NDArray[np.float32]:
-        """Return 1 where a text mentions a term, float32 (n, t); for pairs the difference."""
-        if not self.paired:
-            return terms.present(self.rows.text(self.column))
-        first, second = (terms.present(self.rows.text(text)) for text in self.rows.texts)
-        return first - second
+    @cached_property
+    def features(self) -> Features:
+        """The terms and the measures of style of each row."""
+        present = self.table.present
+        if self.paired:
+            n = len(self.rows)
+            present = (present[:n] - present[n:]).tocsr()  # all first texts, then all second ones
+            present.eliminate_zeros()
+        found = np.zeros((len(self.rows), len(self.style)))
+        for place, one in enumerate(self.style):
+            found[:, place] = self.values(one)
+        return Features(present, found, self.paired)
 
-    def values(self, measure: Measure) -> Numbers:
-        """Return the values of a measure, (n,); for pairs the first less the second."""
+    @cached_property
+    def style(self) -> list[Style]:
+        """The measures of style, and the first and last words, that differ between rows."""
+        texts = self.rows.texts if self.paired else (self.column,)
+        found: list[Style] = list(list_measures(self.column))
+        for text in texts:
+            found += list_positions(self.rows.text(text), self.column)
+        return [one for one in dict.fromkeys(found) if np.ptp(self.values(one)) > 0]
+
+    @cached_property
+    def vectors(self) -> Numbers:
+        """A vector for each term, of shape (t, d)."""
+        return term_vectors(self.features)
+
+    @cached_property
+    def spread(self) -> Numbers:
+        """The standard deviation of each term's column, of shape (t,)."""
+        return presence_spread(self.features)
+
+    def values(self, one: Style) -> Numbers:
+        """Return how much of a kind of style each row has, (n,); for pairs a difference."""
         if not self.paired:
-            return amount_degrees(measure, self.rows)
+            return style_degrees(one, self.rows)
         first, second = self.rows.texts
-        return amount_degrees(measure, self.rows, first) - amount_degrees(
-            measure, self.rows, second
+        return style_degrees(one, self.rows, first) - style_degrees(one, self.rows, second)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The search for sentences on one label against the others, about one column of text."""
+
+    text: _Text
+    y: NDArray[np.bool_]
+    label: str
+    rest: str | None  # the other label if there are only two
+    parts: int  # number of parts, over which the significance level is divided
+    seed: int
+
+    @property
+    def most(self) -> int:
+        """Maximum number of sentences."""
+        return max(1, MAX_SENTENCES // self.parts)
+
+    def find(self) -> MinedRules:
+        """Return the rules of this part."""
+        features = self.text.features
+        tried = features.present.shape[1] + features.style.shape[1]
+        self.text.budget.charge(features.present.nnz * fit_passes() / FLOPS)
+        if not 0 < self.y.sum() < len(self.y) or not tried:
+            return MinedRules((), (), tried)
+        chance = chance_level(features, self.y, self.seed)
+        if chance > LEVEL / self.parts:
+            return MinedRules((), (), tried, 1, chance)
+        some = np.arange(len(self.y))
+        if len(some) > COMPARED:
+            some = np.sort(np.random.default_rng(self.seed).permutation(len(self.y))[:COMPARED])
+        seen = features.select(some)
+        strength, folds = cross_fit(seen, self.y[some], FOLDS, self.seed)
+        shape, held = self.choose_shape(seen, self.y[some], strength, folds)
+        themes, weights = self.themes_of(self.y, strength, shape)
+        style = np.flatnonzero(select_style(weights, shape.style).style)
+        signs = np.sign(weights.style[style])
+        places = [place for place, _ in _places(themes, shape.parts)]
+        said = held[:, [*places, *(sum(shape.parts) + style)]]
+        z = z_scores(said, self.y[some], self.text.paired)
+        admitted = list(range(len(z)))
+        if self.rest is not None:  # else the sentences on the other labels are missing
+            admitted = admit(said, self.y[some], self.text.paired)
+        sure = significant_mask(z)
+        rules = [self.theme_rule(theme) for theme in themes]
+        rules += [
+            self.style_rule(self.text.style[at], sign)
+            for at, sign in zip(style, signs, strict=True)
+        ]
+        kept = sorted(admitted, key=lambda at: (-z[at], at))
+        return MinedRules(
+            tuple(rules[at] for at in kept),
+            tuple(not sure[at] for at in kept),
+            tried,
+            len(rules),
+            chance,
         )
 
-    # --- lists ---------------------------------------------------------------------------
+    # --- themes --------------------------------------------------------------------------
 
-    def held_out(
-        self, x: NDArray[np.float32], shapes: Sequence[Shape], budget: Budget
-    ) -> dict[Shape, Numbers]:
-        """Return the scores of held-out rows for each shape, (n, lists), strongest list first.
+    def choose_shape(
+        self, seen: Features, y: NDArray[np.bool_], strength: float, folds: Sequence[Fold]
+    ) -> tuple[Shape, Numbers]:
+        """Return the shape that predicts held-out rows best, and what its sentences say there.
 
-        The lists that score a row were chosen without it.
+        Of shapes that are about equally good, one with fewer terms is chosen. First the number of
+        terms is chosen, then the number of measures of style. What a sentence says of a row is what
+        it adds to the logit of the label, and was found without the row: an array of shape (n,
+        themes + measures of style).
         """
-        n = len(self.y)
-        found = {shape: np.zeros((n, shape[0])) for shape in shapes}
-        if not shapes:
-            return found
-        order = np.random.default_rng(self.seed).permutation(n)
-        for fold in range(self.folds):
-            out = np.sort(order[fold :: self.folds])
-            rest = np.setdiff1d(order, out)
-            budget.charge(count_multiplications(len(rest), x.shape[1]) / FLOPS)
-            path = eliminate_columns(
-                centre_columns(x[rest], self.paired),
-                self.offset(rest),
-                [math.prod(shape) for shape in shapes],
-            )
-            for shape, (left, w) in zip(shapes, path, strict=True):
-                for place, (more, less) in enumerate(
-                    divide_into_tiers(left, w, shape, self.paired)
-                ):
-                    for_it, against = x[out][:, more].sum(axis=1), x[out][:, less].sum(axis=1)
-                    found[shape][out, place] = for_it - against
-        return found
+        t = seen.present.shape[1]
+        sizes = sorted({min(size, t) for size in SIZES}, reverse=True)
+        everything = seen.fit(y, strength)
+        paths = [
+            list(refit(seen.select(one.rest), y[one.rest], strength, one.weights, sizes))
+            for one in folds
+        ]
+        tried: list[Attempt] = []
 
-    def offset(self, some: NDArray[np.int64]) -> Numbers:
-        """Return the targets of some rows, centred unless the rows are pairs."""
-        y = self.y[some]
-        return y if self.paired else y - y.mean()
+        def attempt(style: int, at: int) -> None:
+            size = sizes[at]
+            room = self.most - style
+            kept = np.flatnonzero(everything.terms)
+            parts = self.split(kept, everything, min(room, -(-size // THEME)))
+            said = np.zeros((len(y), sum(parts) + seen.style.shape[1]))
+            for one, path in zip(folds, paths, strict=True):
+                terms, weights = path[at]
+                themes = group_terms(terms, weights, self.text.spread, self.text.vectors, parts)
+                merged = merge_weights(themes, select_style(weights, style), self.text.spread)
+                out = seen.select(one.out)
+                said[one.out, sum(parts) :] = out.standard * merged.style
+                for place, theme in _places(themes, parts):
+                    said[one.out, place] = merged.terms[theme.terms[0]] * theme.count(out.present)
+            losses = calibrated_losses(said.sum(axis=1), y, self.text.paired)
+            tried.append(Attempt(Shape(size, parts, style), losses, said))
 
-    def lists(self, x: NDArray[np.float32], shape: Shape, budget: Budget) -> list[Tier]:
-        """Return the lists that all rows give."""
-        if not shape[0]:
-            return []
-        budget.charge(count_multiplications(*x.shape) / FLOPS)
-        everything = np.arange(len(self.y))
-        ((left, w),) = eliminate_columns(
-            centre_columns(x, self.paired), self.offset(everything), [math.prod(shape)]
-        )
-        return divide_into_tiers(left, w, shape, self.paired)
+        for at in range(len(sizes)):
+            attempt(round(STYLES[0] * self.most), at)
+        chance = float(calibrated_losses(np.zeros(len(y)), y, self.text.paired).mean())
+        size = sizes.index(_select_shape(tried, chance).shape.terms)
+        tried = [one for one in tried if one.shape.terms == sizes[size]]
+        for share in STYLES[1:]:
+            attempt(round(share * self.most), size)
+        best = min(tried, key=lambda one: round(one.loss, 9))
+        return best.shape, best.said
 
-    def choice(self, held: Mapping[Shape, Numbers], style: Numbers) -> tuple[Shape, list[int]]:
-        """Return the shape of the lists and the measures of style with the least held-out error.
+    def split(self, kept: NDArray[np.int64], weights: Weights, count: int) -> tuple[int, int]:
+        """Return the number of themes for and against the label.
 
-        The error is squared. Among choices within `SLACK` of the least error the largest one is taken.
+        With more than two labels, terms against a label are left to the other labels.
         """
-        tried: list[tuple[float, Shape, list[int]]] = []
-        for shape, lists in [*held.items(), ((0, 0), np.zeros((len(self.y), 0)))]:
-            size = shape[0]
-            chosen = list(range(style.shape[1]))
-            for count in STYLES:
-                if count > len(chosen) or count + size == 0:
-                    continue
-                while True:
-                    fit = RidgeFit(np.hstack([lists, style[:, chosen]]), self.y, self.paired)
-                    if len(chosen) == count:
-                        break
-                    fewer = max(count, int(len(chosen) * 0.7))
-                    order = np.argsort(-np.abs(fit.w[size:]), kind="stable")[:fewer]
-                    chosen = [chosen[i] for i in sorted(order.tolist())]
-                if size + count <= self.most:
-                    tried.append((fit.loss, shape, chosen))
-        if not tried:
-            return (0, 0), []
-        enough = min(loss for loss, _, _ in tried) * (1 + SLACK)
-        near = [one for one in tried if one[0] <= enough]
-        best = max(near, key=lambda one: (one[1][0] + len(one[2]), -one[0]))
-        return best[1], best[2]
+        return (count, 0) if self.rest is None else split_sides(kept, weights, count)
+
+    def themes_of(
+        self, y: NDArray[np.bool_], strength: float, shape: Shape
+    ) -> tuple[list[Theme], Weights]:
+        """Return the themes that all rows give, and the weights of their terms."""
+        features = self.text.features
+        weights = features.fit(y, strength)
+        t = features.present.shape[1]
+        sizes = sorted({min(size, t) for size in SIZES if size >= shape.terms}, reverse=True)
+        *_, (kept, weights) = refit(features, y, strength, weights, [*sizes, shape.terms])
+        return group_terms(kept, weights, self.text.spread, self.text.vectors, shape.parts), weights
 
     # --- sentences -----------------------------------------------------------------------
 
-    def list_rule(self, tier: Tier, terms: TermTable) -> Rule | None:
-        """Return the rule of a list, or None for an empty list (if there were too few terms)."""
-        if not any(tier):
-            return None
-        more, less = (tuple(terms.terms[i] for i in side) for side in tier)
-        if self.paired:
-            return Rule((PreferenceClause(MentionedEntries(more or less), fewer=not more),))
-        if more and less:
-            return self.list_against_list(
-                MentionedEntries(more, self.column), MentionedEntries(less, self.column)
-            )
-        sign = 1 if more else -1
-        return self.threshold_rule(MentionedEntries(more or less, self.column), sign)
+    def theme_rule(self, theme: Theme) -> Rule:
+        """Return the rule of a theme."""
+        terms = tuple(self.text.table.terms[at] for at in theme.terms)
+        if self.text.paired:
+            return Rule((PreferenceClause(MentionedEntries(terms), fewer=theme.sign < 0),))
+        measure = MentionedEntries(terms, self.text.column)
+        if theme.sign < 0 and self.rest is not None:
+            return self.threshold_rule(measure, ~self.y, self.rest, self.label)
+        return self.threshold_rule(measure, self.y, self.label, self.rest)
 
-    def list_against_list(self, more: MentionedEntries, less: MentionedEntries) -> Rule:
-        """Return a rule that compares two lists.
+    def style_rule(self, one: Style, sign: float) -> Rule:
+        """Return a rule on a kind of style that speaks for the label if `sign` is positive."""
+        if isinstance(one, Begins):
+            condition = one if sign > 0 or not (self.text.paired or self.rest is None) else Not(one)
+            if self.text.paired:
+                return Rule((PreferenceClause(condition),))
+            if sign < 0 and self.rest is not None:
+                return Rule((ConditionClause(condition, self.rest),), self.label)
+            return Rule((ConditionClause(condition, self.label),), self.rest)
+        if self.text.paired:
+            return Rule((PreferenceClause(one, fewer=sign < 0),))
+        if sign < 0 and self.rest is not None:
+            return self.threshold_rule(one, ~self.y, self.rest, self.label)
+        return self.threshold_rule(one, self.y, self.label, self.rest, sign > 0)
 
-        With two labels a tie counts for the label that the shown rows suggest.
+    def threshold_rule(
+        self,
+        measure: Measure,
+        wanted: NDArray[np.bool_],
+        label: str,
+        rest: str | None,
+        up: bool = True,
+    ) -> Rule:
+        """Return a rule with a bound on a measure that is right on most rows.
+
+        Args:
+            measure: The measure.
+            wanted: Which rows have the label, of shape (n,).
+            label: The label of the rows beyond the bound.
+            rest: The label of the other rows; None if the rule says nothing of them.
+            up: Whether the bound is a lower bound.
         """
-        rule = Rule((ConditionClause(MoreThan(more, less), self.label),), self.rest)
-        if self.rest is None:
-            return rule
-        turned = Rule((ConditionClause(MoreThan(less, more), self.rest),), self.label)
-        ties = more.values(self.rows) == less.values(self.rows)
-        return turned if self.y[ties].sum() > 0 else rule
-
-    def style_rule(self, measure: Measure) -> Rule:
-        """Return a rule on a measure of style, in the direction that the rows suggest."""
-        sign = 1 if self.values(measure) @ self.y > 0 else -1
-        if not self.paired:
-            sign = 1 if np.corrcoef(self.values(measure), self.y)[0, 1] > 0 else -1
-            return self.threshold_rule(measure, sign)
-        return Rule((PreferenceClause(measure, fewer=sign < 0),))
-
-    def threshold_rule(self, measure: Measure, sign: int) -> Rule:
-        """Return a rule with a lower (or upper) bound on a measure that is right on most rows."""
-        values = measure.values(self.rows)
-        up = sign > 0
+        values = measure.values(self.text.rows)
         beyond = values[values > values.min()] if up else values[values < values.max()]
         quantiles = np.quantile(beyond if len(beyond) else values, np.arange(1, 20) / 20)
         options = sorted({round_for_text(float(one)) for one in quantiles})
+        balance = 1 / np.where(wanted, wanted.mean(), 1 - wanted.mean())  # each label counts alike
         right = [
-            np.mean(((values >= at) if up else (values <= at)) == (self.y > 0)) for at in options
+            float(balance[((values >= at) if up else (values <= at)) == wanted].sum())
+            for at in options
         ]
-        at = options[int(np.argmax(right))]
-        condition = Comparison(measure, "at least" if up else "at most", at)
-        return Rule((ConditionClause(condition, self.label),), self.rest)
+        at = options[int(np.argmax(np.round(right, 9)))]
+        return Rule(
+            (ConditionClause(Comparison(measure, "at least" if up else "at most", at), label),),
+            rest,
+        )
 
 
-def min_texts(rows: int) -> int:
-    """Return how many of `rows` texts a term must occur in to be considered: 4 of 200, 6 of 800."""
-    return max(3, round(1.1 * math.sqrt(math.sqrt(rows))))
+def _places(themes: Sequence[Theme], parts: tuple[int, int]) -> Iterator[tuple[int, Theme]]:
+    """Yield each theme with its place: the strongest for the label have the same place in all folds."""
+    places = {1: iter(range(parts[0])), -1: iter(range(parts[0], sum(parts)))}
+    for theme in themes:
+        yield next(places[theme.sign]), theme
 
 
-def divide_into_tiers(
-    left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool
-) -> list[Tier]:
-    """Divide columns into lists of similar weight, the list with the largest weights first.
+def _select_shape(tried: Sequence[Attempt], chance: float) -> Attempt:
+    """Return the attempt with the fewest terms among those that predict about best.
+
+    Attempts with few terms vary most from sample to sample. One of them is taken only if its loss
+    is less than that of the others by more than chance (two standard errors).
 
     Args:
-        left: Indices of the columns, each of which stands for a term.
-        w: Weight of each column. A positive weight speaks for the label.
-        shape: Number of lists, and maximum number of columns in each list.
-        one_sided: Whether a list has only columns for the label or only columns against it.
-            Otherwise each list has both.
-
-    Returns:
-        For each list, the columns for the label and the columns against it. With `one_sided`, lists
-        at the end may be empty.
+        tried: The attempts, those with most terms first.
+        chance: Mean loss without any sentence.
     """
-    lists, listed = shape
-    order = np.argsort(-np.abs(w), kind="stable")
-    more = [int(left[i]) for i in order if w[i] > 0]
-    less = [int(left[i]) for i in order if w[i] <= 0]
-    if one_sided:
-        of_more = min(lists, round(lists * len(more) / max(1, len(left))))
-        parts: list[Tier] = [(more[i * listed : (i + 1) * listed], []) for i in range(of_more)]
-        parts += [([], less[i * listed : (i + 1) * listed]) for i in range(lists - of_more)]
-        parts = [part for part in parts if any(part)]
-        return parts + [([], [])] * (lists - len(parts))
-    found: list[Tier] = []
-    for part in np.array_split(np.array(more, np.int64), lists):
-        count = max(0, listed - len(part))
-        found.append((part.tolist()[:listed], less[:count]))
-        less = less[count:]
+    many = [one for one in tried if one.shape.terms >= SHORT] or list(tried[:1])
+    best = min(one.loss for one in many)
+    enough = best + SLACK * max(0.0, chance - best)
+    near = [one for one in many if one.loss <= enough]
+    found = min(near, key=lambda one: (one.shape.terms, round(one.loss, 9)))
+    for one in tried:
+        gain = found.losses - one.losses
+        if one.shape.terms < SHORT and gain.mean() > 2 * gain.std() / math.sqrt(len(gain)):
+            found = one
     return found
 
 
-def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
-    """Return the correlation of each feature with `y` as a z-score, of shape (m,).
+def fit_passes() -> int:
+    """Return about how many times the search for one label reads all terms of all texts."""
+    return ITERATIONS * (FOLDS * (len(STRENGTHS) + 2) + 3) + SHUFFLES
+
+
+def min_texts(rows: int) -> int:
+    """Return how many of `rows` texts a term must occur in to be considered: 2, or more of many."""
+    return max(2, rows // 2000)
+
+
+def admit(said: Numbers, y: NDArray[np.bool_], paired: bool) -> list[int]:
+    """Return the indices of the sentences that do not raise the loss on held-out rows.
+
+    Sentences are dropped one by one as long as the loss falls by more than a standard error.
+
+    Args:
+        said: What each sentence adds to the logit of each held-out row, of shape (n, m).
+        y: Which rows have the label, of shape (n,).
+        paired: Whether the rows are pairs of texts.
+    """
+    left = list(range(said.shape[1]))
+    now = calibrated_losses(said.sum(axis=1), y, paired)
+    while len(left) > 1:
+        whole = said[:, left].sum(axis=1)
+        without = [calibrated_losses(whole - said[:, at], y, paired) for at in left]
+        gains = [float((now - one).mean()) for one in without]
+        at = int(np.argmax(np.round(gains, 12)))
+        if gains[at] <= float((now - without[at]).std()) / math.sqrt(len(y)):
+            break
+        now = without[at]
+        del left[at]
+    return left
+
+
+def z_scores(features: Numbers, y: NDArray[np.bool_], through_zero: bool) -> Numbers:
+    """Return the correlation of each feature with the label as a z-score, of shape (m,).
 
     The z-scores come from Fisher's transformation of the correlations.
 
     Args:
         features: Features of the n rows, of shape (n, m).
-        y: Targets, of shape (n,).
+        y: Which rows have the label, of shape (n,).
         through_zero: If true, the means of features and targets are not subtracted.
     """
-    middle = 0.0 if through_zero else features.mean(axis=0)
-    x = features - middle
-    v = y if through_zero else y - y.mean()
+    signs = np.where(y, 1.0, -1.0)
+    x = features - (0.0 if through_zero else features.mean(axis=0))
+    v = signs if through_zero else signs - signs.mean()
     size = np.sqrt((x**2).sum(axis=0) * (v @ v))
     r = np.clip((v @ x) / np.where(size > 0, size, 1.0), -1 + 1e-12, 1 - 1e-12)
     found: Numbers = np.arctanh(r) * math.sqrt(max(1, len(y) - 3))
     return found
 
 
-def significant_mask(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
-    """Return which z-scores are significant in a two-sided test, as a bool array of the same shape.
+def significant_mask(z: Numbers) -> NDArray[np.bool_]:
+    """Return which z-scores are significant in a one-sided test, as a bool array of the same shape.
 
     The false discovery rate is `FALSE_DISCOVERY_RATE`, by the method of Benjamini and Hochberg
     (1995).
-
-    Args:
-        z: The z-scores.
-        parts: Number of tests of this kind among which the false discovery rate is divided.
     """
-    p = np.array([math.erfc(abs(one) / math.sqrt(2)) for one in z])
+    p = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z])
     order = np.argsort(p, kind="stable")
-    below = p[order] <= FALSE_DISCOVERY_RATE / parts * (np.arange(len(p)) + 1) / max(1, len(p))
+    below = p[order] <= FALSE_DISCOVERY_RATE * (np.arange(len(p)) + 1) / max(1, len(p))
     found = np.zeros(len(p), np.bool_)
     if below.any():
         found[order[: int(np.flatnonzero(below)[-1]) + 1]] = True
