@@ -8,7 +8,7 @@ The second half of this module chooses the search for rows of texts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,12 @@ from .words import mine_rules
 
 MAX_SENTENCES = 20
 MIN_ROWS = 4  # minimum number of shown rows
+# Rules over fields and phrases are searched in at most this many rows, drawn at random: more rows
+# would leave the budget for fewer candidates.
+SEARCHED_ROWS = 10_000
+SEARCHED_TEXTS = 5_000
+READ_BACK = 1_000  # number of rows on which the exact judge must read a sentence as its rule
+WEAK = "Weak evidence: "  # before a sentence that is not significant by itself
 
 
 def supports(shown: list[list[Any]]) -> bool:
@@ -94,12 +100,28 @@ class Problem:
     def _mined(self) -> tuple[Sequence[str], dict[str, Json]]:
         if len(self.rows) < MIN_ROWS or len(set(self.labels)) < 2:
             return (), {}  # for example when a prompt shows a few wrong rows
-        fields = self.public.get("shape", "fields") == "fields"
-        look = find_field_rules if fields else find_text_rules
-        found = look(self.rows, self.labels, self.public, self.expansions)
-        prepared = PreparedRows(self.rows, self.public)
-        said = (_write_rule(rule, prepared, self.public) for rule in found.rules)
-        return list(dict.fromkeys(one for one in said if one)), found.meta
+        if self.public.get("shape", "fields") == "fields":
+            rows, labels = draw_rows(self.rows, self.labels, SEARCHED_ROWS)
+            found = find_field_rules(rows, labels, self.public, self.expansions)
+        else:
+            found = find_text_rules(self.rows, self.labels, self.public, self.expansions)
+        prepared = PreparedRows(self.rows[:READ_BACK], self.public)
+        weak = found.weak or [False] * len(found.rules)
+        said = (
+            (_write_rule(rule, prepared, self.public), unsure)
+            for rule, unsure in zip(found.rules, weak, strict=True)
+        )
+        return list(dict.fromkeys(WEAK * unsure + one for one, unsure in said if one)), found.meta
+
+
+def draw_rows(
+    rows: Sequence[Mapping[str, Json]], labels: Sequence[str], most: int
+) -> tuple[Sequence[Mapping[str, Json]], Sequence[str]]:
+    """Return at most `most` of the rows with their labels, drawn at random, always the same ones."""
+    if len(rows) <= most:
+        return rows, labels
+    some = np.sort(np.random.default_rng(0).permutation(len(rows))[:most]).tolist()
+    return [rows[at] for at in some], [labels[at] for at in some]
 
 
 def _write_rule(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> str:
@@ -146,30 +168,53 @@ def find_text_rules(
     """
     decided = FoundRules((), {"tried": 0})
     if public.get("shape") != "pair":
-        decided = find_field_rules(rows, labels, public, expansions)
-        share = explained_share(decided.rules, rows, labels, public)
-        prepared = PreparedRows(rows, public)
-        pieces = find_pieces(prepared)
-        if pieces is not None:
-            decided = FoundRules(expand_phrases(decided.rules, prepared, pieces), decided.meta)
-        if share >= EXPLAINED and (
-            pieces is None or (share >= ENOUGH_EXPLAINED and _plain(decided.rules))
-        ):
-            return decided
-        if pieces is not None:
-            weighed = find_mention_rules(prepared, labels, pieces, Budget(expansions))
-            if share >= max(EXPLAINED, weighed.right) and (
-                weighed.right < FAR_BELOW * share
-                or _left_out(rows, labels, public, expansions, weighed.right) >= weighed.right
-            ):
-                return decided
-            if weighed.rules:
-                return FoundRules(
-                    weighed.rules, _counts(decided, weighed.tried, weighed.groups, weighed.sure)
-                )
+        some, given = draw_rows(rows, labels, SEARCHED_TEXTS)
+        phrased = _find_phrase_rules(some, given, public, expansions)
+        if phrased.enough:
+            return phrased.found
+        decided = phrased.found
     found = mine_rules(rows, labels, public, Budget(expansions))
     counts = _counts(decided, found.tried, found.judged, found.sure)
-    return FoundRules(found.rules, counts) if found.rules else decided
+    if not found.rules:
+        return decided
+    return FoundRules(found.rules, {**counts, "chance": round(found.chance, 4)}, found.weak)
+
+
+class _Phrased(NamedTuple):
+    """Rules about phrases, and whether they explain enough that nothing else is tried."""
+
+    found: FoundRules
+    enough: bool
+
+
+def _find_phrase_rules(
+    rows: Sequence[Mapping[str, Json]],
+    labels: Sequence[str],
+    public: Mapping[str, Json],
+    expansions: float,
+) -> _Phrased:
+    """Return rules over the phrases of texts; the arguments are those of `find_text_rules`."""
+    decided = find_field_rules(rows, labels, public, expansions)
+    share = explained_share(decided.rules, rows, labels, public)
+    prepared = PreparedRows(rows, public)
+    pieces = find_pieces(prepared)
+    if pieces is not None:
+        decided = FoundRules(expand_phrases(decided.rules, prepared, pieces), decided.meta)
+    if share >= EXPLAINED and (
+        pieces is None or (share >= ENOUGH_EXPLAINED and _plain(decided.rules))
+    ):
+        return _Phrased(decided, True)
+    if pieces is not None:
+        weighed = find_mention_rules(prepared, labels, pieces, Budget(expansions))
+        if share >= max(EXPLAINED, weighed.right) and (
+            weighed.right < FAR_BELOW * share
+            or _left_out(rows, labels, public, expansions, weighed.right) >= weighed.right
+        ):
+            return _Phrased(decided, True)
+        if weighed.rules:
+            counts = _counts(decided, weighed.tried, weighed.groups, weighed.sure)
+            return _Phrased(FoundRules(weighed.rules, counts), True)
+    return _Phrased(decided, False)
 
 
 def _plain(rules: Sequence[Rule]) -> bool:

@@ -53,10 +53,12 @@ class FoundRules(NamedTuple):
     Attributes:
         rules: The rules, in the order of their sentences.
         meta: Statistics of the search, and how the rows support each condition.
+        weak: For each rule, whether it is not significant by itself; empty if all are.
     """
 
     rules: tuple[Rule, ...]
     meta: dict[str, Json]
+    weak: tuple[bool, ...] = ()
 
 
 class _Part(NamedTuple):

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from ...records import Json
 from ...tools.sentence_rules.conditions import Begins, Comparison, Not
 from ...tools.sentence_rules.prepared_rows import PreparedRows, TextIndex
-from ...tools.sentence_rules.quantities import Measure, MentionedEntries
+from ...tools.sentence_rules.quantities import Length, Measure, MentionedEntries
 from ...tools.sentence_rules.rules import ConditionClause, PreferenceClause, Rule
 from ..budget import Budget
 from .evidence import LEVEL, SHUFFLES, chance_level
@@ -60,7 +60,7 @@ MAX_SENTENCES = 20  # maximum number of sentences
 FOLDS = 4
 MIN_ROWS = 40  # minimum number of rows
 # Part of the reduction of the loss that may be given up for fewer terms.
-SLACK = 0.03
+SLACK = 0.01
 FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
 SIZES = (20_000, 8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
 THEME = 6  # number of terms from which on a further theme is begun, while there may be more themes
@@ -408,6 +408,8 @@ class _Part:
         values = measure.values(self.text.rows)
         beyond = values[values > values.min()] if up else values[values < values.max()]
         quantiles = np.quantile(beyond if len(beyond) else values, np.arange(1, 20) / 20)
+        if isinstance(measure, MentionedEntries | Length):
+            quantiles = np.ceil(quantiles) if up else np.floor(quantiles)
         options = sorted({round_for_text(float(one)) for one in quantiles})
         balance = 1 / np.where(wanted, wanted.mean(), 1 - wanted.mean())  # each label counts alike
         right = [

@@ -6,6 +6,7 @@ a pair wins. The sentence may end with a label for all other rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
@@ -22,13 +23,15 @@ from .rules import Clause, ConditionClause, NotExact, PreferenceClause, Rule
 from .subjects import ROW, TEXT
 from .text_conditions import read_amount, read_length_bound
 
+WEAK_EVIDENCE = re.compile(r"\s*weak evidence:", re.IGNORECASE)
 SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
 
 def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
     """Compile a sentence to a rule. No exception is raised if the sentence is not a rule.
 
-    The time is proportional to the length of the sentence.
+    The time is proportional to the length of the sentence. "Weak evidence:" before the sentence says
+    how sure its author is; the rule is the same without it.
 
     Args:
         sentence: The sentence.
@@ -39,7 +42,9 @@ def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExa
     """
     if len(sentence) > MAX_CHARACTERS:
         return NotExact(f"a sentence of more than {MAX_CHARACTERS} characters")
-    return SentenceParser(sentence, public).read()
+    return SentenceParser(
+        sentence[len(found[0]) if (found := WEAK_EVIDENCE.match(sentence)) else 0 :], public
+    ).read()
 
 
 class SentenceParser:
