@@ -55,6 +55,7 @@ from .families import (
     SetsMethodDefaults,
     SplitsObservations,
     ToleratesErrors,
+    WeighsHypotheses,
 )
 from .figures import Axis, Figure, Series
 from .hypotheses import (
@@ -186,6 +187,7 @@ __all__ = [
     "UsesWorkers",
     "Verdict",
     "View",
+    "WeighsHypotheses",
     "Workers",
     "canonical_json",
     "digest_of",

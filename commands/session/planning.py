@@ -40,7 +40,7 @@ from .settings import (
     role_settings,
     version_record,
 )
-from .text_planning import add_papers_and_banks, text_record
+from .text_planning import add_papers_and_banks, default_observations, text_record
 
 DEFAULT_CONCURRENCY = 8  # problems that run at the same time
 REPAIRERS = ("search",)  # values of --repair, each also with a preset, as in search:PRESET
@@ -95,7 +95,7 @@ def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None)
     from ...tasks import problem_family
 
     others = role_settings(config.roles)
-    chosen = chosen or choose_problems(task, config.data)
+    chosen = chosen or choose_problems(task, config.data, default_observations(task, config))
     problem = chosen.problems[0]
     family = problem_family(problem)
     store = store_path(config.store.store)

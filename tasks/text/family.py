@@ -47,6 +47,7 @@ DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes wit
 REASONS = ("does_not_apply", "unreadable", "needs_model", NOT_REQUESTED)  # of the codes -1, -2, …
 MAX_CHARACTERS = 4_000  # per sentence; the longest published hypotheses have about 600
 MAX_HYPOTHESES = 100  # per answer
+SEARCHED_ROWS = 50_000  # rows that a session shows to the built-in search by default
 
 
 _SEARCHED = ("labels", "columns", "shape", "description")  # public facts that the search receives
@@ -75,7 +76,12 @@ class Text:
     oracle = "judge"
     evaluation = "hypobench"
     opens_hidden = False
-    search_style = SearchStyle(lambda description, sentences: sentences, facts=_search_facts)
+    search_style = SearchStyle(
+        lambda description, sentences: sentences,
+        facts=_search_facts,
+        observations=SEARCHED_ROWS,
+        answers_once=True,
+    )
     # The published `refine` runs three rounds after the first answer.
     method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
@@ -168,6 +174,10 @@ class Text:
         """
         covered = [mark for mark in agreement.marks if mark is not None]
         return bool(covered) and sum(covered) >= self.tau * len(covered) - 1e-9
+
+    def can_weigh(self, agreement: Agreement) -> bool:
+        """Return whether a judge could apply the sentence. Every such sentence joins a bank."""
+        return agreement.verdict == "ok"
 
     def description_bits(self, text: str, problem: Problem) -> float:
         """Return the description length of a sentence in bits."""

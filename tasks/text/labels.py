@@ -102,18 +102,15 @@ class Labels:
         for option, value in (("target", query.target), ("units", query.units)):
             if value is not None:
                 raise UsageError(f"--{option} {value}: labels explains labels, which --label names")
-        shown = _count(query.observations)
         if self.generator == citations.GENERATOR_NAME or path is None:
-            return self._generated_problems(path, query, shown)
+            return self._generated_problems(path, query)
         source = parse_source(path, query.label, query.ood)
         there = source.find_data_sets()
         return _problems(
-            path, list(there), lambda name: source.read(there[name], query.seed), query, shown
+            path, list(there), lambda name: source.read(there[name], query.seed), query
         )
 
-    def _generated_problems(
-        self, path: str | None, wanted: ProblemQuery, shown: int
-    ) -> list[Problem]:
+    def _generated_problems(self, path: str | None, wanted: ProblemQuery) -> list[Problem]:
         """Return problems over generated data sets, `--problems N` of them (12 by default)."""
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
@@ -122,7 +119,7 @@ class Labels:
                 )
         if self.generator == citations.GENERATOR_NAME:
             sets = {rows.name: rows for rows in citations.build_data_sets(path, wanted.seed)}
-            return _problems(str(path), list(sets), sets.__getitem__, wanted, shown)
+            return _problems(str(path), list(sets), sets.__getitem__, wanted)
         maker = self._find_generator()
         names = select_set_names(
             maker, None if wanted.ids else wanted.problems or DEFAULT_DATA_SETS, wanted.seed
@@ -134,7 +131,6 @@ class Labels:
             names,
             lambda name: maker.generate(name, wanted.seed),
             wanted,
-            shown,
         )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
@@ -296,15 +292,19 @@ def _problems(
     names: Sequence[str],
     read: Callable[[str], LabelledData],
     wanted: ProblemQuery,
-    shown: int,
 ) -> list[Problem]:
     """Return problems over the named data sets, reading only the sets that are needed.
 
     `--problem NAME#K` names sample K and `TASK_NAME` the first one. `--problems N` takes the first
     samples of all data sets, then all second samples, and so on; samples that would show the same
-    rows as one before are passed over.
+    rows as one before are passed over. If several samples of a data set are wanted, each shows
+    `DEFAULT_SHOWN_ROWS` rows by default, because samples of all rows would be equal.
     """
     fixed, bases = _select_samples(names, wanted)
+    shown = _count(wanted.observations)
+    several = any(sample for _, sample in fixed) or (wanted.problems or 0) > len(fixed)
+    if wanted.observations is None and not several:
+        shown = wanted.default_observations or shown
     count = wanted.problems or len(fixed)
     found: dict[str, LabelledData] = {}
     numbered: dict[tuple[str, int], None] = {}

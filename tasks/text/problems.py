@@ -1,8 +1,10 @@
 """Build problems from a data set of labelled text: shown rows, hidden rows and public facts.
 
 The problem `NAME#K` shows N training rows, drawn with `random.Random(seed + K).sample`. N is the
-number of training rows or 200, whichever is less, unless `--observations N` is set. The hidden rows
-are all validation rows, then the test rows (`ind`), then the out-of-distribution (OOD) rows;
+number of training rows or 200, whichever is less, unless `--observations N` is set or the built-in
+search is the only model, which sees up to 50,000 rows (`ProblemQuery.default_observations`).
+`secret["training_rows"]` has the number of training rows if not all are shown. The hidden rows are
+all validation rows, then the test rows (`ind`), then the out-of-distribution (OOD) rows;
 `secret["splits"]` holds the start and stop index of each split. If a label occurs in hidden rows
 but not in training rows, this is an error. Before a session begins, `LabelNames` checks that
 answers can distinguish all labels.
@@ -115,6 +117,8 @@ class LabelledData:
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
         hidden, spans = self._hidden
         secret: dict[str, Json] = {"splits": spans}
+        if len(drawn) < len(rows):
+            secret["training_rows"] = len(rows)
         if self.properties and "best_accuracy" in self.properties:
             secret["made"] = dict(self.properties)
         if self.known:
