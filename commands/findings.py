@@ -28,6 +28,8 @@ from ..records import (
     NamesCodes,
     Observation,
     OracleSettings,
+    Problem,
+    StepRecord,
     Unavailable,
 )
 from ..reports.findings import (
@@ -42,9 +44,17 @@ from ..reports.findings import (
 from ..reports.front import find_front_points
 from ..reports.metrics.results import list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
+from ..reports.papers.hypobench.metrics import summarize_first_split
 from ..tasks import load_family
 from .oracles import open_oracles
-from .session.results import Disagreement, Finding, Findings, FrontHypothesis, RightCount
+from .session.results import (
+    Disagreement,
+    Finding,
+    Findings,
+    FrontHypothesis,
+    RightCount,
+    Together,
+)
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -85,7 +95,8 @@ async def find_findings(
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
                 front = find_front_points(row.problem, steps, ranked) if rank == 1 else ()
-                found.append(await _finding(case, rank, one, other, front))
+                together = _together(row.problem, steps) if rank == 1 else None
+                found.append(await _finding(case, rank, one, other, front, together))
     return Findings(found)
 
 
@@ -104,6 +115,7 @@ async def _finding(
     one: RankedHypothesis,
     other: RankedHypothesis | None,
     front: Sequence[FrontPoint],
+    together: Together | None,
 ) -> Finding:
     shown = one.judged.shown
     assert shown is not None
@@ -118,7 +130,19 @@ async def _finding(
         bits=round(one.bits, 1),
         disagreement=None if other is None else await _disagreement(case, one, other),
         front=[FrontHypothesis(**asdict(each)) for each in front],
+        together=together,
     )
+
+
+def _together(problem: Problem, steps: Sequence[StepRecord]) -> Together | None:
+    """Return how well the bank of a problem predicts held-out rows; None without predictions."""
+    if not isinstance(load_family(problem.family), LabelsRows):
+        return None
+    found = summarize_first_split(problem, steps)
+    if found is None:
+        return None
+    shown = len(problem.shown)
+    return Together(**found, shown=shown, training=problem.secret.get("training_rows", shown))
 
 
 def _counted(case: Case, agreement: Agreement) -> RightCount:

@@ -11,6 +11,7 @@ if "." not in __name__:  # imported from the folder of the repository, without i
     raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 from .calls import (
+    IS_LAST,
     RETRY_LISTENER,
     CallKey,
     HoldsSecrets,
@@ -102,6 +103,7 @@ from .workers import Compute, JsonService, UsesWorkers, Workers
 
 __all__ = [
     "FRONT_FIELD",
+    "IS_LAST",
     "NOT_REQUESTED",
     "PROVIDERS",
     "RETRY_LISTENER",

@@ -126,7 +126,8 @@ def run(
     """
     check_method(task, _method_of(config, overrides))
     with default_progress(on_event) as listener:
-        return execute_plan(plan_run(task, run_config(config, overrides)), listener, callbacks)
+        planned = plan_run(task, run_config(config, overrides), on_event=listener)
+        return execute_plan(planned, listener, callbacks)
 
 
 async def arun(
