@@ -13,6 +13,7 @@ from ...config import RunConfig
 from ...records import Json
 from .event_loops import run_coroutine
 from .execution import OnEvent
+from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 
@@ -98,7 +99,12 @@ def forecast_plan(plan: RunPlan) -> dict[str, Json]:
         read_settings(plan.model)
     if isinstance(plan.repair, str):
         run_coroutine(check_model(plan.repair, {}))
-    return forecast(plan)
+    whole = forecast(plan)
+    for part in plan_curve(plan):
+        for role, count in forecast(part.plan)["calls"].items():
+            for bound in ("least", "most"):
+                whole["calls"][role][bound] += count[bound]
+    return whole
 
 
 def add_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:

@@ -42,7 +42,12 @@ from .settings import (
     role_settings,
     version_record,
 )
-from .text_planning import add_papers_and_banks, default_observations, text_record
+from .text_planning import (
+    add_papers_and_banks,
+    check_curve,
+    default_observations,
+    text_record,
+)
 
 OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 
@@ -117,6 +122,8 @@ def plan_run(
         raise UsageError(
             f"method imported judges recorded answers: model must be recorded:FILE, not {model!r}"
         )
+    if config.data.learning_curve:
+        check_curve(family, method, chosen.problems)
     settings = {
         "task": chosen.task.name,
         "family": family.name,

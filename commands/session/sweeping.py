@@ -171,6 +171,11 @@ def plan_sessions(
         try:
             check_method(task, options.get("method"))
             config = run_config(None, options)
+            if config.data.learning_curve:
+                raise UsageError(
+                    "learning_curve is true: a sweep has no learning curve; list the numbers of rows"
+                    " as observations in [sweep]"
+                )
             problems = _load(task, config.data, default_observations(task, config), loaded)
             plan = plan_run(task, config, problems)
         except PeirceError as error:

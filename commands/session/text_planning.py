@@ -29,6 +29,7 @@ from .settings import parse_key_values, plugin_settings, role_settings
 
 # kinds of models that cannot label texts
 NON_JUDGE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "recorded")
+FIRST_ROWS, GROWTH = 200, 4  # rows of the first session of a learning curve, and their growth
 LISTED_ROWS = 200  # rows in the prompt of the embedded search, which reads the rows themselves
 # fields of `config.TextConfig` that are no text settings
 INPUT_OPTIONS = ("literature", "bank", "method_arg")
@@ -254,3 +255,42 @@ def _enlarged(
 
     pairs: list[tuple[Problem, InputSet]] = [(enlarged(one), space) for one, space in chosen.pairs]
     return replace(chosen, pairs=tuple(pairs))
+
+
+# --- The learning curve of a session (learning_curve.py).
+
+
+def curve_sizes(shown: int) -> list[int]:
+    """Return the numbers of rows of the smaller sessions, ascending: 200, 800, 3,200, …
+
+    The last one is at most two thirds of the shown rows.
+
+    Args:
+        shown: the number of shown rows.
+    """
+    sizes = []
+    rows = FIRST_ROWS
+    while 3 * rows <= 2 * shown:
+        sizes.append(rows)
+        rows *= GROWTH
+    return sizes
+
+
+def check_curve(family: Family, method: str, problems: Sequence[Problem]) -> None:
+    """Raise UsageError if a session cannot have a learning curve."""
+    if not isinstance(family, LabelsRows):
+        raise UsageError(
+            f"learning_curve needs labelled rows, as task labels has them: {family.name} tasks have"
+            " none"
+        )
+    if method == "imported":
+        raise UsageError(
+            "learning_curve needs a method that asks a model: imported answers do not depend on the"
+            " number of rows"
+        )
+    shown = min(len(one.shown) for one in problems)
+    if not curve_sizes(shown):
+        raise UsageError(
+            f"learning_curve needs at least {3 * FIRST_ROWS // 2} shown rows, and {shown:,} are shown:"
+            " show more with observations, if the data has more"
+        )

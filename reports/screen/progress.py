@@ -171,6 +171,13 @@ class SessionProgress:
         if not self._quiet:
             self._say(f"Read {event['rows']:,} rows in {format_duration(event['seconds'])}")
 
+    def _on_curve(self, event: Mapping[str, Json]) -> None:
+        self._phase = (
+            f"Learning curve: {event['rows']:,} rows (session {event['number']} of {event['of']})"
+        )
+        if not self._quiet:
+            self._say(self._phase)
+
     def _on_problem_started(self, event: Mapping[str, Json]) -> None:
         self._running[event["problem"]] = RunningProblem(self._clock())
 
