@@ -303,8 +303,8 @@ def _problems(
     fixed, bases = _select_samples(names, wanted)
     shown = _count(wanted.observations)
     several = any(sample for _, sample in fixed) or (wanted.problems or 0) > len(fixed)
-    if wanted.observations is None and not several:
-        shown = wanted.default_observations or shown
+    searched = wanted.default_observations if wanted.observations is None and not several else None
+    shown = searched or shown
     count = wanted.problems or len(fixed)
     found: dict[str, LabelledData] = {}
     numbered: dict[tuple[str, int], None] = {}
@@ -330,7 +330,10 @@ def _problems(
             f"--problems {count}: only {len(numbered)} can be used, because more samples would show"
             f" the same training rows again ({shorten(sizes)})"
         )
-    return [found[name].make_problem(sample, shown, wanted.seed) for name, sample in numbered]
+    return [
+        found[name].make_problem(sample, shown, wanted.seed, counted=searched is not None)
+        for name, sample in numbered
+    ]
 
 
 # --- samples --------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 The problem `NAME#K` shows N training rows, drawn with `random.Random(seed + K).sample`. N is the
 number of training rows or 200, whichever is less, unless `--observations N` is set or the built-in
 search is the only model, which sees up to 50,000 rows (`ProblemQuery.default_observations`).
-`secret["training_rows"]` has the number of training rows if not all are shown. The hidden rows are
-all validation rows, then the test rows (`ind`), then the out-of-distribution (OOD) rows;
+`secret["training_rows"]` then has the number of training rows if not all are shown. The hidden rows
+are all validation rows, then the test rows (`ind`), then the out-of-distribution (OOD) rows;
 `secret["splits"]` holds the start and stop index of each split. If a label occurs in hidden rows
 but not in training rows, this is an error. Before a session begins, `LabelNames` checks that
 answers can distinguish all labels.
@@ -109,15 +109,29 @@ class LabelledData:
                 yield sample
             sample += 1
 
-    def make_problem(self, sample: int, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Problem:
+    def make_problem(
+        self,
+        sample: int,
+        shown: int = DEFAULT_SHOWN_ROWS,
+        seed: int = 0,
+        *,
+        counted: bool = False,
+    ) -> Problem:
         """Return the problem `NAME#sample`, which shows at most `shown` training rows, drawn by
         `seed`.
+
+        Args:
+            sample: The number of the sample.
+            shown: The number of shown rows.
+            seed: The seed of the draw.
+            counted: Whether the problem has the number of training rows if it does not show all. It
+                is part of the problem's digest, by which a sweep finds its sessions.
         """
         rows = self.splits["train"]
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
         hidden, spans = self._hidden
         secret: dict[str, Json] = {"splits": spans}
-        if len(drawn) < len(rows):
+        if counted and len(drawn) < len(rows):
             secret["training_rows"] = len(rows)
         if self.properties and "best_accuracy" in self.properties:
             secret["made"] = dict(self.properties)
