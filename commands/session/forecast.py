@@ -46,8 +46,10 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
     method = get_method(settings["method"])
     labelled = "text" in settings
     ends = not isinstance(model, str) or model.partition(":")[0] in EXHAUSTIBLE_MODELS
+    # the search gives all its sentences in one answer
+    searches = isinstance(model, str) and model.partition(":")[0] == "search"
     for problem, space in chosen.pairs:
-        sizes = Sizes(problem, len(space), settings, ends and not labelled)
+        sizes = Sizes(problem, len(space), settings, ends and (not labelled or searches))
         for role, span in method.forecast(sizes).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
