@@ -99,7 +99,7 @@ TABLES: dict[str, str] = {
         PRIMARY KEY (session, problem, step, answer, ordinal)""",
     # The predictions of a hypothesis.  inputs: shown, hidden or space.
     #   For shown and hidden: marks, one of true, false, NULL (undefined) per observation; got, JSON
-    #   with the predicted values; detail, JSON.
+    #   with the predicted values (`codec.encode_values`); detail, JSON.
     #   For space: codes and reasons, digests in `vector`; reason_names, JSON list; limited.
     #   outcome: "ok", or the reason why the batch has no result.
     "prediction": """

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -70,6 +70,7 @@ class Text:
 
     tau: float = TAU
     words: FamilyWords = TextWords()  # noqa: RUF009 - frozen
+    _kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     name = "text"
     answer_formats = ANSWER_FORMATS
@@ -152,9 +153,18 @@ class Text:
         Raises:
             Unavailable: The session has no judge.
         """
-        inputs = InputSet("observations", tuple(one.input for one in observations))
-        found = await _judge(oracles)(hypothesis.text, inputs, view.public)
+        found = await _judge(oracles)(hypothesis.text, self._inputs(observations), view.public)
         return compute_agreement(found, observations, view.public["labels"])
+
+    def _inputs(self, observations: Sequence[Observation]) -> InputSet:
+        """Return the inputs of observations, whose digest is computed only once for one object."""
+        if not self._kept or self._kept[0] is not observations:
+            self._kept[:] = [
+                observations,
+                InputSet("observations", tuple(one.input for one in observations)),
+            ]
+        found: InputSet = self._kept[1]
+        return found
 
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
