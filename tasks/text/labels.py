@@ -36,6 +36,7 @@ from .sources import data_identity, parse_source
 
 DEFAULT_DATA_SETS = 12  # data sets in a run without data
 MAX_FURTHER_SETS = 1_000  # generated sets beyond the standard ones that --problem can name
+MAX_COMPARED_INPUTS = 10_000  # inputs that are compared to leave out repeated ones
 MAX_SPACE_INPUTS = (
     100  # unlabelled inputs; a model may have to judge each hypothesis on each of them
 )
@@ -254,14 +255,16 @@ class Labels:
         """Return the sample space of a problem: at most 100 unlabelled inputs, drawn with the seed.
 
         The inputs come from the validation rows. Without validation rows, they come from the shown
-        rows. They never come from test rows.
+        rows. They never come from test rows. Of more than `MAX_COMPARED_INPUTS` inputs, as many
+        are drawn before repeated ones are left out.
         """
         start, stop = problem.secret["splits"].get("val", (0, 0))
         rows = problem.hidden[start:stop] or problem.shown
+        draw = random.Random(f"{seed} {problem.id}")
+        if len(rows) > MAX_COMPARED_INPUTS:
+            rows = draw.sample(rows, MAX_COMPARED_INPUTS)
         inputs = drop_repeated(one.input for one in rows)
-        drawn = random.Random(f"{seed} {problem.id}").sample(
-            inputs, min(MAX_SPACE_INPUTS, len(inputs))
-        )
+        drawn = draw.sample(inputs, min(MAX_SPACE_INPUTS, len(inputs)))
         return InputSet(f"{problem.id} space", tuple(drawn))
 
     def draw_problem(self, problem: Problem) -> str:
