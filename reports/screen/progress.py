@@ -164,10 +164,12 @@ class SessionProgress:
             self._picture.start()
 
     def _on_reading(self, event: Mapping[str, Json]) -> None:
+        self._phase = f"Reading {escape_unprintable(event['data'])}"
         if not self._quiet:
-            self._say(f"Reading {escape_unprintable(event['data'])}")
+            self._say(self._phase)
 
     def _on_read(self, event: Mapping[str, Json]) -> None:
+        self._phase = OPENING
         if not self._quiet:
             self._say(f"Read {event['rows']:,} rows in {format_duration(event['seconds'])}")
 
