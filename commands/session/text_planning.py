@@ -261,7 +261,7 @@ def _enlarged(
 
 
 def curve_sizes(shown: int) -> list[int]:
-    """Return the numbers of rows of the smaller sessions, ascending: 200, 800, 3,200, …
+    """Return the numbers of rows of the smaller sessions, such as 200, 800 and 3,200.
 
     The last one is at most two thirds of the shown rows.
 
