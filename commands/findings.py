@@ -92,11 +92,12 @@ async def find_findings(
             ranked = rank_hypotheses(row.problem, list_judged(steps), in_order=in_order)
             space = store.input_set(row.space)
             case = make_case(row.problem, None, oracle, space=space)
+            hidden = held_out_observations(row.problem)
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
                 front = find_front_points(row.problem, steps, ranked) if rank == 1 else ()
                 together = _together(row.problem, steps) if rank == 1 else None
-                found.append(await _finding(case, rank, one, other, front, together))
+                found.append(await _finding(case, rank, one, other, front, together, hidden))
     return Findings(found)
 
 
@@ -116,6 +117,7 @@ async def _finding(
     other: RankedHypothesis | None,
     front: Sequence[FrontPoint],
     together: Together | None,
+    hidden: Sequence[Observation],
 ) -> Finding:
     shown = one.judged.shown
     assert shown is not None
@@ -125,7 +127,7 @@ async def _finding(
         hypothesis=one.hypothesis.text,
         reading=" ".join((one.hypothesis.description or one.hypothesis.text).split()),
         shown=_counted(case, shown),
-        held_out=await _held_out(case, one),
+        held_out=await _held_out(case, one, hidden),
         consistent=one.judged.verdict.consistent,
         bits=round(one.bits, 1),
         disagreement=None if other is None else await _disagreement(case, one, other),
@@ -157,13 +159,16 @@ def _counted(case: Case, agreement: Agreement) -> RightCount:
     )
 
 
-async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
-    found = one.judged.hidden or await _apply_to_held_out(case, one)
+async def _held_out(
+    case: Case, one: RankedHypothesis, hidden: Sequence[Observation]
+) -> RightCount | None:
+    found = one.judged.hidden or await _apply_to_held_out(case, one, hidden)
     return None if found is None else _counted(case, found)
 
 
-async def _apply_to_held_out(case: Case, one: RankedHypothesis) -> Agreement | None:
-    hidden = held_out_observations(case.problem)
+async def _apply_to_held_out(
+    case: Case, one: RankedHypothesis, hidden: Sequence[Observation]
+) -> Agreement | None:
     found = await _apply(case, one, hidden, case.space) if hidden else None
     return None if found is None or found.verdict == "needs_model" else found
 
@@ -258,9 +263,10 @@ async def check_findings(
 
 async def _check_held_out(case: Case, ranked: Sequence[RankedHypothesis]) -> dict[str, Agreement]:
     found = {}
+    hidden = held_out_observations(case.problem)
     for one in ranked:
         if one.judged.hidden is None:
-            agreement = await _apply_to_held_out(case, one)
+            agreement = await _apply_to_held_out(case, one, hidden)
             if agreement is not None:
                 found[one.hypothesis.text] = agreement
     return found
