@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from ..records import (
+    IS_LAST,
     FindsContradictions,
     HasSearch,
     Json,
@@ -156,7 +157,8 @@ class SearchProposer:
             )
             return Reply(tool_calls=(call,), finish="tool_calls")
         said = manner.answer(found["description"], found["source"])
-        return Reply(text=said, meta=found["meta"])
+        last = {IS_LAST: True} if manner.answers_once else {}
+        return Reply(text=said, meta={**found["meta"], **last})
 
     async def repair(self, view: View, text: str) -> Reply:
         """Return a better rule than `text`, either repaired from `text` or found by a new

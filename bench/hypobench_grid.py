@@ -118,7 +118,7 @@ def measured(generator: str, name: str, seed: int) -> Row:
         store = Path(folder) / "grid.duckdb"
         session = peirce.run(
             f"labels:{generator}", problem=[name], seed=seed, method="hypogenic", model="search",
-            store=store,
+            observations=200, store=store,
         )  # fmt: skip
         told = {key: value["mean"] for key, value in session.metrics.items()}
         bank = [str(row["text"]) for row in peirce.bank(session.session, store=store)]

@@ -84,7 +84,7 @@ def discover(
         return
     with SessionProgress(quiet=quiet) as screen:
         session = run_reading(reading, options, warnings=found.warnings, on_event=screen)
-    print_and_exit(session, as_json, all_metrics)
+    print_and_exit(session, as_json, all_metrics, quiet)
 
 
 def _choose(found: Recognition) -> FileReading:

@@ -24,13 +24,16 @@ def emit(rows: Iterable[Any]) -> None:
         sys.stdout.flush()
 
 
-def print_and_exit(session: Any, as_json: bool, all_metrics: bool = False) -> None:
+def print_and_exit(
+    session: Any, as_json: bool, all_metrics: bool = False, quiet: bool = False
+) -> None:
     """Print the outcome of a session, and exit with the code that belongs to its status.
 
     Args:
         session: The outcome.
         as_json: Print JSON instead of text.
         all_metrics: Print all metrics instead of the main metrics.
+        quiet: Print no progress.
     """
     from ..reports.metrics.sections import find_section
     from ..reports.screen import summaries, text
@@ -39,7 +42,7 @@ def print_and_exit(session: Any, as_json: bool, all_metrics: bool = False) -> No
         emit([session])
     else:
         summaries.print_outcome(text.create_console(), session, all_metrics)
-        find_section(session.evaluation).show_at_end(text.create_console(), session)
+        find_section(session.evaluation).show_at_end(text.create_console(), session, quiet)
     if session.cause:
         typer.echo(f"peirce: {text.to_one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":

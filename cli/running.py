@@ -52,7 +52,7 @@ def run(
         return
     with SessionProgress(quiet=quiet) as screen:
         session = run_session(task, **options, on_event=screen)
-    print_and_exit(session, as_json, all_metrics)
+    print_and_exit(session, as_json, all_metrics, quiet)
 
 
 def apply_defaults(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def resume(
 
     with SessionProgress(quiet=quiet) as screen:
         resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)
-    print_and_exit(resumed, as_json, all_metrics)
+    print_and_exit(resumed, as_json, all_metrics, quiet)
 
 
 IMPORT_OPTIONS = ("data", "skip_bad", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
@@ -174,7 +174,7 @@ def import_(
 
     with SessionProgress(quiet=quiet) as screen:
         session = import_recorded(file, task=task, of_model=of_model, on_event=screen, **settings)
-    print_and_exit(session, as_json, all_metrics)
+    print_and_exit(session, as_json, all_metrics, quiet)
 
 
 @app.command(epilog=o.examples("peirce replay", "peirce replay 4f1c 9a --live --json"))

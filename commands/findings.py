@@ -28,6 +28,8 @@ from ..records import (
     NamesCodes,
     Observation,
     OracleSettings,
+    Problem,
+    StepRecord,
     Unavailable,
 )
 from ..reports.findings import (
@@ -42,9 +44,17 @@ from ..reports.findings import (
 from ..reports.front import find_front_points
 from ..reports.metrics.results import list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
+from ..reports.papers.hypobench.metrics import summarize_first_split
 from ..tasks import load_family
 from .oracles import open_oracles
-from .session.results import Disagreement, Finding, Findings, FrontHypothesis, RightCount
+from .session.results import (
+    Disagreement,
+    Finding,
+    Findings,
+    FrontHypothesis,
+    RightCount,
+    Together,
+)
 
 if TYPE_CHECKING:
     from ..store import ProblemRow, Store
@@ -82,10 +92,12 @@ async def find_findings(
             ranked = rank_hypotheses(row.problem, list_judged(steps), in_order=in_order)
             space = store.input_set(row.space)
             case = make_case(row.problem, None, oracle, space=space)
+            hidden = held_out_observations(row.problem)
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
                 front = find_front_points(row.problem, steps, ranked) if rank == 1 else ()
-                found.append(await _finding(case, rank, one, other, front))
+                together = _together(row.problem, steps) if rank == 1 else None
+                found.append(await _finding(case, rank, one, other, front, together, hidden))
     return Findings(found)
 
 
@@ -104,6 +116,8 @@ async def _finding(
     one: RankedHypothesis,
     other: RankedHypothesis | None,
     front: Sequence[FrontPoint],
+    together: Together | None,
+    hidden: Sequence[Observation],
 ) -> Finding:
     shown = one.judged.shown
     assert shown is not None
@@ -113,12 +127,24 @@ async def _finding(
         hypothesis=one.hypothesis.text,
         reading=" ".join((one.hypothesis.description or one.hypothesis.text).split()),
         shown=_counted(case, shown),
-        held_out=await _held_out(case, one),
+        held_out=await _held_out(case, one, hidden),
         consistent=one.judged.verdict.consistent,
         bits=round(one.bits, 1),
         disagreement=None if other is None else await _disagreement(case, one, other),
         front=[FrontHypothesis(**asdict(each)) for each in front],
+        together=together,
     )
+
+
+def _together(problem: Problem, steps: Sequence[StepRecord]) -> Together | None:
+    """Return how well the bank of a problem predicts held-out rows; None without predictions."""
+    if not isinstance(load_family(problem.family), LabelsRows):
+        return None
+    found = summarize_first_split(problem, steps)
+    if found is None:
+        return None
+    shown = len(problem.shown)
+    return Together(**found, shown=shown, training=problem.secret.get("training_rows", shown))
 
 
 def _counted(case: Case, agreement: Agreement) -> RightCount:
@@ -133,13 +159,16 @@ def _counted(case: Case, agreement: Agreement) -> RightCount:
     )
 
 
-async def _held_out(case: Case, one: RankedHypothesis) -> RightCount | None:
-    found = one.judged.hidden or await _apply_to_held_out(case, one)
+async def _held_out(
+    case: Case, one: RankedHypothesis, hidden: Sequence[Observation]
+) -> RightCount | None:
+    found = one.judged.hidden or await _apply_to_held_out(case, one, hidden)
     return None if found is None else _counted(case, found)
 
 
-async def _apply_to_held_out(case: Case, one: RankedHypothesis) -> Agreement | None:
-    hidden = held_out_observations(case.problem)
+async def _apply_to_held_out(
+    case: Case, one: RankedHypothesis, hidden: Sequence[Observation]
+) -> Agreement | None:
     found = await _apply(case, one, hidden, case.space) if hidden else None
     return None if found is None or found.verdict == "needs_model" else found
 
@@ -234,9 +263,10 @@ async def check_findings(
 
 async def _check_held_out(case: Case, ranked: Sequence[RankedHypothesis]) -> dict[str, Agreement]:
     found = {}
+    hidden = held_out_observations(case.problem)
     for one in ranked:
         if one.judged.hidden is None:
-            agreement = await _apply_to_held_out(case, one)
+            agreement = await _apply_to_held_out(case, one, hidden)
             if agreement is not None:
                 found[one.hypothesis.text] = agreement
     return found

@@ -40,6 +40,7 @@ class RunOptions(TypedDict, total=False):
     ood: str | None
     target: str | None
     units: str | None
+    learning_curve: bool | None
     skip_bad: bool | None
     model: str | Proposer | None
     temperature: int | float | None
@@ -111,6 +112,7 @@ class DiscoverOptions(TypedDict, total=False):
     seed: int | None
     ood: str | None
     units: str | None
+    learning_curve: bool | None
     skip_bad: bool | None
     model: str | Proposer | None
     temperature: int | float | None
@@ -195,6 +197,7 @@ class CheckOptions(TypedDict, total=False):
     ood: str | None
     target: str | None
     units: str | None
+    learning_curve: bool | None
     skip_bad: bool | None
     answer_format: str | None
     strict_contract: bool | None

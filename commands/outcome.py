@@ -54,6 +54,8 @@ class Session(Result):
             JSON, if all were finished.
         next: the command that continues the session; "", and absent from the JSON, if nothing is
             left to do.
+        learning_curve: the accuracy by number of shown rows, fewest rows first; empty, and absent from
+            the JSON, unless the session was run with `learning_curve`.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
     """
@@ -82,6 +84,7 @@ class Session(Result):
     malformed: Mapping[str, int] = unprinted_field(default_factory=dict)
     cause: str = optional_key(default_factory=str)
     next: str = optional_key(default_factory=str)
+    learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
     oracle: str = unprinted_field(default_factory=str)
 
     def findings(self, problem: str | None = None) -> Findings:
@@ -211,6 +214,7 @@ def load_outcome(path: Path, session: str) -> Session:
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
+    from ..reports.learning_curve import read_learning_curve
     from ..reports.screen.text import format_resume
     from ..tasks import load_family
     from .findings import find_findings
@@ -256,6 +260,7 @@ def load_outcome(path: Path, session: str) -> Session:
             malformed=counted.malformed,
             cause=cause,
             next=again,
+            learning_curve=read_learning_curve(store, session, scored),
             oracle=load_family(record["settings"]["family"]).oracle,
         )
 

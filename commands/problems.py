@@ -177,7 +177,9 @@ class ChosenProblems:
         return [problem for problem, _ in self.pairs]
 
 
-def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
+def choose_problems(
+    task: str, config: DataConfig, observations: int | None = None
+) -> ChosenProblems:
     """Return the problems that `config` selects from a task.
 
     If `config` names splits, only their problems are kept. The splits are the same as for
@@ -186,12 +188,15 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     Args:
         task: name of the task, or path of a task file.
         config: the options that select problems and their data.
+        observations: the number of observations to show of each problem if `config` sets none, for tasks that take
+            it; None for the number of the task.
     """
     data, space = config.data, config.space
     if data is not None and not isinstance(data, str | Path):
         table = read_table(data)
         with open_data(table) as path:
-            chosen = choose_problems(task, config.model_copy(update={"data": path}))
+            copied = config.model_copy(update={"data": path})
+            chosen = choose_problems(task, copied, observations)
         return replace(chosen, sources=chosen.sources | {"data": table.identify()})
     shown = None if config.observations is None else str(config.observations)
     told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
@@ -202,6 +207,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
         source,
         None if data is None else str(data),
         observations=shown,
+        default_observations=observations,
         problems=config.problems,
         ids=tuple(config.problem),
         sample=config.sample,

@@ -191,9 +191,15 @@ class TextSettings(Settings):
     )  # fmt: skip
     banks_all: bool = setting(
         True,
-        "Also add inconsistent sentences to the bank (default: true, except for abduce).",
+        "Also add inconsistent sentences to the bank (true).",
         flag=False,
     )
+    listed_rows: int | None = setting(
+        None,
+        "Number of shown rows that a prompt lists; if more are shown, the bank records the visits of"
+        " a hypothesis as sums (all; with model search 200).",
+        flag=False, ge=0,
+    )  # fmt: skip
     inference: str | None = setting(
         "multi", "How the bank predicts labels: best, filter-weight, one-step, two-step, multi,"
             " weighted, or choose, which compares these on validation rows (multi; with model"

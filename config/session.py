@@ -104,6 +104,10 @@ class DataConfig(Settings):
         " at the end of a column's name).",
         metavar="COLUMN=UNIT,…",
     )
+    learning_curve: bool = setting(
+        False, "For labelled text: also run the session on 200, 800, 3,200, … of the shown rows, and"
+               " report the accuracy by number of rows.",
+    )  # fmt: skip
     skip_bad: bool = setting(False, "Skip unreadable records of the data and count them (default: the first one is an"
         " error).")  # fmt: skip
 

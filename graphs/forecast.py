@@ -292,7 +292,8 @@ def forecast_through_rows(sizes: Sizes) -> CallsByRole:
 
 def propose_from_rows(case: Case) -> Sequence[Message]:
     """Return the first prompt of a method whose first prompt shows labelled rows."""
-    return case.prompts.propose(case.make_view(), case.text.hypotheses)
+    view = case.make_prompt_view(case.make_view())
+    return case.prompts.propose(view, case.text.hypotheses)
 
 
 def propose_without_rows(case: Case) -> Sequence[Message]:

@@ -11,6 +11,7 @@ if "." not in __name__:  # imported from the folder of the repository, without i
     raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 from .calls import (
+    IS_LAST,
     RETRY_LISTENER,
     CallKey,
     HoldsSecrets,
@@ -55,6 +56,7 @@ from .families import (
     SetsMethodDefaults,
     SplitsObservations,
     ToleratesErrors,
+    WeighsHypotheses,
 )
 from .figures import Axis, Figure, Series
 from .hypotheses import (
@@ -101,6 +103,7 @@ from .workers import Compute, JsonService, UsesWorkers, Workers
 
 __all__ = [
     "FRONT_FIELD",
+    "IS_LAST",
     "NOT_REQUESTED",
     "PROVIDERS",
     "RETRY_LISTENER",
@@ -186,6 +189,7 @@ __all__ = [
     "UsesWorkers",
     "Verdict",
     "View",
+    "WeighsHypotheses",
     "Workers",
     "canonical_json",
     "digest_of",

@@ -61,6 +61,9 @@ class Usage:
         )
 
 
+IS_LAST = "is_last"  # of `Reply.meta`: True if the proposer has nothing to add to this reply
+
+
 @dataclass(frozen=True)
 class Reply:
     """The reply of a model or another proposer: text or tool calls.
@@ -77,7 +80,7 @@ class Reply:
     finish: str = "stop"
     usage: Usage = Usage()
     retries: int = 0
-    # Only for recorded answers: last_of_turn, and fields of the turn.
+    # `IS_LAST`; fields of the step; for recorded answers last_of_turn.
     meta: Mapping[str, Json] = field(default_factory=dict)
 
 

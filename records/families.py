@@ -205,6 +205,9 @@ class SearchStyle:
             that the user chose, such as "tight".
         likeliest_first: Whether the search proposes likely hypotheses before unlikely ones, so that
             findings keep its order (reports/findings.py).
+        observations: The number of observations of each problem that a session shows to the search
+            if the user sets no number; None for the number of the task.
+        answers_once: Whether the first answer of the search contains all hypotheses that it finds.
     """
 
     answer: Callable[[str, str], str]
@@ -215,6 +218,8 @@ class SearchStyle:
         lambda public, trade_off: None
     )
     likeliest_first: bool = False
+    observations: int | None = None
+    answers_once: bool = False
 
 
 @runtime_checkable
@@ -289,6 +294,19 @@ class LabelsRows(Protocol):
 
     def data_set_name(self, problem: Problem) -> str:
         """Return the name of the data set from which the problem was sampled."""
+        ...
+
+
+@runtime_checkable
+class WeighsHypotheses(Protocol):
+    """A family whose hypotheses each apply to some observations, and are weighed together.
+
+    A bank takes every hypothesis that can be weighed, whether it is consistent or not. What it is
+    worth is decided by the inference that applies the bank.
+    """
+
+    def can_weigh(self, agreement: Agreement) -> bool:
+        """Return whether a hypothesis with this agreement belongs into a bank."""
         ...
 
 

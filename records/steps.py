@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 from .hypotheses import Agreement, Hypothesis, Predictions, Verdict
 from .values import Digest, Json
 
-EventKind: TypeAlias = Literal["visit", "enter", "drop", "cut"]
+EventKind: TypeAlias = Literal["visit", "visits", "enter", "drop", "cut"]
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,13 @@ class BankEvent:
 
     Attributes:
         hypothesis: The digest of the hypothesis (`Hypothesis.digest`); "" for "cut".
-        observation: For "visit", the index of the observation. For "cut", the number of hypotheses
-            that were kept. For "cut", -1 means that all hypotheses were kept, and that hypotheses
-            added later count as newer.
+        observation: For "visit", the index of the observation. For "visits", the number of
+            observations. For "cut", the number of hypotheses that were kept. For "cut", -1 means that
+            all hypotheses were kept, and that hypotheses added later count as newer.
         right: Whether the hypothesis was right on the observation; None if the hypothesis did not
             apply.
-        kind: "visit": the hypothesis was tried on an observation. "enter": the hypothesis was added
+        kind: "visit": the hypothesis was tried on an observation. "visits": it was tried on several
+            observations with the same result, which are not named. "enter": the hypothesis was added
             without being tried. "drop": the hypothesis was removed as a duplicate. "cut": the bank
             was reduced to its best hypotheses.
     """

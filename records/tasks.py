@@ -56,6 +56,10 @@ class Task(Protocol):
 class ProblemQuery:
     """The options that select problems and their observations, as `tasks.load_problems` takes
     them.
+
+    Attributes:
+        default_observations: The number of observations to show of each problem if `observations` is
+            None. A task may show fewer; None for the task's own number.
     """
 
     observations: str | None = None
@@ -67,6 +71,7 @@ class ProblemQuery:
     ood: str | None = None
     target: str | None = None
     units: str | None = None
+    default_observations: int | None = None
 
 
 @runtime_checkable

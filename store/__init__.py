@@ -113,6 +113,7 @@ class Store:
         self._writer = writer
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
+        self._large_problems: dict[str, dict[str, Problem]] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
         self._process = os.getpid()
         # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
@@ -288,7 +289,7 @@ class Store:
 
     def problems(self, session: str) -> list[ProblemRow]:
         """Return the problems of a session, in the order of the session."""
-        return _sessions.problems(self._reading, session)
+        return _sessions.problems(self._reading, session, self._large_problems)
 
     def input_set(self, digest: Digest) -> InputSet:
         """Return the input set with this digest."""

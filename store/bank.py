@@ -9,7 +9,8 @@ addition: a visit on which a hypothesis does not apply counts as an average gues
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -31,7 +32,7 @@ class Entry:
         misses: Number of visits on which the hypothesis was wrong.
         inapplicable: Number of visits on which the hypothesis did not apply.
         t: The time of the last visit, on the clock of the bank's log.
-        right: The observations on which the hypothesis was right.
+        right: The observations on which the hypothesis was right, without those of summed visits.
         reward: The reward at the last visit.
         is_newcomer: Whether the hypothesis entered the bank after the last cut.
     """
@@ -93,7 +94,7 @@ class Bank:
         return any(entry.text == text for entry in self._held.values())
 
     def apply(self, event: BankEvent) -> None:
-        """Apply one event of the bank's log: "enter", "visit", "drop" or "cut"."""
+        """Apply one event of the bank's log: "enter", "visit", "visits", "drop" or "cut"."""
         if event.kind == "cut":
             self._cut(event.observation)
             return
@@ -107,13 +108,15 @@ class Bank:
         if event.kind == "enter":
             return
         entry.t = event.t
+        count = event.observation if event.kind == "visits" else 1
         if event.right is None:
-            entry.inapplicable += 1
+            entry.inapplicable += count
         elif event.right:
-            entry.hits += 1
-            entry.right.add(event.observation)
+            entry.hits += count
+            if event.kind == "visit":
+                entry.right.add(event.observation)
         else:
-            entry.misses += 1
+            entry.misses += count
         entry.reward = entry.compute_reward(self.alpha, self.chance)
 
     def top(self, count: int | None = None) -> list[Entry]:
@@ -170,6 +173,26 @@ class Bank:
             }
             for rank, (reward, entry) in enumerate(entries, 1)
         ]
+
+
+def sum_visits(
+    hypothesis: Digest, text: str, description: str, marks: Sequence[bool | None], t: int
+) -> list[BankEvent]:
+    """Return the visits of a hypothesis as one event for each result that occurs.
+
+    Args:
+        hypothesis: The digest of the hypothesis.
+        text: The text of the hypothesis.
+        description: A description of the hypothesis in words.
+        marks: For each observation, whether the hypothesis was right; None if it did not apply.
+        t: The time of the last visit.
+    """
+    counts = Counter(marks)
+    return [
+        BankEvent(hypothesis, text, description, counts[right], right, t, "visits")
+        for right in (True, False, None)
+        if counts[right]
+    ]
 
 
 def build_bank(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0) -> Bank:

@@ -19,12 +19,13 @@ but the output of a model may contain lone surrogates. A text with lone surrogat
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,50 @@ def decode_json(cell: str, column: str, kind: type = object) -> Json:
             f"the store is damaged: {column} holds {held[:40]} where a JSON {_KINDS[kind]} belongs"
         )
     return value
+
+
+MANY_VALUES, MOST_DISTINCT = 1_000, 256  # of a list that is stored by its distinct values
+
+
+def encode_values(values: Sequence[Json]) -> str:
+    """Return a list of JSON values in the form in which the store holds it.
+
+    A long list with few distinct values, such as the labels that a sentence gives to many rows, is an
+    object with the distinct values and their places. Any other list is JSON.
+    """
+    if len(values) < MANY_VALUES:
+        return encode_json(values)
+    numbers: dict[str, int] = {}
+    places = bytearray()
+    for value in values:
+        number = numbers.setdefault(canonical_json(value), len(numbers))
+        if number >= MOST_DISTINCT:
+            return encode_json(values)
+        places.append(number)
+    packed = base64.b64encode(zlib.compress(bytes(places), 6)).decode("ascii")
+    return encode_json({"values": [json.loads(text) for text in numbers], "places": packed})
+
+
+def decode_values(cell: str, column: str) -> list[Json]:
+    """Return the list of JSON values that `encode_values` stored as `cell`.
+
+    Args:
+        cell: The stored text.
+        column: The table and column, for error messages.
+
+    Raises:
+        StoreError: The text is neither a list nor an object with values and places.
+    """
+    if not cell.startswith("{"):
+        found: list[Json] = decode_json(cell, column, list)
+        return found
+    held = decode_json(cell, column, dict)
+    try:
+        places = inflate(base64.b64decode(held["places"], validate=True))
+        values = held["values"]
+        return [values[place] for place in places]
+    except (KeyError, IndexError, TypeError, ValueError, zlib.error) as error:
+        raise StoreError(f"the store is damaged: {column} cannot be read: {error}") from error
 
 
 class StoredSettings(dict[str, Any]):

@@ -99,7 +99,7 @@ TABLES: dict[str, str] = {
         PRIMARY KEY (session, problem, step, answer, ordinal)""",
     # The predictions of a hypothesis.  inputs: shown, hidden or space.
     #   For shown and hidden: marks, one of true, false, NULL (undefined) per observation; got, JSON
-    #   with the predicted values; detail, JSON.
+    #   with the predicted values (`codec.encode_values`); detail, JSON.
     #   For space: codes and reasons, digests in `vector`; reason_names, JSON list; limited.
     #   outcome: "ok", or the reason why the batch has no result.
     "prediction": """
@@ -113,7 +113,7 @@ TABLES: dict[str, str] = {
         digest VARCHAR PRIMARY KEY, data BLOB NOT NULL USING COMPRESSION uncompressed""",
     # The bank's log: a hypothesis was right or wrong on an observation at time t.
     #   ordinal: its position in the step.  hypothesis: `Hypothesis.digest`; '' for a cut.
-    #   kind: visit, enter, drop, cut (`records.BankEvent`).  right: NULL where it did not apply.
+    #   kind: visit, visits, enter, drop, cut (`records.BankEvent`).  right: NULL where it did not apply.
     #   text, description: NULL where they equal those of the previous event of this hypothesis in
     #   the same step.
     "bank_event": """

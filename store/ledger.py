@@ -19,7 +19,16 @@ from ..records import (
     StepRecord,
     StoreError,
 )
-from .codec import Vector, decode_json, decode_text, encode_json, encode_text, verdict_of
+from .codec import (
+    Vector,
+    decode_json,
+    decode_text,
+    decode_values,
+    encode_json,
+    encode_text,
+    encode_values,
+    verdict_of,
+)
 from .connection import Row, RowReader, rows_by_problem
 from .journal import SessionJournal, read_vectors
 from .writer import Change, Writer
@@ -151,7 +160,7 @@ def _judged_rows(
             rows["prediction"].append(
                 (
                     *(*key, inputs, encode_text(agreement.verdict), list(agreement.marks)),
-                    *(encode_json(agreement.got), encode_json(dict(agreement.detail))),
+                    *(encode_values(agreement.got), encode_json(dict(agreement.detail))),
                     *(None, None, None, None),
                 )
             )
@@ -336,7 +345,7 @@ def _hypothesis(text: str, description: str, meta: str, breaches: str) -> Hypoth
 def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) -> Agreement:
     return Agreement(
         tuple(marks),
-        tuple(decode_json(got, "prediction.got", list)),
+        tuple(decode_values(got, "prediction.got")),
         decode_text(outcome),
         decode_json(detail, "prediction.detail", dict),
     )

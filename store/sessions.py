@@ -215,16 +215,40 @@ def _session(row: Row, owned: bool) -> dict[str, Any]:
     }
 
 
-def problems(reader: RowReader, session: str) -> list[ProblemRow]:
-    """Return the problems of a session, in the order of the session."""
+LARGE_PROBLEM = 1_000_000  # characters of JSON, from which on a problem is kept when it is read
+
+
+def problems(
+    reader: RowReader, session: str, kept: dict[str, dict[str, Problem]]
+) -> list[ProblemRow]:
+    """Return the problems of a session, in the order of the session.
+
+    Args:
+        reader: The connection.
+        session: The session's id.
+        kept: The problems of sessions with large problems by session and id, which are not read
+            again, because a problem never changes. Sessions are added to it.
+    """
+    if (known := kept.get(session)) is not None:
+        told = reader.query(
+            "SELECT problem, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
+            (session,),
+        )
+        return [
+            ProblemRow(known[decode_text(name)], space, status, decode_text(cause))
+            for name, space, status, cause in told
+        ]
     rows = reader.query(
         "SELECT data, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
         (session,),
     )
-    return [
+    found = [
         ProblemRow(problem_of(data), space, status, decode_text(cause))
         for data, space, status, cause in rows
     ]
+    if any(len(data) > LARGE_PROBLEM for data, *_ in rows):
+        kept[session] = {row.problem.id: row.problem for row in found}
+    return found
 
 
 def status_change(reader: RowReader, session: str, status: str, fields: dict[str, Json]) -> Change:

@@ -137,6 +137,7 @@ def load_problems(
     ood: str | None = None,
     target: str | None = None,
     units: str | None = None,
+    default_observations: int | None = None,
     keep: Callable[[Problem], bool] | None = None,
     skip_bad: bool = False,
 ) -> list[tuple[Problem, InputSet]]:
@@ -167,6 +168,8 @@ def load_problems(
             text.
         target: the name of the column to explain; only for tables of numbers.
         units: units of the columns, such as `m=kg,v=m/s`; only for tables of numbers.
+        default_observations: the number of pairs to show of each problem if `observations` is None;
+            only for labelled text, which shows 200 rows by default.
         keep: returns whether a problem is kept. Problems from data are filtered before they are
             drawn or counted. Generated problems and labelled text are filtered afterwards, so fewer
             problems may be returned than were requested.
@@ -184,7 +187,10 @@ def load_problems(
     if sample is not None and ids:
         raise UsageError("--sample and --problem cannot be combined: draw problems or name them")
     if isinstance(source, ChoosesProblems):
-        wanted = ProblemQuery(observations, problems, ids, sample, seed, label, ood, target, units)
+        wanted = ProblemQuery(
+            observations, problems, ids, sample, seed, label, ood, target, units,
+            default_observations,
+        )  # fmt: skip
         with skip_bad_records(skip_bad):
             everything = source.choose(data, wanted)
         if keep is not None:

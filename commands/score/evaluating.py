@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -94,7 +94,12 @@ def evaluate(
 
 
 @validate_call
-def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
+def baselines(
+    session: str = "last",
+    *,
+    store: str | Path | None = None,
+    on_baseline: Callable[[str, int], None] | None = None,
+) -> list[ProblemBaselines]:
     """Train baselines for each finished problem of a session on labelled text, and return their
     scores.
 
@@ -105,11 +110,13 @@ def baselines(session: str = "last", *, store: str | Path | None = None) -> list
     Args:
         session: the session's id, a unique prefix of the id, or "last".
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        on_baseline: called with the name of each baseline and the number of its rows before it is
+            trained; None to be told nothing.
     """
     from ...reports.papers.hypobench.baselines import session_baselines
 
     with open_for_reading(store) as opened:
-        rows = session_baselines(opened, opened.find_session(session))
+        rows = session_baselines(opened, opened.find_session(session), on_baseline)
     return [ProblemBaselines.from_dict(row) for row in rows]
 
 

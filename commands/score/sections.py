@@ -117,16 +117,23 @@ def _show_baselines(out: Console, scored: Mapping[str, Json]) -> None:
     rating.print_rater_scores(out, scored)
 
 
-def _finish_with_baselines(out: Console, session: Any) -> None:
+def _finish_with_baselines(out: Console, session: Any, quiet: bool) -> None:
     """Print baselines after a run. They are trained only here, where they are read."""
     if session.status == "failed":
         return
-    from ...reports.screen import summaries, text
+    from ...reports.screen import summaries
+    from ...reports.screen.phases import PhaseLines
     from .evaluating import baselines
 
     out.print()
-    with text.create_console(stderr=True).status("Training baselines on the same rows"):
-        told = baselines(session.session, store=session.store)
+    with PhaseLines("Training baselines on the same rows", quiet=quiet) as lines:
+        told = baselines(
+            session.session,
+            store=session.store,
+            on_baseline=lambda name, rows: lines.begin(
+                f"Training the baseline {name} on {rows:,} rows"
+            ),
+        )
     summaries.print_baselines(out, session.metrics, told)
 
 

@@ -33,6 +33,7 @@ from ...records import (
     Workers,
 )
 from ...store import Store
+from .planning import OnEvent as OnEvent
 from .planning import (
     default_concurrency,
     get_repairer,
@@ -41,8 +42,6 @@ from .planning import (
     worker_options,
 )
 from .settings import display_settings
-
-OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 
 
 @dataclass(frozen=True)

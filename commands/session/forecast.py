@@ -13,6 +13,7 @@ from ...config import RunConfig
 from ...records import Json
 from .event_loops import run_coroutine
 from .execution import OnEvent
+from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 
@@ -45,8 +46,10 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
     method = get_method(settings["method"])
     labelled = "text" in settings
     ends = not isinstance(model, str) or model.partition(":")[0] in EXHAUSTIBLE_MODELS
+    # the search gives all its sentences in one answer
+    searches = isinstance(model, str) and model.partition(":")[0] == "search"
     for problem, space in chosen.pairs:
-        sizes = Sizes(problem, len(space), settings, ends and not labelled)
+        sizes = Sizes(problem, len(space), settings, ends and (not labelled or searches))
         for role, span in method.forecast(sizes).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
@@ -98,7 +101,12 @@ def forecast_plan(plan: RunPlan) -> dict[str, Json]:
         read_settings(plan.model)
     if isinstance(plan.repair, str):
         run_coroutine(check_model(plan.repair, {}))
-    return forecast(plan)
+    whole = forecast(plan)
+    for part in plan_curve(plan):
+        for role, count in forecast(part.plan)["calls"].items():
+            for bound in ("least", "most"):
+                whole["calls"][role][bound] += count[bound]
+    return whole
 
 
 def add_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:

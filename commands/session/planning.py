@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from ...config import (
     MAX_CONCURRENCY,
@@ -31,7 +33,7 @@ from ...records import (
     registry,
 )
 from ..outcome import store_path
-from ..problems import ChosenProblems, choose_problems
+from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
     PRICES,
     check_choice,
@@ -40,7 +42,14 @@ from .settings import (
     role_settings,
     version_record,
 )
-from .text_planning import add_papers_and_banks, text_record
+from .text_planning import (
+    add_papers_and_banks,
+    check_curve,
+    default_observations,
+    text_record,
+)
+
+OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
 
 DEFAULT_CONCURRENCY = 8  # problems that run at the same time
 REPAIRERS = ("search",)  # values of --repair, each also with a preset, as in search:PRESET
@@ -78,13 +87,19 @@ class RunPlan:
         return get_repairer(self.config.method)
 
 
-def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None) -> RunPlan:
+def plan_run(
+    task: str,
+    config: RunConfig,
+    chosen: ChosenProblems | None = None,
+    on_event: OnEvent | None = None,
+) -> RunPlan:
     """Return the plan of a run, and check it without opening anything.
 
     Args:
         task: name of a task, or path of a task file.
         config: the configuration of the session.
         chosen: the problems; None to load the problems that `config` selects.
+        on_event: called with an event before and after labelled rows are read.
 
     Raises:
         UsageError: a setting is invalid or does not fit the task, the method or another setting.
@@ -95,7 +110,7 @@ def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None)
     from ...tasks import problem_family
 
     others = role_settings(config.roles)
-    chosen = chosen or choose_problems(task, config.data)
+    chosen = chosen or _choose(task, config, on_event or (lambda event: None))
     problem = chosen.problems[0]
     family = problem_family(problem)
     store = store_path(config.store.store)
@@ -107,6 +122,8 @@ def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None)
         raise UsageError(
             f"method imported judges recorded answers: model must be recorded:FILE, not {model!r}"
         )
+    if config.data.learning_curve:
+        check_curve(family, method, chosen.problems)
     settings = {
         "task": chosen.task.name,
         "family": family.name,
@@ -140,6 +157,21 @@ def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None)
         **beside,
     }
     return RunPlan(chosen, config, settings, operational)
+
+
+def _choose(task: str, config: RunConfig, emit: OnEvent) -> ChosenProblems:
+    """Return the problems that `config` selects, with events about the reading of labelled rows."""
+    default = default_observations(task, config)
+    if not isinstance(config.data.data, str | Path) or not has_labelled_text(task):
+        return choose_problems(task, config.data, default)
+    emit({"type": "reading", "data": str(config.data.data)})
+    start = time.monotonic()
+    chosen = choose_problems(task, config.data, default)
+    rows = sum(
+        one.secret.get("training_rows", len(one.shown)) + len(one.hidden) for one in chosen.problems
+    )
+    emit({"type": "read", "rows": rows, "seconds": time.monotonic() - start})
+    return chosen
 
 
 def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:

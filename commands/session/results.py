@@ -334,6 +334,28 @@ class Disagreement(Result):
     outputs: Sequence[str | None]
 
 
+class Together(Result):
+    """How well all hypotheses of a bank together predict the labels of held-out rows.
+
+    Attributes:
+        hypotheses: the number of hypotheses in the bank.
+        strategy: how the bank predicts labels, for example weighted.
+        right: the number of rows whose label is predicted correctly.
+        of: the number of rows.
+        rows: the kind of rows: test, other-source or validation.
+        shown: the number of shown rows.
+        training: the number of rows from which the shown rows were drawn.
+    """
+
+    hypotheses: int
+    strategy: str
+    right: int
+    of: int
+    rows: str
+    shown: int
+    training: int
+
+
 class FrontHypothesis(Result):
     """A hypothesis for which no other one of its problem is smaller and has a smaller error.
 
@@ -367,6 +389,8 @@ class Finding(Result):
             another prediction; otherwise None.
         front: for the best law, the front of size against error (`reports/front.py`), from the
             smallest to the largest law; empty, and absent from the JSON, otherwise.
+        together: for the best sentence about labelled rows, how well all sentences of the bank
+            predict held-out rows together; None, and absent from the JSON, otherwise.
     """
 
     problem: str
@@ -379,6 +403,7 @@ class Finding(Result):
     bits: float
     disagreement: Disagreement | None
     front: Sequence[FrontHypothesis] = optional_key(default_factory=list)
+    together: Together | None = optional_key(default_factory=lambda: None)
 
 
 class Findings(Sequence[Finding]):

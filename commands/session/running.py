@@ -14,6 +14,7 @@ from ... import graphs
 from ...config import BudgetConfig, ModelConfig, RunConfig
 from ...records import HasRecordedFormat, Json, OracleSettings, Proposer, Repairer, UsageError
 from ...records.settings import format_value, suggest_name
+from ...reports.learning_curve import KEY as LEARNING_CURVE
 from ...secrecy import report_stored_origins, unnamed_key_variables
 from ...store import Store
 from ..arguments import validate_call
@@ -22,6 +23,7 @@ from ..outcome import Session, load_outcome, open_for_reading, store_path
 from .event_loops import run_coroutine, run_in_thread
 from .execution import OnEvent, OpenedSettings, default_progress, execute_session
 from .forecast import add_forecast, forecast_run
+from .learning_curve import curve_listener, find_finished_parts, plan_curve
 from .planning import RunPlan, check_method, get_repairer, plan_run
 from .results import Forecast, Replay
 from .settings import (
@@ -126,7 +128,8 @@ def run(
     """
     check_method(task, _method_of(config, overrides))
     with default_progress(on_event) as listener:
-        return execute_plan(plan_run(task, run_config(config, overrides)), listener, callbacks)
+        planned = plan_run(task, run_config(config, overrides), on_event=listener)
+        return execute_with_curve(planned, listener, callbacks)
 
 
 async def arun(
@@ -237,6 +240,32 @@ def execute_plan(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[An
     on_event = add_forecast(on_event, plan)
     work = execute_session(path, begin, family, plan.config, players, on_event, callbacks)
     return load_outcome(path, run_coroutine(work))
+
+
+def execute_with_curve(
+    plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any] = ()
+) -> Session:
+    """Run the session of a plan, after the smaller sessions of its learning curve, if it has one.
+
+    A smaller session that is finished in the store is not run again. If one of them does not finish,
+    its outcome is returned, and the same command goes on later.
+    """
+    parts = plan_curve(plan)
+    if not parts:
+        return execute_plan(plan, on_event, callbacks)
+    known = find_finished_parts(Path(plan.operational["store"]))
+    curve: list[Json] = []
+    for number, part in enumerate(parts, 1):
+        if on_event is not None:
+            on_event({"type": "curve", "rows": part.rows, "number": number, "of": len(parts) + 1})
+        if part.key not in known:
+            session = execute_plan(part.plan, curve_listener(on_event), callbacks)
+            if session.status != "done":
+                return session
+            known[part.key] = session.session
+        curve.append([part.rows, known[part.key]])
+    operational = {**plan.operational, LEARNING_CURVE: curve}
+    return execute_plan(replace(plan, operational=operational), on_event, callbacks)
 
 
 def _repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, Json]:

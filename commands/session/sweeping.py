@@ -43,6 +43,7 @@ from .forecast import forecast_plan
 from .planning import RunPlan, check_method, plan_run
 from .results import Forecast, SweepRow
 from .running import execute_plan, resume, run_config
+from .text_planning import default_observations
 
 MAX_FILE_BYTES = 100_000  # tomllib takes quadratic time for some long lines
 MAX_SESSIONS = 10_000
@@ -170,7 +171,12 @@ def plan_sessions(
         try:
             check_method(task, options.get("method"))
             config = run_config(None, options)
-            problems = _load(task, config.data, loaded)
+            if config.data.learning_curve:
+                raise UsageError(
+                    "learning_curve is true: a sweep has no learning curve; list the numbers of rows"
+                    " as observations in [sweep]"
+                )
+            problems = _load(task, config.data, default_observations(task, config), loaded)
             plan = plan_run(task, config, problems)
         except PeirceError as error:
             raise type(error)(f"{one}: {error}") from error
@@ -200,11 +206,13 @@ def _without_defaults(config: RunConfig, name: str, part: Mapping[str, Json]) ->
     }
 
 
-def _load(task: str, data: DataConfig, loaded: dict[str, ChosenProblems]) -> ChosenProblems:
+def _load(
+    task: str, data: DataConfig, observations: int | None, loaded: dict[str, ChosenProblems]
+) -> ChosenProblems:
     """Return the problems of a session; several sessions share those that are equal."""
-    key = repr((task, data))
+    key = repr((task, data, observations))
     if key not in loaded:
-        loaded[key] = choose_problems(task, data)
+        loaded[key] = choose_problems(task, data, observations)
     return loaded[key]
 
 

@@ -11,14 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from ...config import RunConfig, TextConfig, TextSettings
-from ...records import Digest, Family, InputSet, Json, LabelsRows, Problem, Proposer, UsageError
+from ...records import (
+    Digest,
+    Family,
+    HasSearch,
+    InputSet,
+    Json,
+    LabelsRows,
+    Problem,
+    Proposer,
+    UsageError,
+)
 from ...records.settings import option_name, suggest_name
 from ..problems import ChosenProblems
 from .bank_files import read_bank
-from .settings import parse_key_values, plugin_settings
+from .settings import parse_key_values, plugin_settings, role_settings
 
 # kinds of models that cannot label texts
 NON_JUDGE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "recorded")
+FIRST_ROWS, GROWTH = 200, 4  # rows of the first session of a learning curve, and their growth
+LISTED_ROWS = 200  # rows in the prompt of the embedded search, which reads the rows themselves
 # fields of `config.TextConfig` that are no text settings
 INPUT_OPTIONS = ("literature", "bank", "method_arg")
 
@@ -116,8 +128,8 @@ def _prompt_hash(source: str, problem: Problem) -> Digest:
 def _of_model(model: str | Proposer, judged: bool, own: Mapping[str, Json]) -> dict[str, Json]:
     """Return the defaults of the embedded search, which differ from those of language models.
 
-    It reads every row of the sample at once and answers with a full bank whose sentences are made
-    for weighted inference. The default inference is left as it is where a model judges, because
+    It reads every row of the sample at once, without a prompt, and answers with a full bank whose
+    sentences are made for weighted inference. The default inference is left as it is where a model judges, because
     weighting would cost a call for each sentence and row, and where the method sets one itself.
 
     Args:
@@ -128,7 +140,36 @@ def _of_model(model: str | Proposer, judged: bool, own: Mapping[str, Json]) -> d
     if not isinstance(model, str) or model.partition(":")[0] != "search":
         return {}
     reading = {} if judged or "inference" in own else {"inference": "weighted"}
-    return {"examples": None, "hypotheses": 20, **reading}
+    return {"examples": None, "hypotheses": 20, "listed_rows": LISTED_ROWS, **reading}
+
+
+def default_observations(task: str, config: RunConfig) -> int | None:
+    """Return how many observations of a problem a session shows; None for the number of the task.
+
+    The embedded search sees more rows than a language model, unless the user sets a number of
+    observations or of examples, or a language model plays a role of the session.
+
+    Args:
+        task: name of the task, or path of a task file.
+        config: the configuration of the run.
+
+    Raises:
+        UsageError: there is no such task, or a role is invalid.
+    """
+    from ...tasks import load_family, load_task
+
+    model, data = config.model.model, config.data
+    if not isinstance(model, str) or model.partition(":")[0] != "search":
+        return None
+    if data.observations is not None:
+        return None
+    family = load_family(load_task(task).family)
+    if not isinstance(family, HasSearch) or family.search_style.observations is None:
+        return None
+    roles = role_settings(config.roles)
+    asks = any(_can_judge(model, {"judge": one}) for one in roles.values())
+    examples = config.text.explicit_values().get("examples")
+    return None if asks or isinstance(examples, int) else family.search_style.observations
 
 
 def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -> bool:
@@ -214,3 +255,42 @@ def _enlarged(
 
     pairs: list[tuple[Problem, InputSet]] = [(enlarged(one), space) for one, space in chosen.pairs]
     return replace(chosen, pairs=tuple(pairs))
+
+
+# --- The learning curve of a session (learning_curve.py).
+
+
+def curve_sizes(shown: int) -> list[int]:
+    """Return the numbers of rows of the smaller sessions, such as 200, 800 and 3,200.
+
+    The last one is at most two thirds of the shown rows.
+
+    Args:
+        shown: the number of shown rows.
+    """
+    sizes = []
+    rows = FIRST_ROWS
+    while 3 * rows <= 2 * shown:
+        sizes.append(rows)
+        rows *= GROWTH
+    return sizes
+
+
+def check_curve(family: Family, method: str, problems: Sequence[Problem]) -> None:
+    """Raise UsageError if a session cannot have a learning curve."""
+    if not isinstance(family, LabelsRows):
+        raise UsageError(
+            f"learning_curve needs labelled rows, as task labels has them: {family.name} tasks have"
+            " none"
+        )
+    if method == "imported":
+        raise UsageError(
+            "learning_curve needs a method that asks a model: imported answers do not depend on the"
+            " number of rows"
+        )
+    shown = min(len(one.shown) for one in problems)
+    if not curve_sizes(shown):
+        raise UsageError(
+            f"learning_curve needs at least {3 * FIRST_ROWS // 2} shown rows, and {shown:,} are shown:"
+            " show more with observations, if the data has more"
+        )

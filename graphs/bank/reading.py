@@ -30,6 +30,7 @@ from ...config import UNDER_A_MODEL
 from ...records import InputSet, Json, Message, Observation, StepRecord
 from ...tasks.text.family import select_split
 from ...tools.gear.scores import score_set
+from ...tools.sentence_rules.prepared_rows import PreparedRows
 from ..inference import (
     Entry,
     Reading,
@@ -169,8 +170,13 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
     asks = case.row_judge.queries_model and not exact
     view = replace(make_bare_view(case), shown=case.problem.shown)
 
+    rows = _InputSets()
+
     async def judge(text: str, inputs: Sequence[Json]) -> Any:
-        return await case.row_judge.judge_texts(text, InputSet("rows", tuple(inputs)))
+        return await case.row_judge.judge_texts(text, rows.find(inputs))
+
+    def prepare(inputs: Sequence[Json]) -> PreparedRows:
+        return case.row_judge.prepare(rows.find(inputs))
 
     async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
         return (
@@ -186,7 +192,7 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
     )
     reading = Reading(
         tuple(entries), view, judge, prompts=case.prompts, ask=ask if asks else None,
-        settings=settings,
+        settings=settings, prepare=prepare,
     )  # fmt: skip
     if not exact and (not asks or case.text.inference == "multi"):
         return reading
@@ -194,6 +200,19 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
         # the indices of a bank from another sample refer to other rows
         reading = await update_right_rows(reading)
     return await weigh_entries(reading, validation_rows(case))
+
+
+class _InputSets:
+    """The input set of the last list of rows, whose digest all sentences of a bank share."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Sequence[Json], InputSet] | None = None
+
+    def find(self, inputs: Sequence[Json]) -> InputSet:
+        """Return the input set of a list of rows; the same object for the same list."""
+        if self._last is None or self._last[0] is not inputs:
+            self._last = inputs, InputSet("rows", tuple(inputs))
+        return self._last[1]
 
 
 def validation_rows(case: Case) -> list[Observation]:

@@ -33,6 +33,7 @@ from ...records import (
     Summary,
     View,
 )
+from ...store.bank import sum_visits
 from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, compute_agreement
 from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import predictions_from_codes
@@ -71,7 +72,8 @@ async def ask_for_new(
     """
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = make_row_view(case, rows)
-    messages = case.prompts.propose(view, case.text.hypotheses, papers)
+    listed = case.make_prompt_view(view)
+    messages = case.prompts.propose(listed, case.text.hypotheses, papers)
     case.reply = await query_model(case, PROPOSER, path, view, messages)
     case.reply_path = path
     of_papers = papers or (not rows and get_papers(case))  # also where no paper has a summary
@@ -190,8 +192,13 @@ def add_to_bank(
         return
     if shown.verdict != "ok" or not rows:
         log_event(case, _event(hypothesis, -1, None, t, "enter"))
-    for row in rows if shown.verdict == "ok" else ():
-        log_event(case, _event(hypothesis, row, shown.marks[row], t))
+    elif case.sums_visits(len(rows)):
+        marks = [shown.marks[row] for row in rows]
+        for event in sum_visits(hypothesis.digest, hypothesis.text, "", marks, t):
+            log_event(case, event)
+    else:
+        for row in rows:
+            log_event(case, _event(hypothesis, row, shown.marks[row], t))
 
 
 def _event(

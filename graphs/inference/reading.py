@@ -8,11 +8,11 @@ says why there is no label. Nothing in this module queries a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...agents.prompts.text import TextPrompts
 from ...records import Json, Message, Observation, UsageError, View
 from ...records.settings import Number, Settings, setting
+from ...tools.sentence_rules.prepared_rows import PreparedRows
 
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL = -1, -2, -3
 REASONS: Mapping[int, str] = {
@@ -206,6 +207,8 @@ class Reading:
             use the figures in the bank.
         validation: The validation rows on which `worth` was measured.
         settings: The settings of the strategies.
+        prepare: Function that prepares rows for exact rules; None to prepare them anew.
+        fitted: What a strategy has fitted to the labelled rows, for further calls.
 
     Raises:
         UsageError: `worth` and `entries` differ in length, or there is a model but no prompts.
@@ -220,6 +223,8 @@ class Reading:
     worth: tuple[Worth, ...] = ()
     validation: tuple[Observation, ...] = ()
     settings: ReadingSettings = field(default_factory=ReadingSettings)
+    prepare: Callable[[Sequence[Json]], PreparedRows] | None = None
+    fitted: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.labels:

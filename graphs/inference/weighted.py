@@ -38,6 +38,7 @@ from .queries import fill_undecided, judge_entries, row_digest
 from .reading import Decision, Reading, RowPredictions
 from .selection import decide_by_vote, decide_without_label, entry_log_odds
 
+FITTED = "weighted"  # in `Reading.fitted`
 FOLDS = 5
 PENALTIES = (3.0, 10.0, 30.0, 100.0)
 SHOWN_WEIGHTS = (0.0, 0.3, 1.0)  # weight of a shown row relative to a validation row
@@ -51,7 +52,8 @@ class _Rows:
     Args:
         features: shape (n, m).
         codes: shape (entries, n), what each entry says of each row.
-        folds: shape (n,), the fold of each row.
+        digests: the digest of each row; empty if it is not needed.
+        folds: shape (n,), the fold of each row; empty without digests.
         degrees: whether an entry has degrees, which also say something of rows that it does not
             apply to.
         first: shape (entries,), the index of the first feature of each entry.
@@ -59,6 +61,7 @@ class _Rows:
 
     features: Numbers
     codes: NDArray[np.int64]
+    digests: Sequence[str]
     folds: NDArray[np.int64]
     degrees: bool
     first: NDArray[np.int64]
@@ -111,16 +114,18 @@ async def _weighed(
     beside = _labelled(reading, reading.shown if reading.validation and not reading.ask else ())
     if not main:
         return logit, shares
-    fit = _Fit(reading, await _read(reading, [one.input for one in main]), main)
-    if beside:
-        fit.add(await _read(reading, [one.input for one in beside]), beside)
-    fit.choose()
-    seen = {_row(reading, one.input) for one in main}
-    known = np.array([_row(reading, one) in seen for one in inputs])
+    fit: _Fit | None = reading.fitted.get(FITTED)
+    if fit is None:
+        fit = _Fit(reading, await _read(reading, [one.input for one in main]), main)
+        if beside:
+            fit.add(await _read(reading, [one.input for one in beside], digests=False), beside)
+        fit.choose()
+        reading.fitted[FITTED] = fit
+    known = np.array([digest in fit.seen for digest in rows.digests])
     for fold in (None, *range(FOLDS)):
         here = ~known if fold is None else known & (rows.folds == fold)
         if here.any():
-            weights = fit.weigh(without=fold)
+            weights = fit.weights(fold)
             logit[here] = weights.logits(rows.features[here])
             shares[here] = weights.shares(rows.features[here], logit[here], rows.first)
     return logit, shares
@@ -137,7 +142,7 @@ def _row(reading: Reading, input: Json) -> str:
     return row_digest(sorted(map(canonical_json, input.values())))
 
 
-async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
+async def _read(reading: Reading, inputs: Sequence[Json], *, digests: bool = True) -> _Rows:
     everything: Mapping[int, Sequence[int]] = {
         entry: range(len(inputs)) for entry in range(len(reading.entries))
     }
@@ -154,8 +159,11 @@ async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
         any_degrees |= degrees is not None
         first.append(len(columns))
         columns += [degrees] if degrees is not None else list(_named(said, len(reading.labels)))
-    folds = np.array([int(_row(reading, one), 16) % FOLDS for one in inputs], np.int64)
-    return _Rows(np.stack(columns, axis=1), codes, folds, any_degrees, np.array(first, np.int64))
+    named = [_row(reading, one) for one in inputs] if digests else []
+    folds = np.array([int(digest, 16) % FOLDS for digest in named], np.int64)
+    return _Rows(
+        np.stack(columns, axis=1), codes, named, folds, any_degrees, np.array(first, np.int64)
+    )
 
 
 def _named(codes: NDArray[np.int64], labels: int) -> Iterator[Numbers]:
@@ -173,7 +181,7 @@ def _prepared(reading: Reading, inputs: Sequence[Json]) -> PreparedRows | None:
     public = reading.view.public
     if not public.get("columns") or not all(isinstance(one, Mapping) for one in inputs):
         return None
-    return PreparedRows(inputs, public)
+    return PreparedRows(inputs, public) if reading.prepare is None else reading.prepare(inputs)
 
 
 def _rule(reading: Reading, text: str) -> Rule | None:
@@ -187,10 +195,11 @@ class _Fit:
     def __init__(self, reading: Reading, rows: _Rows, labelled: Sequence[Observation]) -> None:
         self.labels = reading.labels
         self.through_zero = pair_labels(reading.labels) is not None
-        self.features, self.folds = rows.features, rows.folds
+        self.features, self.folds, self.seen = rows.features, rows.folds, set(rows.digests)
         self.codes = self._gold(labelled)
         self.beside = np.zeros((0, rows.features.shape[1])), np.zeros(0, np.int64)
         self.shown, self.penalty = 0.0, PENALTIES[-1]
+        self._chosen: dict[int | None, _Weights] = {}
 
     def _gold(self, labelled: Sequence[Observation]) -> NDArray[np.int64]:
         return np.array([self.labels.index(one.output) for one in labelled], np.int64)
@@ -223,6 +232,12 @@ class _Fit:
         if len(self.labels) == 2:
             return log_loss(found[:, 1] - found[:, 0], marks == 1)
         return sum(log_loss(found[:, one], marks == one) for one in range(len(self.labels)))
+
+    def weights(self, without: int | None) -> _Weights:
+        """Return the weights without a fold, with the chosen penalty and weight of shown rows."""
+        if without not in self._chosen:
+            self._chosen[without] = self.weigh(without)
+        return self._chosen[without]
 
     def weigh(self, without: int | None = None) -> _Weights:
         """Return the weights that are fitted without the fold `without`."""

@@ -35,5 +35,5 @@ METHOD = Method(
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     None,
     partial(build_loop, judge, decide),
-    text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
+    text={"examples": 20, "hypotheses": 1, "judge_space": True},
 )

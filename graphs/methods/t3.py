@@ -106,5 +106,5 @@ METHOD = Method(
     partial(build_loop, judge_in_round, decide),
     settings=T3Settings,
     forecast=forecast,
-    text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
+    text={"examples": 20, "hypotheses": 1, "judge_space": True},
 )

@@ -213,6 +213,22 @@ class Case:
         """Return the problem as the proposer may see it, with the earlier answers."""
         return replace(self.problem.make_view(self.space, self.past_answers), shown=self.shown)
 
+    def make_prompt_view(self, view: View) -> View:
+        """Return the view whose observations a prompt lists.
+
+        They are all observations of `view`, unless the setting `listed_rows` limits their number.
+        """
+        most = None if self.settings.text is None else self.settings.text.listed_rows
+        return view if most is None else replace(view, shown=view.shown[:most])
+
+    def sums_visits(self, rows: int) -> bool:
+        """Return whether the bank records visits on this number of rows as sums.
+
+        Otherwise, each visit is one event, which names its row.
+        """
+        text = self.settings.text
+        return text is not None and text.listed_rows is not None and rows > text.listed_rows
+
     def judges_space(self, hypothesis: Hypothesis) -> bool:
         """Return whether the predictions of a hypothesis on the sample space S are computed.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,7 @@ class RowJudge:
         self._case = case
         self._rules: dict[str, Rule | NotExact] = {}
         self._prepared: OrderedDict[Digest, PreparedRows] = OrderedDict()
-        self._of_shown: dict[str, NDArray[np.int64]] = {}
+        self._of_shown: dict[str, list[int]] = {}
         # share of the majority answer, by question
         self._agreed: dict[tuple[str, Digest], float] = {}
 
@@ -71,7 +72,7 @@ class RowJudge:
         rule = self.find_rule(sentence)
         if rule is None:
             return predictions_from_codes(np.full(len(texts), NEEDS_MODEL, np.int64))
-        return predictions_from_codes(rule.codes(self._ready(texts)))
+        return predictions_from_codes(rule.codes(self.prepare(texts)))
 
     def find_rule(self, sentence: str) -> Rule | None:
         """Compile a sentence to an exact rule, if possible.
@@ -120,9 +121,14 @@ class RowJudge:
             inputs = InputSet("rows", tuple(shown[row].input for row in rows))
             return [int(code) for code in await self.judge_texts(sentence, inputs)]
         if sentence not in self._of_shown:
-            inputs = InputSet("shown", tuple(one.input for one in shown))
-            self._of_shown[sentence] = await self.judge_texts(sentence, inputs)
-        return [int(self._of_shown[sentence][row]) for row in rows]
+            codes = await self.judge_texts(sentence, self._shown_inputs)
+            self._of_shown[sentence] = codes.tolist()
+        known = self._of_shown[sentence]
+        return [known[row] for row in rows]
+
+    @cached_property
+    def _shown_inputs(self) -> InputSet:
+        return InputSet("shown", tuple(one.input for one in self._case.problem.shown))
 
     @property
     def agreement(self) -> float | None:
@@ -133,7 +139,8 @@ class RowJudge:
         shares = self._agreed.values()
         return math.fsum(shares) / len(shares) if shares else None
 
-    def _ready(self, texts: InputSet) -> PreparedRows:
+    def prepare(self, texts: InputSet) -> PreparedRows:
+        """Return rows prepared for sentences. The last few input sets are prepared only once."""
         if texts.digest not in self._prepared:
             self._prepared[texts.digest] = PreparedRows(texts.inputs, self._case.problem.public)
             if len(self._prepared) > _KEPT:
@@ -146,7 +153,7 @@ class RowJudge:
         request = {"tool": "judge", "sentence": sentence, "inputs": texts.digest}
 
         async def make() -> Outcome:
-            return Outcome({}, {"codes": rule.codes(self._ready(texts))})
+            return Outcome({}, {"codes": rule.codes(self.prepare(texts))})
 
         outcome = await self._case.record_once(path, "tool", request, make)
         most = len(self._case.problem.public["labels"])

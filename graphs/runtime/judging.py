@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ...agents.prompts import protocol
 from ...records import (
+    IS_LAST,
     NOT_REQUESTED,
     Agreement,
     Digest,
@@ -48,7 +49,8 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
 
     Returns:
         The changes of the state: "answers" is one higher, and "bad" grows by the number of bad
-        hypotheses (malformed, inconsistent or redundant).
+        hypotheses (malformed, inconsistent or redundant). "stop" is set if the proposer has nothing
+        to add to this reply.
     """
     case = runtime.context
     judged = await _judge(case, state["step"], case.reply, case.reply_path)
@@ -57,7 +59,17 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
     return {
         "answers": state["answers"] + 1,
         "bad": state["bad"] + sum(one.bad for one in judged),
+        **({"stop": "all_found"} if _is_last(case) else {}),
     }
+
+
+def _is_last(case: Case) -> bool:
+    """Return whether the proposer has nothing to add to its reply, and all of the reply was judged."""
+    if not case.reply.meta.get(IS_LAST):
+        return False
+    most = None if case.settings.text is None else case.settings.text.hypotheses
+    items = case.family.parse(case.make_view(), case.reply.text, case.answer_format)
+    return most is None or len(items) <= most
 
 
 async def judge_with_feedback(state: State, runtime: Runtime) -> dict[str, Json]:

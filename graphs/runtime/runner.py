@@ -193,14 +193,15 @@ async def run_session(
 
 
 def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
-    """Return {"rows": number of shown rows and rows of each split} for labelled rows, else {}."""
-    counted = dict.fromkeys(("shown", *SPLITS), 0)
+    """Return {"rows": numbers of shown, training and split rows} for labelled rows, else {}."""
+    counted = dict.fromkeys(("shown", "training", *SPLITS), 0)
     labelled = False
     for problem in (row.problem for row in rows):
         kind = load_family(problem.family)
         if isinstance(kind, LabelsRows):
             labelled = True
             counted["shown"] += len(problem.shown)
+            counted["training"] += problem.secret.get("training_rows", len(problem.shown))
             for split in SPLITS:
                 counted[split] += len(kind.get_split(problem, split))
     return {"rows": counted} if labelled else {}

@@ -25,7 +25,18 @@ from typing import Any, Literal, TypedDict
 from pydantic import BaseModel, ValidationError
 
 from ...agents.prompts import protocol
-from ...records import BankEvent, Json, Message, Outcome, StepRecord, ToolCall, ToolSpec, View
+from ...records import (
+    BankEvent,
+    Json,
+    Message,
+    Outcome,
+    StepRecord,
+    ToolCall,
+    ToolSpec,
+    View,
+    WeighsHypotheses,
+)
+from ...store.bank import sum_visits
 from .case import Case, Runtime
 from .queries import PROPOSER, decode_outcome, query_model
 
@@ -74,8 +85,9 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
     view = case.make_view()
     tools = tool_specs(case, view) if case.offers_tools else []
     count = case.settings.text.hypotheses if case.settings.text else 1
+    listed = case.make_prompt_view(view)
     messages = protocol.build_messages(
-        view,
+        listed,
         case.words,
         answer_format=case.answer_format,
         history=case.settings.method.history,
@@ -86,7 +98,7 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
     )
     full = case.settings.method.template == "full"
     if full and count > 1 and not view.past_answers and not tools:
-        messages = case.prompts.propose(view, count)
+        messages = case.prompts.propose(listed, count)
     schema = case.words.schema(case.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
 
@@ -224,20 +236,27 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
 def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     """Return the events that add this step's hypotheses to the bank.
 
-    There is one event for each shown observation. A hypothesis enters once: an accepted one, a
-    redundant one where that is no fault, and with `banks_all` every one.
+    There is one event for each shown observation, or for each result if there are many
+    (`Case.sums_visits`). A hypothesis enters once: an accepted one, a redundant one where that is no
+    fault, and with `banks_all` every one that the family can weigh.
     """
-    everything = case.settings.text is not None and case.settings.text.banks_all
+    family, text = case.family, case.settings.text
+    weighs = family if isinstance(family, WeighsHypotheses) and text and text.banks_all else None
     events = []
     for answer in case.judged_answers:
         for one in answer.judged:
             if one.hypothesis is None or one.shown is None:
                 continue
             good = one.verdict.consistent and not one.bad
-            if one.hypothesis.digest in case.banked_digests or not (good or everything):
+            weighed = weighs is not None and weighs.can_weigh(one.shown)
+            if one.hypothesis.digest in case.banked_digests or not (good or weighed):
                 continue
             case.banked_digests.add(one.hypothesis.digest)
             about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)
+            if case.sums_visits(len(one.shown.marks)):
+                case.bank_clock += len(one.shown.marks)
+                events += sum_visits(*about, one.shown.marks, case.bank_clock)
+                continue
             for observation, mark in enumerate(one.shown.marks):
                 case.bank_clock += 1
                 events.append(BankEvent(*about, observation, mark, case.bank_clock))

@@ -101,7 +101,8 @@ class ReportSection:
         build_table: Returns the table of a result with too many sessions for one column each.
         show: Prints text below the metrics of a result.
         show_session: Prints text below the line of each session.
-        show_at_end: Prints text at the end of a run, from the session that `run` returns.
+        show_at_end: Prints text at the end of a run, from the session that `run` returns. The third
+            argument says whether to print no progress.
     """
 
     name: str
@@ -112,7 +113,7 @@ class ReportSection:
     build_table: Callable[[Mapping[str, Json]], Table] | None = None
     show: Callable[[Console, Mapping[str, Json]], None] = lambda out, result: None
     show_session: Callable[[Console, Mapping[str, Json]], None] = lambda out, scored: None
-    show_at_end: Callable[[Console, Any], None] = lambda out, session: None
+    show_at_end: Callable[[Console, Any, bool], None] = lambda out, session, quiet: None
 
 
 def find_section(evaluation: str) -> ReportSection:

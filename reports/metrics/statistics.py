@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RESAMPLES = 2_000
+MANY_ROWS = 20_000  # from which on a bootstrap over rows draws numbers of rows
 LEVEL = 0.95
 _CHUNK = 1_000_000  # Draws in memory at a time.
 _KEPT = 400_000  # Maximum number of draws that are cached for the next metric.
@@ -255,7 +256,13 @@ def bootstrap_rows(
     mean = float(score(counted(np.arange(n)[None, :]))[0])
     if n == 1:
         return {"mean": mean, "low": None, "high": None, "n": 1}
-    scores = np.concatenate([score(counted(drawn)) for drawn in _draws(n, seed, resamples)])
+    if n > MANY_ROWS:  # the numbers of rows by class are drawn instead of the rows
+        shares = np.bincount(kinds, minlength=width) / n
+        # the stream of RandomState is frozen (NEP 19), so that every machine draws the same
+        drawn = np.random.RandomState(seed % 2**32).multinomial(n, shares, resamples)
+        scores = score(drawn.astype(np.float64))
+    else:
+        scores = np.concatenate([score(counted(drawn)) for drawn in _draws(n, seed, resamples)])
     low, high = np.quantile(scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import numpy as np
 from ...records import Json, StepRecord, Verdict
 from ...tools.gear.scores import beta_bounds
 from ..findings import CheckedFindings, proposed_likeliest_first
+from ..learning_curve import draw_learning_curve, read_learning_curve
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
@@ -333,6 +335,7 @@ class Contents:
              "k": detail.point[2]}
             for detail in scored["details"] if detail.point is not None
         ]  # fmt: skip
+        curve = draw_learning_curve(read_learning_curve(self._store, session, scored))
         return {
             **session_facts(self._store, record, rows, scored),
             "findings": describe_findings(
@@ -344,6 +347,7 @@ class Contents:
             "metrics": _metrics(chosen, scored["metrics"]),
             "problems": listed,
             "points": points,
+            "curve": None if curve is None else asdict(curve),
             "course": course.as_json(),
         }
 

@@ -27,6 +27,7 @@ function sessionFindings(session, at, several, source) {
     h("p", { class: "run" }, several ? null : [nameOf(session), " "], h("span", { class: `status ${session.status}` }, session.status), " ",
       said.filter((one) => one && one !== "–").join(", "), ", session ", h("code", null, session.session)),
     session.cause ? h("p", { class: "note" }, session.cause) : null,
+    session.curve ? h("div", { class: "figures drawings" }, drawing(session.curve)) : null,
     h("ul", { class: found.length > 1 ? "findings several" : "findings" }, found.map(([one, row]) => problemFindings(one, row, several ? "h4" : "h3", source))),
     none.length ? h("p", { class: "note" }, session.status === "running" ? "No hypotheses yet: " : "No hypothesis was found: ",
       none.map(([one], place) => [place ? ", " : "", linkTo(session, one.problem)])) : null,

@@ -65,7 +65,9 @@ def print_findings(
 
 def _print_problem(out: Console, found: Sequence[Mapping[str, Json]], all_sources: bool) -> None:
     out.print(Text(to_one_line(found[0]["problem"], 60), style="bold"))
-    if not any(row["consistent"] for row in found):
+    if together := found[0].get("together"):
+        out.print(f" {describe_together(together)}", soft_wrap=True)
+    elif not any(row["consistent"] for row in found):
         out.print(f" {NONE_FITS}")
     for row in found:
         reading, source = str(row["reading"]), str(row["hypothesis"])
@@ -111,6 +113,34 @@ def _choose_points(front: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Jso
     largest = sorted(drops, key=lambda n: (-drops[n], n))
     kept = list(dict.fromkeys([*first, *largest]))[:MAX_FRONT]
     return [front[n] for n in sorted(kept)]
+
+
+def describe_together(together: Mapping[str, Json]) -> str:
+    """Return a sentence on how well the sentences of a bank predict held-out rows together.
+
+    Args:
+        together: The counts, as `peirce run --json` prints them.
+    """
+    how = (
+        "weighed together"
+        if together["strategy"] == "weighted"
+        else f"applied together by {together['strategy']}"
+    )
+    many = together["hypotheses"] > 1
+    subject = format_count(together["hypotheses"], "sentence") + (
+        f", {how}, are" if many else " is"
+    )
+    share = together["right"] / together["of"]
+    return (
+        f"{subject} right on {share:.1%} of the {together['of']:,} {together['rows']} rows"
+        f" (training rows: {describe_shown_rows(together['shown'], together['training'])})."
+    )
+
+
+def describe_shown_rows(shown: int, training: int) -> str:
+    """Return how many training rows are shown, as in "50,000 shown of 60,002, drawn by the seed"."""
+    of = f" of {training:,}, drawn by the seed" if training > shown else ""
+    return f"{shown:,} shown{of}"
 
 
 def describe_disagreement(parted: Mapping[str, Json]) -> str:

@@ -5,9 +5,6 @@ The output goes to stderr, because data goes to stdout. If stdout or stderr is n
 is no live display. Instead, lines report progress at the end of steps and problems, at most one per
 second. A line is also printed after a period without progress, so that a slow model does not look
 like a stuck program.
-
-`describe_text_session` describes the start of a session on labelled text: the judge, how the bank
-is applied, and to which rows.
 """
 
 from __future__ import annotations
@@ -39,6 +36,7 @@ from .text import (
     stop_sentence,
     to_one_line,
 )
+from .text_session import describe_search, describe_text_session
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 MAX_PROBLEM_LINES = 10  # Running problems that the live display lists.
@@ -108,6 +106,7 @@ class SessionProgress:
         self._without_tools = False
         self._status = self._cause = ""
         self._phase = OPENING
+        self._search = ""  # The line about the first call of the search, until it is printed.
         self._max_answers: int | None = None
         self._over = threading.Event()
         self._picture: Picture | None = (
@@ -157,11 +156,29 @@ class SessionProgress:
         self._ended = self._before = self._total - event.get("open", self._total)
         self._began = self._clock()
         self._phase = ""
+        self._search = describe_search(event)
         if not self._quiet:
             for line in banner(event):
                 self._say(line)
         if self._picture is not None:
             self._picture.start()
+
+    def _on_reading(self, event: Mapping[str, Json]) -> None:
+        self._phase = f"Reading {escape_unprintable(event['data'])}"
+        if not self._quiet:
+            self._say(self._phase)
+
+    def _on_read(self, event: Mapping[str, Json]) -> None:
+        self._phase = OPENING
+        if not self._quiet:
+            self._say(f"Read {event['rows']:,} rows in {format_duration(event['seconds'])}")
+
+    def _on_curve(self, event: Mapping[str, Json]) -> None:
+        self._phase = (
+            f"Learning curve: {event['rows']:,} rows (session {event['number']} of {event['of']})"
+        )
+        if not self._quiet:
+            self._say(self._phase)
 
     def _on_problem_started(self, event: Mapping[str, Json]) -> None:
         self._running[event["problem"]] = RunningProblem(self._clock())
@@ -169,6 +186,9 @@ class SessionProgress:
     def _on_call_started(self, event: Mapping[str, Json]) -> None:
         if event["problem"] in self._running:
             self._running[event["problem"]].open_calls.add(event["path"])
+        if self._search and not self._quiet and event["path"].endswith("/propose/0"):
+            self._say(self._search)
+            self._search = ""
 
     def _on_call(self, event: Mapping[str, Json]) -> None:
         running = self._running.get(event["problem"])
@@ -427,72 +447,3 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
         f"{some} answer{'s' if most * problems > 1 else ''} (fewer if the model has no more"
         " candidates)"
     )
-
-
-SPLIT_NAMES = {"val": "validation", "ind": "test", "ood": "other source"}
-
-
-def describe_text_session(event: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Return (name, description) pairs for the banner of a session on labelled text.
-
-    Args:
-        event: The event that starts the session. If they are known, its "rows" has the number of
-            rows of all problems, and its "calls" the number of model calls by role.
-    """
-    settings = event["settings"]
-    found = [("judge", _judge(settings)), ("bank", _bank(settings))]
-    if rows := event.get("rows"):
-        found.append(("rows", _rows(rows, settings["text"])))
-    if calls := event.get("calls"):
-        found.append(("calls", _calls_by_role(calls)))
-    return [one for one in found if one[1]]
-
-
-def _judge(settings: Mapping[str, Json]) -> str:
-    text = settings["text"]
-    if text["judge"] == "exact":
-        return "exact rules only; no model is asked about texts"
-    players = settings.get("operational", {}).get("players") or {}
-    model = players["judge"][0] if "judge" in players else settings["model"]
-    what = "the model" if "judge" not in players else str(model)
-    times = f", {text['repeats']} answers per question" if text["repeats"] > 1 else ""
-    if settings["method"] == "direct":
-        return f"{what} labels the rows directly, with {text['shots']} labelled rows in each prompt"
-    rest = "all sentences" if text["judge"] == "model" else "sentences that are not exact rules"
-    return f"{what}: {rest}{times}"
-
-
-def _bank(settings: Mapping[str, Json]) -> str:
-    text, method = settings["text"], settings["method"]
-    if text["inference"] is None:
-        return ""
-    read = f"applied by {text['inference']}"
-    if method in ("hypogenic", "hyporefine", "union"):
-        return (
-            f"at most {text['capacity']} hypotheses, the best {text['top']} predict each row,"
-            f" alpha {text['alpha']:g}; {read}"
-        )
-    return read
-
-
-def _rows(rows: Mapping[str, int], text: Mapping[str, Json]) -> str:
-    examples = text["examples"]
-    first = (
-        ""
-        if examples is None or examples >= rows["shown"]
-        else (f", {examples} of them in the first prompt")
-    )
-    splits = [
-        f"{rows[one]:,} {SPLIT_NAMES[one]} rows ({one})" for one in text["splits"] if rows.get(one)
-    ]
-    read = ", ".join(splits) or "none, because the data has no rows to predict"
-    return f"{rows['shown']:,} shown{first}; to predict: {read}"
-
-
-def _calls_by_role(calls: Mapping[str, Mapping[str, int]]) -> str:
-    told = []
-    for role, count in calls.items():
-        least, most = count["least"], count["most"]
-        if most:
-            told.append(f"{role} {least:,}{'' if least == most else f' to {most:,}'}")
-    return ", ".join(told) or "none"

@@ -54,11 +54,15 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     """
     from .. import find_evaluation
     from ..files import tables
+    from ..learning_curve import describe_learning_curve
 
     more = format_command("show", session.session, session.store, "--findings")
     print_findings(
         out, session.best, more, unexplained=session.unexplained, reason=session.unexplained_reason
     )
+    if session.learning_curve:
+        out.print(describe_learning_curve(session.learning_curve), soft_wrap=True)
+        out.print()
     evaluation = find_evaluation(session.evaluation)
     shown = evaluation.on_screen(all_metrics)
     scored, empty = tables.split_valued(

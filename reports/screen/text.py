@@ -108,6 +108,7 @@ def join_counts(pairs: Mapping[str, Json]) -> str:
 # Why a method ended a problem, as sentences for the screen and the page. The JSON output has the keys.
 STOPS = {
     "exhausted": "the proposer had no more candidates",
+    "all_found": "the search found no further sentence",
     "cap": "reached the limit of answers",
     "three_bad": "stopped after three failed answers",
     "bad": "stopped after the allowed number of failed answers",

@@ -179,6 +179,8 @@ def _metadata(path: Path, value: Json, bad: BadRecords) -> Metadata:
 
 def format_label(cell: Json) -> str:
     """Return a label as text. In files, labels may also be numbers or truth values."""
+    if isinstance(cell, str):
+        return cell.strip()
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():

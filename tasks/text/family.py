@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -47,6 +47,7 @@ DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes wit
 REASONS = ("does_not_apply", "unreadable", "needs_model", NOT_REQUESTED)  # of the codes -1, -2, …
 MAX_CHARACTERS = 4_000  # per sentence; the longest published hypotheses have about 600
 MAX_HYPOTHESES = 100  # per answer
+SEARCHED_ROWS = 50_000  # rows that a session shows to the built-in search by default
 
 
 _SEARCHED = ("labels", "columns", "shape", "description")  # public facts that the search receives
@@ -69,13 +70,19 @@ class Text:
 
     tau: float = TAU
     words: FamilyWords = TextWords()  # noqa: RUF009 - frozen
+    _kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     name = "text"
     answer_formats = ANSWER_FORMATS
     oracle = "judge"
     evaluation = "hypobench"
     opens_hidden = False
-    search_style = SearchStyle(lambda description, sentences: sentences, facts=_search_facts)
+    search_style = SearchStyle(
+        lambda description, sentences: sentences,
+        facts=_search_facts,
+        observations=SEARCHED_ROWS,
+        answers_once=True,
+    )
     # The published `refine` runs three rounds after the first answer.
     method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
@@ -146,9 +153,18 @@ class Text:
         Raises:
             Unavailable: The session has no judge.
         """
-        inputs = InputSet("observations", tuple(one.input for one in observations))
-        found = await _judge(oracles)(hypothesis.text, inputs, view.public)
+        found = await _judge(oracles)(hypothesis.text, self._inputs(observations), view.public)
         return compute_agreement(found, observations, view.public["labels"])
+
+    def _inputs(self, observations: Sequence[Observation]) -> InputSet:
+        """Return the inputs of observations, whose digest is computed only once for one object."""
+        if not self._kept or self._kept[0] is not observations:
+            self._kept[:] = [
+                observations,
+                InputSet("observations", tuple(one.input for one in observations)),
+            ]
+        found: InputSet = self._kept[1]
+        return found
 
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
@@ -168,6 +184,10 @@ class Text:
         """
         covered = [mark for mark in agreement.marks if mark is not None]
         return bool(covered) and sum(covered) >= self.tau * len(covered) - 1e-9
+
+    def can_weigh(self, agreement: Agreement) -> bool:
+        """Return whether a judge could apply the sentence. Every such sentence joins a bank."""
+        return agreement.verdict == "ok"
 
     def description_bits(self, text: str, problem: Problem) -> float:
         """Return the description length of a sentence in bits."""

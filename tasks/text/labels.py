@@ -36,6 +36,7 @@ from .sources import data_identity, parse_source
 
 DEFAULT_DATA_SETS = 12  # data sets in a run without data
 MAX_FURTHER_SETS = 1_000  # generated sets beyond the standard ones that --problem can name
+MAX_COMPARED_INPUTS = 10_000  # inputs that are compared to leave out repeated ones
 MAX_SPACE_INPUTS = (
     100  # unlabelled inputs; a model may have to judge each hypothesis on each of them
 )
@@ -102,18 +103,15 @@ class Labels:
         for option, value in (("target", query.target), ("units", query.units)):
             if value is not None:
                 raise UsageError(f"--{option} {value}: labels explains labels, which --label names")
-        shown = _count(query.observations)
         if self.generator == citations.GENERATOR_NAME or path is None:
-            return self._generated_problems(path, query, shown)
+            return self._generated_problems(path, query)
         source = parse_source(path, query.label, query.ood)
         there = source.find_data_sets()
         return _problems(
-            path, list(there), lambda name: source.read(there[name], query.seed), query, shown
+            path, list(there), lambda name: source.read(there[name], query.seed), query
         )
 
-    def _generated_problems(
-        self, path: str | None, wanted: ProblemQuery, shown: int
-    ) -> list[Problem]:
+    def _generated_problems(self, path: str | None, wanted: ProblemQuery) -> list[Problem]:
         """Return problems over generated data sets, `--problems N` of them (12 by default)."""
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
@@ -122,7 +120,7 @@ class Labels:
                 )
         if self.generator == citations.GENERATOR_NAME:
             sets = {rows.name: rows for rows in citations.build_data_sets(path, wanted.seed)}
-            return _problems(str(path), list(sets), sets.__getitem__, wanted, shown)
+            return _problems(str(path), list(sets), sets.__getitem__, wanted)
         maker = self._find_generator()
         names = select_set_names(
             maker, None if wanted.ids else wanted.problems or DEFAULT_DATA_SETS, wanted.seed
@@ -134,7 +132,6 @@ class Labels:
             names,
             lambda name: maker.generate(name, wanted.seed),
             wanted,
-            shown,
         )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
@@ -258,14 +255,16 @@ class Labels:
         """Return the sample space of a problem: at most 100 unlabelled inputs, drawn with the seed.
 
         The inputs come from the validation rows. Without validation rows, they come from the shown
-        rows. They never come from test rows.
+        rows. They never come from test rows. Of more than `MAX_COMPARED_INPUTS` inputs, as many
+        are drawn before repeated ones are left out.
         """
         start, stop = problem.secret["splits"].get("val", (0, 0))
         rows = problem.hidden[start:stop] or problem.shown
+        draw = random.Random(f"{seed} {problem.id}")
+        if len(rows) > MAX_COMPARED_INPUTS:
+            rows = draw.sample(rows, MAX_COMPARED_INPUTS)
         inputs = drop_repeated(one.input for one in rows)
-        drawn = random.Random(f"{seed} {problem.id}").sample(
-            inputs, min(MAX_SPACE_INPUTS, len(inputs))
-        )
+        drawn = draw.sample(inputs, min(MAX_SPACE_INPUTS, len(inputs)))
         return InputSet(f"{problem.id} space", tuple(drawn))
 
     def draw_problem(self, problem: Problem) -> str:
@@ -296,15 +295,19 @@ def _problems(
     names: Sequence[str],
     read: Callable[[str], LabelledData],
     wanted: ProblemQuery,
-    shown: int,
 ) -> list[Problem]:
     """Return problems over the named data sets, reading only the sets that are needed.
 
     `--problem NAME#K` names sample K and `TASK_NAME` the first one. `--problems N` takes the first
     samples of all data sets, then all second samples, and so on; samples that would show the same
-    rows as one before are passed over.
+    rows as one before are passed over. If several samples of a data set are wanted, each shows
+    `DEFAULT_SHOWN_ROWS` rows by default, because samples of all rows would be equal.
     """
     fixed, bases = _select_samples(names, wanted)
+    shown = _count(wanted.observations)
+    several = any(sample for _, sample in fixed) or (wanted.problems or 0) > len(fixed)
+    searched = wanted.default_observations if wanted.observations is None and not several else None
+    shown = searched or shown
     count = wanted.problems or len(fixed)
     found: dict[str, LabelledData] = {}
     numbered: dict[tuple[str, int], None] = {}
@@ -330,7 +333,10 @@ def _problems(
             f"--problems {count}: only {len(numbered)} can be used, because more samples would show"
             f" the same training rows again ({shorten(sizes)})"
         )
-    return [found[name].make_problem(sample, shown, wanted.seed) for name, sample in numbered]
+    return [
+        found[name].make_problem(sample, shown, wanted.seed, counted=searched is not None)
+        for name, sample in numbered
+    ]
 
 
 # --- samples --------------------------------------------------------------------------

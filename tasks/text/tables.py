@@ -277,14 +277,16 @@ def _table_from_rows(
     columns: dict[str, list[Json]] = {}
     numbers: list[int] = []
     for number, row in rows:
-        with bad.record(f"{unit} {number}", path):
-            if not isinstance(row, dict):
+        if not isinstance(row, dict):
+            with bad.record(f"{unit} {number}", path):
                 raise DataError(f"{path}, {unit} {number}: must be an object, not {shorten(row)}")
-            for name, cell in row.items():
-                if name not in columns:
-                    columns[name] = [None] * len(numbers)
-                columns[name].append(None if untyped and not cell.strip() else cell)
-            numbers.append(number)
+            continue
+        for name, cell in row.items():
+            if name not in columns:
+                columns[name] = [None] * len(numbers)
+            columns[name].append(None if untyped and not cell.strip() else cell)
+        numbers.append(number)
+        if len(row) < len(columns):
             for cells in columns.values():
                 if len(cells) < len(numbers):
                     cells.append(None)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from peirce.records import BankEvent, EventKind, StepRecord
 from peirce.store import Bank, Store
-from peirce.store.bank import build_bank
+from peirce.store.bank import build_bank, sum_visits
 
 
 def fold(log: Sequence[BankEvent], alpha: float) -> list[dict[str, Any]]:
@@ -173,3 +173,11 @@ def test_a_cut_keeps_the_best_and_of_equals_the_newcomers() -> None:
     assert names(bank) == "fdab"
     bank.apply(other("cut", capacity=9))
     assert names(bank) == "fdab" and len(bank) == 4
+
+
+def test_sums_of_visits_give_the_rewards_of_single_visits():
+    marks = [True, None, False, True, True, False]
+    single = [BankEvent("d", "t", "", n, mark, n + 1) for n, mark in enumerate(marks)]
+    (one,) = build_bank(single, 0.5, 0.5).rows()
+    (other,) = build_bank(sum_visits("d", "t", "", marks, len(marks)), 0.5, 0.5).rows()
+    assert other == one | {"right": []}

@@ -46,6 +46,7 @@ _TOKEN = r"(?u)\b\w+\b"
 
 Row = Mapping[str, Json]
 Predict = Callable[[Sequence[Row]], list[str]]
+OnBaseline = Callable[[str, int], None]
 
 
 def has_sklearn() -> bool:
@@ -70,10 +71,14 @@ def describe_missing() -> str | None:
     return None
 
 
-def fit_baselines(problem: Problem) -> dict[str, Predict]:
+def fit_baselines(problem: Problem, on_baseline: OnBaseline | None = None) -> dict[str, Predict]:
     """Train the baselines that apply to a problem on its shown rows, and return them by name.
 
     tfidf needs a column of text.
+
+    Args:
+        problem: The problem.
+        on_baseline: Called with the name of a baseline and the number of rows before it is trained.
 
     Raises:
         ValueError: The problem has no shown rows.
@@ -93,12 +98,16 @@ def fit_baselines(problem: Problem) -> dict[str, Predict]:
     if len(set(labels)) == 1:
         learnt = [TFIDF] * bool(texts) + [TREE] + [EBM] * has_interpret()
         return found | {name: _constant(labels[0]) for name in learnt}
+    tell = on_baseline or (lambda name, count: None)
     if texts:
+        tell(TFIDF, len(rows))
         found[TFIDF] = _fit_words(rows, labels, names, pair)
+    tell(TREE, len(rows))
     features = _Features(rows, labels, names, fields, pair)
     matrix = features.build(rows)
     found[TREE] = _fit_classifier(_tree(), features, matrix, labels)
     if has_interpret():
+        tell(EBM, len(rows))
         found[EBM] = _fit_classifier(_ebm(matrix, len(set(labels))), features, matrix, labels)
     return found
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ....records import Json, Problem, StepRecord
 from ...metrics.results import DEFAULT_OPTIONS, read_problems
 from ...metrics.statistics import LEVEL, wilson_interval
-from .baseline_models import Predict, Row, as_columns, describe_missing, fit_baselines
+from .baseline_models import OnBaseline, Predict, Row, as_columns, describe_missing, fit_baselines
 from .metrics import SPLITS, SplitPredictions, label_scores, read_predictions, true_labels
 
 if TYPE_CHECKING:
@@ -141,16 +141,23 @@ def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
     return [*said, missing] if said and missing else said
 
 
-def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
+def session_baselines(
+    store: Store, session: str, on_baseline: OnBaseline | None = None
+) -> list[dict[str, Json]]:
     """Return the baselines of each finished problem of a session.
 
     The baselines are trained from the store alone. Each object is {"problem", "baselines": the
     result of `score_baselines`, "said": the result of `describe_comparisons`}.
+
+    Args:
+        store: The open store.
+        session: The full id of the session.
+        on_baseline: As in `fit_baselines`.
     """
     done = [row for row in store.problems(session) if row.status == "done"]
     found: list[dict[str, Json]] = []
     for one in read_problems(store, session, done, DEFAULT_OPTIONS):
-        models = fit_baselines(one.problem)
+        models = fit_baselines(one.problem, on_baseline)
         scores = score_baselines(one.problem, models)
         comparisons = compare_with_baselines(one.problem, one.steps, models)
         found.append(

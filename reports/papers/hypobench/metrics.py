@@ -106,6 +106,7 @@ SPLITS = {
     "ood": "the rows of another source",
     "val": "the validation rows",
 }  # The first existing split provides the scores of the problem.
+SPLIT_ROWS = {"ind": "test", "ood": "other-source", "val": "validation"}  # Kinds of rows.
 INFERENCE = "inference"  # Field of a step.
 GEAR = ("consistency", "generalizability", "beta", "gamma")
 UNREADABLE = "unreadable"  # Reason of a row whose answer names no label.
@@ -215,6 +216,32 @@ def summarize_predictions(problem: Problem, steps: Sequence[StepRecord]) -> dict
             "unlabelled": one.labels.count(None),
         }  # fmt: skip
     return {"strategy": found.strategy, "entries": fields.get("entries"), "splits": splits}
+
+
+def summarize_first_split(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
+    """Return how well a bank predicts the rows of the first split in `SPLITS`, or None.
+
+    The summary is {hypotheses, strategy, right, of, rows}: the number of hypotheses in the bank, how
+    it was applied, the number of rows whose label is right, the number of rows, and their split. It
+    is None if there are no predictions, if they do not match the rows, or if the bank is empty.
+    """
+    try:
+        found = read_predictions(problem, steps)
+    except ValueError:
+        return None
+    if found is None or not found.splits:
+        return None
+    fields = next(s.fields[INFERENCE] for s in reversed(steps) if s.fields.get(INFERENCE))
+    if not fields.get("entries"):
+        return None
+    one = found.splits[0]
+    return {
+        "hypotheses": fields["entries"],
+        "strategy": found.strategy,
+        "right": one.correct_count,
+        "of": len(one.gold),
+        "rows": SPLIT_ROWS[one.split],
+    }
 
 
 def true_labels(problem: Problem, split: str) -> tuple[str, ...]:
