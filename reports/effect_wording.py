@@ -26,6 +26,7 @@ def effect_as_json(effect: SentenceEffect) -> dict[str, Json]:
         "right": effect.right,
         "table": [list(line) for line in effect.table],
         "odds_ratio": _ratio(effect.ratio),
+        "verdict": effect.verdict,
         "stability": stability
         and {"direction": stability.direction, "significant": stability.significant},
         "within": [_within(one, effect.ratio) for one in effect.within],
@@ -130,8 +131,12 @@ def describe_within(one: WithinGroups, raw: OddsRatio | None) -> str:
             return f"DIFFERS by {by}: {_span(found.difference, one.names)}"
         case "hidden":
             return f"HIDDEN by {by}: no clear effect over all rows, but {ratio} in {groups}"
+        case "own_column":
+            return f"NOT COMPARED within {by}: the sentence is about {by} itself"
         case "no_effect":
             return f"NO CLEAR EFFECT, neither over all rows nor within {by}"
+    if found.within is not None and (found.share or 0) >= HALF:
+        return f"TOO FEW rows to tell within {by}: {ratio} in {groups}, much as over all rows"
     return f"TOO FEW rows to compare within {by}: {found.rows:,} rows in {groups}"
 
 

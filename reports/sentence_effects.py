@@ -17,7 +17,8 @@ exact rule is measured on rows for which the session stored what a model said of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,22 @@ from ..tools.sentence_rules import (
     PreparedRows,
     Rule,
     compile_sentence,
+    rule_degrees,
 )
-from .row_groups import RowGroups, group_rows
-from .telling_texts import Codes, TellingText, choose_rows, describe_row, weigh_labels
+from ..tools.sentence_rules.missing_values import rule_columns, rule_uses_length
+from .row_groups import LENGTH, RowGroups, group_rows
+from .telling_texts import (
+    Codes,
+    TellingText,
+    choose_rows,
+    describe_row,
+    measure_clarity,
+    weigh_labels,
+)
 
 HELD_OUT = (("ind", "test"), ("val", "validation"))  # splits, with the names of their rows
 SHOWN = "shown"
-SENTENCES_PER_PROBLEM = 40
+SENTENCES_PER_PROBLEM = 20
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,13 @@ class SentenceEffect:
     supporting: Sequence[TellingText]
     contradicting: Sequence[TellingText]
 
+    @property
+    def verdict(self) -> Literal["supported", "opposite", "unclear", "undefined"]:
+        """Return whether the interval is above 1, below 1, or includes 1."""
+        if self.ratio is None:
+            return "undefined"
+        return {1: "supported", -1: "opposite", 0: "unclear"}[self.ratio.side]
+
 
 def held_out_rows(problem: Problem) -> EffectRows:
     """Return the rows of a problem that the search did not see; the shown rows if there are none."""
@@ -171,6 +188,7 @@ class EffectMeasure:
             for one in judged
             if one.hypothesis is not None and one.shown is not None
         }
+        self._used: dict[str, set[str]] = {}  # keys of chosen texts, by the name of the rows
         self._groups, self.absent = group_rows(within, self._held_out.prepared, rows.others)
 
     def measure(
@@ -193,6 +211,7 @@ class EffectMeasure:
             for rows in (self._held_out, self._shown)
             if texts and any(each and each.rows is rows for each in read)
         }
+        self._used = {name: set() for name in evidence}
         return [self._effects(each, evidence) if each else [] for each in read]
 
     # --- inside
@@ -222,7 +241,7 @@ class EffectMeasure:
             says, has = (read.codes == code)[is_compared], (rows.gold == code)[is_compared]
             table = count_tables(says, has)[0]
             chosen = np.where(covered, read.codes, -1)
-            sides = self._texts(read, chosen, evidence) if evidence else ((), ())
+            sides = self._texts(read, code, chosen, evidence) if evidence else ((), ())
             found.append(
                 SentenceEffect(
                     label, read.named[1] if both else None, rows.name, len(covered),
@@ -243,13 +262,24 @@ class EffectMeasure:
         divided = self._groups
         if read.rows is not self._held_out:  # the groups of a file do not divide the shown rows
             divided = group_rows(self._within, read.rows.prepared, {})[0]
-        return [_compare_within(one, is_compared, says, has) for one in divided]
+        return [
+            _compare_within(one, is_compared, says, has, own=_is_about(read, one.column))
+            for one in divided
+        ]
 
     def _texts(
-        self, read: _Reading, chosen: Codes, evidence: Mapping[str, NDArray[np.float64]]
+        self, read: _Reading, code: int, chosen: Codes, evidence: Mapping[str, NDArray[np.float64]]
     ) -> tuple[list[TellingText], list[TellingText]]:
-        rows = read.rows
-        both = choose_rows(chosen, rows.gold, evidence[rows.name], rows.words, rows.keys)
+        rows, rule = read.rows, read.rule
+        degrees = None if rule is None else rule_degrees(rule, rows.prepared)
+        if rule is None or not any(isinstance(one, PreferenceClause) for one in rule.clauses):
+            chosen = np.where(chosen == code, chosen, -1)
+        elif degrees is not None and rows.prepared.sides is not None:
+            degrees = np.where(chosen == rows.prepared.sides[0], degrees, -degrees)
+        clarity = measure_clarity(chosen, evidence[rows.name], degrees)
+        both = choose_rows(
+            chosen, rows.gold, clarity, rows.words, rows.keys, self._used[rows.name]
+        )  # fmt: skip
         supporting, contradicting = (
             [describe_row(place, chosen, rows.gold, read.rule, rows.prepared) for place in side]
             for side in both
@@ -318,11 +348,24 @@ def _stored_codes(stored: Agreement, labels: Sequence[str]) -> Codes:
     return np.array([number.get(str(one.get("value")), -1) for one in stored.got], np.int64)
 
 
+def _is_about(read: _Reading, column: str) -> bool:
+    if read.rule is None:
+        return False
+    if column == LENGTH and column not in read.rows.prepared.columns:
+        return rule_uses_length(read.rule)
+    return column in rule_columns(read.rule, read.rows.prepared.texts)
+
+
 def _compare_within(
     groups: RowGroups,
     is_compared: NDArray[np.bool_],
     says: NDArray[np.bool_],
     has: NDArray[np.bool_],
+    *,
+    own: bool,
 ) -> WithinGroups:
-    tables = count_tables(says, has, groups.codes[is_compared])
-    return WithinGroups(groups.column, groups.names, compare_groups(tables))
+    found = compare_groups(count_tables(says, has, groups.codes[is_compared]))
+    # That a sentence about a column cannot be told from the column is no flaw of the sentence.
+    if own and (not found.separable or found.verdict in ("confounded", "too_few")):
+        found = replace(found, verdict="own_column")
+    return WithinGroups(groups.column, groups.names, found)

@@ -3,9 +3,12 @@
 A text speaks for a sentence if the sentence applies to it and gives its label, and against the sentence
 if the sentence applies and gives another label. All sentences of the bank weigh the texts: each adds
 the logarithm by which its label is more frequent where it says so. Of the texts on one side, those
-come first for which the bank speaks most clearly for the label that the sentence gives. Thus the texts
-for are typical, and the texts against are those that the bank cannot explain. Short texts come before
-long ones, because they are read at a glance.
+come first for which the bank speaks most clearly for the label that the sentence gives, and to which
+the sentence itself applies most clearly, for example because they mention more of its words. Thus the
+texts for are typical, and the texts against are those that the bank cannot explain. Short texts come
+before long ones, because they are read at a glance. A text that was chosen for a better sentence is
+only chosen again if there are few others. If a sentence gives one label and another label otherwise,
+texts are chosen to which it gives the first.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from ..tools.sentence_rules.missing_values import rule_columns
 
 TEXTS_PER_SIDE = 3
 READABLE_WORDS = 60  # of a text that is short enough to come before longer ones
+CANDIDATES = 30  # rows of one side from which texts are chosen
+MAX_DEVIATIONS = 3.0  # of a standard score
 MAX_CHARS = 500  # of a column in an excerpt
 MAX_COLUMNS = 30
 BEFORE_MARK = 150  # characters before the first mark of a text that is cut
@@ -66,37 +71,68 @@ def weigh_labels(codes: Sequence[Codes], gold: Codes, labels: int) -> Evidence:
     return weights
 
 
+def measure_clarity(codes: Codes, evidence: Evidence, degrees: Evidence | None) -> Evidence:
+    """Return how clearly each row is one of those to which a sentence gives its label, of shape (n,).
+
+    This is the sum of two standard scores: how much more clearly the bank speaks for the label that
+    the sentence gives than for another, and the degree to which the sentence applies.
+
+    Args:
+        codes: The label that the sentence gives to each of n rows, -1 for none.
+        evidence: The result of `weigh_labels`.
+        degrees: Degrees of which larger values favour the label, of shape (n,); None without degrees.
+    """
+    clarity = np.zeros(len(codes))
+    rows = np.flatnonzero(codes >= 0)
+    if evidence.shape[1] > 1 and len(rows):
+        others = evidence[rows].copy()
+        others[np.arange(len(rows)), codes[rows]] = -np.inf
+        clarity[rows] = _standardise(evidence[rows, codes[rows]] - others.max(axis=1))
+    if degrees is not None and len(rows):
+        clarity[rows] += _standardise(degrees[rows])
+    return clarity.round(3)
+
+
+def _standardise(values: Evidence) -> Evidence:
+    spread = values.std()
+    scores = (values - values.mean()) / (spread if spread > 0 else 1.0)
+    return np.clip(scores, -MAX_DEVIATIONS, MAX_DEVIATIONS)
+
+
 def choose_rows(
-    codes: Codes, gold: Codes, evidence: Evidence, words: NDArray[np.int64], keys: Sequence[str]
+    codes: Codes,
+    gold: Codes,
+    clarity: Evidence,
+    words: NDArray[np.int64],
+    keys: Sequence[str],
+    used: set[str],
 ) -> tuple[list[int], list[int]]:
     """Return the rows that speak most clearly for and against a sentence, at most three of each.
 
     Args:
         codes: The label that the sentence gives to each of n rows, -1 for none.
         gold: The labels of the rows, of shape (n,).
-        evidence: The result of `weigh_labels`.
+        clarity: The result of `measure_clarity`.
         words: The number of words of each row, of shape (n,).
         keys: What makes rows different; of rows with equal keys, one is chosen.
+        used: Keys of rows that were chosen for other sentences; those of the chosen rows are added.
     """
     rows = np.flatnonzero(codes >= 0)
-    if not len(rows):
-        return [], []
-    said = evidence[rows, codes[rows]]
-    others = evidence[rows].copy()
-    others[np.arange(len(rows)), codes[rows]] = -np.inf
-    margin = said - others.max(axis=1) if evidence.shape[1] > 1 else said
-    order = rows[np.lexsort((rows, words[rows], -margin.round(3), words[rows] > READABLE_WORDS))]
+    order = rows[np.lexsort((rows, words[rows], -clarity[rows], words[rows] > READABLE_WORDS))]
     is_right = codes[order] == gold[order]
-    return _first_different(order[is_right], keys), _first_different(order[~is_right], keys)
+    found = [_choose_different(order[side], keys, used) for side in (is_right, ~is_right)]
+    used.update(keys[place] for side in found for place in side)
+    return found[0], found[1]
 
 
-def _first_different(rows: NDArray[np.intp], keys: Sequence[str]) -> list[int]:
-    found: dict[str, int] = {}
-    for row in rows.tolist():
-        found.setdefault(keys[row], row)
-        if len(found) == TEXTS_PER_SIDE:
-            break
-    return list(found.values())
+def _choose_different(rows: NDArray[np.intp], keys: Sequence[str], used: set[str]) -> list[int]:
+    """Return the first rows with different keys, those before the others that are not used yet."""
+    first: dict[str, int] = {}
+    for row in rows[:CANDIDATES].tolist():
+        first.setdefault(keys[row], row)
+    fresh = [row for key, row in first.items() if key not in used]
+    again = [row for key, row in first.items() if key in used]
+    return [*fresh, *again][:TEXTS_PER_SIDE]
 
 
 def describe_row(place: int, codes: Codes, gold: Codes, rule: Rule | None, rows: PreparedRows) -> TellingText:  # fmt: skip

@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Counts = NDArray[np.float64]
-Verdict: TypeAlias = Literal["holds", "confounded", "differs", "hidden", "no_effect", "too_few"]
+Verdict: TypeAlias = Literal[
+    "holds", "confounded", "differs", "hidden", "no_effect", "too_few", "own_column"
+]
 
 Z = NormalDist().inv_cdf(0.975)  # of a 95% interval
 RESAMPLES = 200
@@ -189,8 +191,9 @@ def resample_stability(
 
 def informative_groups(tables: Counts) -> NDArray[np.bool_]:
     """Return in which of k groups rows can be compared: no line or column of the table is empty."""
-    found: NDArray[np.bool_] = (tables.sum(axis=1) > 0).all(axis=1)
-    return found & (tables.sum(axis=2) > 0).all(axis=1)
+    sums = np.concatenate([tables.sum(axis=1), tables.sum(axis=2)], axis=1)
+    found: NDArray[np.bool_] = (sums > 0).all(axis=1)
+    return found
 
 
 def mantel_haenszel(tables: ArrayLike) -> OddsRatio | None:

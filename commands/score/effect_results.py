@@ -39,7 +39,7 @@ class WithinColumn(Result):
 
     Attributes:
         verdict: holds, confounded, differs, hidden, no_effect or too_few
-            (`tools.odds_ratios.GroupComparison`).
+            (`tools.odds_ratios.GroupComparison`), or own_column if the sentence is about the column.
         reading: the verdict in words.
         odds_ratio: Mantel-Haenszel odds ratio within the groups; None if no rows can be compared.
         share: logarithm of the odds ratio within groups as a share of that over all rows.
@@ -96,6 +96,8 @@ class Effect(Result):
         table: counts [[a, b], [c, d]]: the sentence applies to the rows of the first line, and the
             rows of the first column have its label.
         odds_ratio: odds ratio with Woolf's interval; None if it is not defined.
+        verdict: supported (the interval is above 1), opposite (it is below 1), unclear (it includes
+            1), or undefined.
         stability: None without an odds ratio.
         within: one object for each column of `--within`.
         supporting: up to three texts that speak most clearly for the sentence.
@@ -111,6 +113,7 @@ class Effect(Result):
     right: int
     table: Sequence[Sequence[int]]
     odds_ratio: RatioInterval | None
+    verdict: str
     stability: ResampleShares | None
     within: Sequence[WithinColumn]
     supporting: Sequence[TextEvidence]

@@ -37,6 +37,7 @@ from ..findings import (
     rank_hypotheses,
 )
 from ..front import find_front_points
+from .effects import describe_effects
 
 if TYPE_CHECKING:
     from ...store import ProblemRow
@@ -229,7 +230,8 @@ def describe_problem(
     "rank" is its rank among the findings. "marks" has one character per observation: "1" if the
     prediction is right, "0" if it is wrong, "-" if it is undefined, " " if the hypothesis was not
     applied. "got" has the prediction for each observation on which the hypothesis is not right, by
-    index of the observation. "figures" lists the figures of families that draw some.
+    index of the observation. "figures" lists the figures of families that draw some. "effects" lists
+    the sentences of a finished problem of labelled text (`describe_effects`).
 
     Args:
         row: The problem, as the store contains it.
@@ -275,6 +277,7 @@ def describe_problem(
             known_values(problem, judged, checked),
         ),
         "figures": _draw_figures(problem, steps, ranked),
+        "effects": [] if row.status == "open" else describe_effects(problem, judged, ranked, bank),
     }  # fmt: skip
 
 

@@ -16,8 +16,9 @@ from .listings import EMPTY_BANK_TEXT
 from .text import create_table, to_one_line
 
 LEGEND = (
-    "Odds ratio: how much more often the label occurs where the sentence applies, with a 95% interval"
-    " (Woolf). Found again: the share of 200 resamples of the rows with the same direction / with an"
+    "Odds ratio: how much higher the odds of the label are where the sentence says so, with a 95%"
+    " interval (Woolf). Applies: the share of rows to which the sentence gives the label; of a sentence"
+    " with two labels, the first, and the share to which it gives any. Found again: the share of 200 resamples of the rows with the same direction / with an"
     " interval that excludes 1. Within a column: Mantel-Haenszel."
 )
 MODEL_TEXT = "no effect: only a model could apply it"
@@ -39,14 +40,16 @@ def print_effects(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     for problem, found in groupby(rows, key=lambda row: row["problem"]):
         own = list(found)
         out.print(Text(_heading(str(problem), own), style="bold"), soft_wrap=True)
-        table = create_table("rank", "label", "odds ratio", "applies", "right", "found again", "sentence",
-                             numbers=[0, 2, 3, 4, 5])  # fmt: skip
+        table = create_table("rank", "label", "odds ratio", "effect", "applies", "right", "found again",
+                             "sentence", numbers=[0, 2, 4, 5, 6])  # fmt: skip
         for row in own:
             for effect in row["effects"]:
                 table.add_row(*_cells(row, effect))
             if not row["effects"]:
                 sentence = to_one_line(row["text"], MAX_SENTENCE)
-                table.add_row(str(row["rank"]), "", "", "", "", "", f"{sentence} ({MODEL_TEXT})")
+                table.add_row(
+                    str(row["rank"]), "", "", "", "", "", "", f"{sentence} ({MODEL_TEXT})"
+                )
         out.print(table)
         _print_within(out, own)
         out.print()
@@ -69,9 +72,17 @@ def _cells(row: Mapping[str, Json], effect: Mapping[str, Json]) -> list[str]:
     right = f"{effect['right'] / effect['covered']:.1%}" if effect["covered"] else "–"
     return [
         str(row["rank"]), to_one_line(f"{effect['label']}{versus}", 24),
-        format_ratio(_ratio(effect["odds_ratio"])), f"{effect['coverage']:.1%}", right, again,
+        format_ratio(_ratio(effect["odds_ratio"])), effect["verdict"], _applies(effect), right, again,
         to_one_line(row["text"], MAX_SENTENCE),
     ]  # fmt: skip
+
+
+def _applies(effect: Mapping[str, Json]) -> str:
+    """Return the share of rows with the label; if it is another, also of those with any label."""
+    says = sum(effect["table"][0]) / effect["n"] if effect["n"] else 0.0
+    is_part = effect["other"] is not None and effect["covered"] < effect["n"]
+    of_any = "" if not is_part else f" of {effect['coverage']:.0%}"
+    return f"{says:.1%}{of_any}"
 
 
 def _ratio(found: Mapping[str, float] | None) -> OddsRatio | None:
