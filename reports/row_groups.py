@@ -53,7 +53,10 @@ def group_by_values(column: str, values: Sequence[Json]) -> RowGroups:
     is_number = bool((~missing).any()) and not np.isnan(numbers[~missing]).any()
     if is_number and len(np.unique(numbers[~missing])) > MAX_VALUES:
         return _in_bands(column, numbers, missing, "")
-    texts = [MISSING if lacks else str(v).strip() for v, lacks in zip(values, missing, strict=True)]
+    shown = (
+        [f"{one:.12g}" for one in numbers] if is_number else [str(one).strip() for one in values]
+    )
+    texts = [MISSING if lacks else one for one, lacks in zip(shown, missing, strict=True)]
     names, codes = np.unique(np.array(texts, np.object_), return_inverse=True)
     return RowGroups(column, tuple(map(str, names)), codes.astype(np.intp))
 

@@ -127,7 +127,9 @@ class SentenceEffect:
         """Return whether the interval is above 1, below 1, or includes 1."""
         if self.ratio is None:
             return "undefined"
-        return {1: "supported", -1: "opposite", 0: "unclear"}[self.ratio.side]
+        if not self.ratio.side:
+            return "unclear"
+        return "supported" if self.ratio.side > 0 else "opposite"
 
 
 def held_out_rows(problem: Problem) -> EffectRows:

@@ -90,13 +90,14 @@ def measure_clarity(codes: Codes, evidence: Evidence, degrees: Evidence | None) 
         clarity[rows] = _standardise(evidence[rows, codes[rows]] - others.max(axis=1))
     if degrees is not None and len(rows):
         clarity[rows] += _standardise(degrees[rows])
-    return clarity.round(3)
+    return np.asarray(clarity.round(3), np.float64)
 
 
 def _standardise(values: Evidence) -> Evidence:
     spread = values.std()
     scores = (values - values.mean()) / (spread if spread > 0 else 1.0)
-    return np.clip(scores, -MAX_DEVIATIONS, MAX_DEVIATIONS)
+    clipped: Evidence = np.clip(scores, -MAX_DEVIATIONS, MAX_DEVIATIONS)
+    return clipped
 
 
 def choose_rows(

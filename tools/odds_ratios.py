@@ -192,8 +192,7 @@ def resample_stability(
 def informative_groups(tables: Counts) -> NDArray[np.bool_]:
     """Return in which of k groups rows can be compared: no line or column of the table is empty."""
     sums = np.concatenate([tables.sum(axis=1), tables.sum(axis=2)], axis=1)
-    found: NDArray[np.bool_] = (sums > 0).all(axis=1)
-    return found
+    return np.asarray((sums > 0).all(axis=1), np.bool_)
 
 
 def mantel_haenszel(tables: ArrayLike) -> OddsRatio | None:

@@ -9,7 +9,7 @@ end with a term has it only there. Lengths and columns of numbers or choices hav
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .conditions import AllOf, AnyOf, Begins, Between, Comparison, Condition, MoreThan, Not
 from .prepared_rows import WORD
@@ -35,30 +35,30 @@ def find_term_spans(rule: Rule, column: str, text: str, texts: Sequence[str]) ->
     wanted = {(term, edge) for name, term, edge in _places(rule, texts) if name == column}
     if not wanted:
         return []
-    straight, origin = _straighten(text)
-    tokens = [(m.group(), m.start(), m.end()) for m in TOKEN.finditer(_lower(straight))]
+    straight, origin = _map_characters(text, straighten_quotes)
+    lower, lower_origin = _map_characters(text, lambda part: straighten_quotes(part).lower())
+    tokens = [
+        (match.group(), lower_origin[match.start()], lower_origin[match.end() - 1] + 1)
+        for match in TOKEN.finditer(lower)
+    ]
     found: list[Span] = []
     for term, edge in wanted:
         if term.kind:
-            found += (match.span() for match in KINDS[term.kind].finditer(straight))
+            places = (match.span() for match in KINDS[term.kind].finditer(straight))
+            found += ((origin[start], origin[end - 1] + 1) for start, end in places)
         else:
             found += _find_tokens(tokens, term, edge)
-    return [(origin[start], origin[end - 1] + 1) for start, end in _join(found)]
+    return _join(found)
 
 
-def _straighten(text: str) -> tuple[str, list[int]]:
-    """Return a text with straight quotes, and for each of its characters the place in `text`."""
-    parts = [straighten_quotes(one) for one in text]
-    origin = [place for place, part in enumerate(parts) for _ in part]
-    return "".join(parts), origin
+def _map_characters(text: str, change: Callable[[str], str]) -> tuple[str, list[int]]:
+    """Return a changed text, and for each of its characters the place in `text` that it comes from.
 
-
-def _lower(text: str) -> str:
-    """Return a text in lower case with as many characters, so that places stay the same."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(low if len(low := one.lower()) == 1 else one for one in text)
+    The change depends on single characters, with one exception: a Greek sigma at the end of a word has
+    another lower case, which is as long.
+    """
+    parts = map(change, text)
+    return change(text), [place for place, part in enumerate(parts) for _ in part]
 
 
 def _find_tokens(tokens: Sequence[tuple[str, int, int]], term: Term, edge: str) -> Iterator[Span]:
