@@ -23,8 +23,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Agreement, Json, JudgedHypothesis, Observation, Problem, canonical_json
-from ..tasks.text.family import select_split
+from ..records import (
+    Agreement,
+    Json,
+    JudgedHypothesis,
+    LabelsRows,
+    Observation,
+    Problem,
+    canonical_json,
+)
+from ..tasks import load_family
 from ..tools.odds_ratios import (
     GroupComparison,
     OddsRatio,
@@ -134,10 +142,22 @@ class SentenceEffect:
 
 def held_out_rows(problem: Problem) -> EffectRows:
     """Return the rows of a problem that the search did not see; the shown rows if there are none."""
-    for split, name in HELD_OUT:
-        if rows := select_split(problem, split):
+    family = load_family(problem.family)
+    for split, name in HELD_OUT if isinstance(family, LabelsRows) else ():
+        if rows := family.get_split(problem, split):
             return _as_rows(rows, name)
     return _as_rows(problem.shown, SHOWN)
+
+
+def has_columns(problem: Problem) -> bool:
+    """Return whether the rows of a problem have labels and named columns that a sentence can read."""
+    public = problem.public
+    rows = (*problem.shown[:1], *problem.hidden[:1])
+    return (
+        bool(public.get("labels"))
+        and bool(public.get("columns"))
+        and all(isinstance(one.input, Mapping) for one in rows)
+    )
 
 
 def _as_rows(observations: Sequence[Observation], name: str) -> EffectRows:

@@ -26,7 +26,7 @@ from ...records import (
 from ...reports.effect_wording import effect_as_json
 from ...reports.metrics.results import list_judged, pair_with_steps
 from ...reports.row_groups import LENGTH
-from ...reports.sentence_effects import EffectMeasure, EffectRows, held_out_rows
+from ...reports.sentence_effects import EffectMeasure, EffectRows, has_columns, held_out_rows
 from ...tasks import load_family
 from ...tasks.io.messages import suggest_nearest
 from ...tools.sentence_rules import NotExact, compile_sentence, rule_columns
@@ -66,6 +66,8 @@ def add_effects(
     records = store.steps(session, [row.problem.id for row in problems], spaces=False)
     found = []
     for row, steps in pair_with_steps(problems, records):
+        if not has_columns(row.problem):
+            raise UsageError(f"--effects: the rows of problem {row.problem.id} have no columns")
         own = [each for each in rows if each["problem"] == row.problem.id]
         sentences = [str(each["text"]) for each in own]
         effects = _measure(row.problem, sentences, list_judged(steps), within, data)

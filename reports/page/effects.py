@@ -14,7 +14,7 @@ from ...tools.sentence_rules.columns import find_text_columns
 from ..effect_wording import effect_as_json
 from ..findings import RankedHypothesis
 from ..row_groups import LENGTH
-from ..sentence_effects import EffectMeasure, bank_sentences, held_out_rows
+from ..sentence_effects import EffectMeasure, bank_sentences, has_columns, held_out_rows
 
 MAX_COLUMNS = 4  # of choices, within whose groups effects are compared
 
@@ -37,7 +37,7 @@ def describe_effects(
         ranked: The hypotheses, best first.
         bank: The bank of the problem.
     """
-    if not isinstance(load_family(problem.family), LabelsRows):
+    if not isinstance(load_family(problem.family), LabelsRows) or not has_columns(problem):
         return []
     places = {one.hypothesis.text: place for place, one in enumerate(ranked)}
     in_order = sorted(bank, key=lambda row: places.get(str(row["text"]), len(places)))
