@@ -268,22 +268,8 @@ def bank(
             " that the search did not see.",
         ),
     ] = False,
-    within: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Also compare effects within the groups of a column, such as the source of a text;"
-            " `length` groups texts by length. May be repeated.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure effects on the labelled rows of a file, without those that the session was"
-            " shown. It may have columns for `--within` that the session lacks.",
-            metavar="FILE",
-        ),
-    ] = None,
+    within: o.Within = None,
+    data: o.EffectData = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:

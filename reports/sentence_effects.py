@@ -16,7 +16,7 @@ exact rule is measured on rows for which the session stored what a model said of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -30,9 +30,11 @@ from ..records import (
     LabelsRows,
     Observation,
     Problem,
+    UsageError,
     canonical_json,
 )
 from ..tasks import load_family
+from ..tasks.io.messages import suggest_nearest
 from ..tools.odds_ratios import (
     GroupComparison,
     OddsRatio,
@@ -81,6 +83,54 @@ class EffectRows:
     labels: Sequence[str]
     name: str
     others: Mapping[str, Sequence[Json]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EffectOptions:
+    """On which rows sentences are measured, and within which groups.
+
+    Attributes:
+        within: The columns within whose groups effects are compared; "length" for the number of
+            words. If it is empty, the page chooses columns.
+        read_rows: Returns the rows for a problem and its sentences; None for rows of the session.
+        data: The file that `read_rows` reads, for messages.
+    """
+
+    within: Sequence[str] = ()
+    read_rows: Callable[[Problem, Sequence[str]], EffectRows] | None = None
+    data: str = ""
+
+    def measure(
+        self,
+        problem: Problem,
+        sentences: Sequence[str],
+        judged: Iterable[JudgedHypothesis],
+        within: Sequence[str] = (),
+    ) -> list[list[SentenceEffect]]:
+        """Return the effects of each sentence of a problem (`EffectMeasure.measure`).
+
+        Args:
+            problem: The problem.
+            sentences: The sentences.
+            judged: All judged hypotheses of the problem.
+            within: The columns, if the options name none.
+
+        Raises:
+            UsageError: There is no column that the options name.
+            DataError: The file cannot be used.
+        """
+        rows = self.read_rows(problem, sentences) if self.read_rows else held_out_rows(problem)
+        measure = EffectMeasure(problem, rows, judged, self.within or within)
+        if not measure.absent:
+            return measure.measure(sentences)
+        name = measure.absent[0]
+        if self.data:
+            raise UsageError(f"--within {name}: {self.data} has no such column")
+        there = [LENGTH, *problem.public["columns"]]
+        raise UsageError(
+            f"--within {name}: the session has no column of this name"
+            f"{suggest_nearest(name, there)}; add --data FILE with a file that has it"
+        )
 
 
 @dataclass(frozen=True)
@@ -143,9 +193,10 @@ class SentenceEffect:
 def held_out_rows(problem: Problem) -> EffectRows:
     """Return the rows of a problem that the search did not see; the shown rows if there are none."""
     family = load_family(problem.family)
-    for split, name in HELD_OUT if isinstance(family, LabelsRows) else ():
-        if rows := family.get_split(problem, split):
-            return _as_rows(rows, name)
+    if isinstance(family, LabelsRows):
+        for split, name in HELD_OUT:
+            if rows := family.get_split(problem, split):
+                return _as_rows(rows, name)
     return _as_rows(problem.shown, SHOWN)
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from ...records import (
     DataError,
     Json,
-    JudgedHypothesis,
     LabelsRows,
     Problem,
     UsageError,
@@ -25,10 +24,8 @@ from ...records import (
 )
 from ...reports.effect_wording import effect_as_json
 from ...reports.metrics.results import list_judged, pair_with_steps
-from ...reports.row_groups import LENGTH
-from ...reports.sentence_effects import EffectMeasure, EffectRows, has_columns, held_out_rows
+from ...reports.sentence_effects import EffectOptions, EffectRows, has_columns
 from ...tasks import load_family
-from ...tasks.io.messages import suggest_nearest
 from ...tools.sentence_rules import NotExact, compile_sentence, rule_columns
 from ...tools.sentence_rules.columns import find_text_columns
 from .predicting.sentences import read_labelled_rows
@@ -41,8 +38,7 @@ def add_effects(
     store: Store,
     session: str,
     rows: Sequence[dict[str, Any]],
-    within: Sequence[str],
-    data: str | Path | None,
+    options: EffectOptions,
 ) -> list[dict[str, Any]]:
     """Return the rows of a bank, each with the key `effects`.
 
@@ -50,9 +46,7 @@ def add_effects(
         store: the open store.
         session: full id of the session.
         rows: the rows of the bank.
-        within: the columns within whose groups effects are compared; "length" for the number of
-            words.
-        data: a file with labelled rows; None for rows of the session.
+        options: the rows and columns to use.
 
     Raises:
         UsageError: the session is not about labelled rows, or there is no such column.
@@ -70,33 +64,29 @@ def add_effects(
             raise UsageError(f"--effects: the rows of problem {row.problem.id} have no columns")
         own = [each for each in rows if each["problem"] == row.problem.id]
         sentences = [str(each["text"]) for each in own]
-        effects = _measure(row.problem, sentences, list_judged(steps), within, data)
-        found += [{**each, "effects": one} for each, one in zip(own, effects, strict=True)]
+        effects = options.measure(row.problem, sentences, list_judged(steps))
+        found += [
+            {**each, "effects": list(map(effect_as_json, one))}
+            for each, one in zip(own, effects, strict=True)
+        ]
     return found
 
 
-def _measure(
-    problem: Problem,
-    sentences: Sequence[str],
-    judged: Sequence[JudgedHypothesis],
-    within: Sequence[str],
-    data: str | Path | None,
-) -> list[list[dict[str, Json]]]:
+def effect_options(within: str | Sequence[str], data: str | Path | None) -> EffectOptions:
+    """Return the options `--within` and `--data` in the form that reports use.
+
+    Args:
+        within: one or more columns.
+        data: a file with labelled rows; None for rows of the session.
+    """
+    columns = [within] if isinstance(within, str) else list(within)
     if data is None:
-        rows = held_out_rows(problem)
-    else:
-        rows = read_effect_rows(data, problem, sentences, within)
-    measure = EffectMeasure(problem, rows, judged, within)
-    if measure.absent:
-        name = measure.absent[0]
-        there = [LENGTH, *problem.public["columns"], *rows.others]
-        if data is None:
-            raise UsageError(
-                f"--within {name}: the session has no column of this name"
-                f"{suggest_nearest(name, there)}; add --data FILE with a file that has it"
-            )
-        raise UsageError(f"--within {name}: {data} has no such column")
-    return [list(map(effect_as_json, each)) for each in measure.measure(sentences)]
+        return EffectOptions(columns)
+
+    def read_rows(problem: Problem, sentences: Sequence[str]) -> EffectRows:
+        return read_effect_rows(data, problem, sentences, columns)
+
+    return EffectOptions(columns, read_rows, str(data))
 
 
 def read_effect_rows(

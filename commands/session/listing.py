@@ -144,8 +144,7 @@ def bank(
     """
     from ...reports.findings import rank_bank
 
-    columns = [within] if isinstance(within, str) else list(within)
-    is_measured = effects or bool(columns) or data is not None
+    is_measured = effects or bool(within) or data is not None
     if is_measured and history:
         raise UsageError("--history cannot be used with --effects, --within or --data")
     with open_for_reading(store) as opened:
@@ -160,9 +159,9 @@ def bank(
         if alpha is None and opened.session(found)["status"] != "running":
             rows = rank_bank(opened, found, rows)
         if is_measured:
-            from ..score.effects import add_effects
+            from ..score.effects import add_effects, effect_options
 
-            rows = add_effects(opened, found, rows, columns, data)
+            rows = add_effects(opened, found, rows, effect_options(within, data))
         return [BankRow.from_dict(row) for row in rows]
 
 

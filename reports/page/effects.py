@@ -1,7 +1,7 @@
 """The sentences about labelled text on the page, with their effects and most telling texts.
 
-Effects are compared within texts of similar length and within the groups of each column of choices
-that is an input. `peirce bank --within COLUMN --data FILE` compares them within other groups.
+Unless `peirce report --within` names columns, effects are compared within texts of similar length and
+within the groups of each column of choices that is an input.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...tools.sentence_rules.columns import find_text_columns
 from ..effect_wording import effect_as_json
 from ..findings import RankedHypothesis
 from ..row_groups import LENGTH
-from ..sentence_effects import EffectMeasure, bank_sentences, has_columns, held_out_rows
+from ..sentence_effects import EffectOptions, bank_sentences, has_columns
 
 MAX_COLUMNS = 4  # of choices, within whose groups effects are compared
 
@@ -24,6 +24,7 @@ def describe_effects(
     judged: Sequence[JudgedHypothesis],
     ranked: Sequence[RankedHypothesis],
     bank: Sequence[Mapping[str, Json]],
+    options: EffectOptions,
 ) -> list[dict[str, Json]]:
     """Return the sentences of a problem with their effects, best first; [] for other families.
 
@@ -36,6 +37,11 @@ def describe_effects(
         judged: All judged hypotheses of the problem, in the order of the page.
         ranked: The hypotheses, best first.
         bank: The bank of the problem.
+        options: The rows and columns to use.
+
+    Raises:
+        UsageError: There is no column that the options name.
+        DataError: The file of the options cannot be used.
     """
     if not isinstance(load_family(problem.family), LabelsRows) or not has_columns(problem):
         return []
@@ -46,9 +52,7 @@ def describe_effects(
         name for name, about in problem.public["columns"].items() if about.get("kind") == "choice"
     ]
     length = [LENGTH] if find_text_columns(problem.public) else []
-    measure = EffectMeasure(
-        problem, held_out_rows(problem), judged, [*length, *columns[:MAX_COLUMNS]]
-    )
+    measured = options.measure(problem, sentences, judged, [*length, *columns[:MAX_COLUMNS]])
     numbers: dict[str, int] = {}
     for number, one in enumerate(judged, 1):
         if one.hypothesis is not None:
@@ -59,5 +63,5 @@ def describe_effects(
             "number": numbers.get(sentence),
             "effects": [effect_as_json(one) for one in effects],
         }
-        for sentence, effects in zip(sentences, measure.measure(sentences), strict=True)
+        for sentence, effects in zip(sentences, measured, strict=True)
     ]

@@ -37,6 +37,7 @@ from ..findings import (
     rank_hypotheses,
 )
 from ..front import find_front_points
+from ..sentence_effects import EffectOptions
 from .effects import describe_effects
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ def describe_problem(
     checked: CheckedFindings,
     *,
     in_order: bool = False,
+    options: EffectOptions | None = None,
 ) -> dict[str, Json]:
     """Return everything that the HTML page shows about one problem, as JSON.
 
@@ -241,6 +243,7 @@ def describe_problem(
         bank: The bank of hypotheses that the session kept for the problem, best first.
         checked: Results that were computed with a sandbox or a solver, by hypothesis.
         in_order: As in `rank_hypotheses`.
+        options: How effects of sentences are measured; None for the default.
     """
     problem = row.problem
     located = list(_judged(steps))
@@ -277,7 +280,9 @@ def describe_problem(
             known_values(problem, judged, checked),
         ),
         "figures": _draw_figures(problem, steps, ranked),
-        "effects": [] if row.status == "open" else describe_effects(problem, judged, ranked, bank),
+        "effects": []
+        if row.status == "open"
+        else describe_effects(problem, judged, ranked, bank, options or EffectOptions()),
     }  # fmt: skip
 
 

@@ -123,6 +123,15 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert error in str(raised.value) and "\n" not in str(raised.value)
 
 
+def test_the_page_compares_within_the_same_groups(origin, tmp_path):
+    page = tmp_path / "page.html"
+    peirce.report(store=origin / "s.duckdb", out=page, within="package", data=origin / "docs.csv")
+    assert "CONFOUNDED by package: within groups little of it is left" in page.read_text()
+    with pytest.raises(UsageError, match="--within pakage"):
+        peirce.report(store=origin / "s.duckdb", out=tmp_path / "other.html", within="pakage")
+    assert not (tmp_path / "other.html").exists()
+
+
 def test_a_session_on_other_data_has_no_effects(tmp_path):
     pairs = write_lines(tmp_path / "pairs.jsonl", [{"input": n, "output": n + 1} for n in range(6)])
     peirce.run("examples", data=pairs, store=tmp_path / "s.duckdb")
