@@ -251,6 +251,18 @@ FilledSheets: TypeAlias = Annotated[
     _option(DATA, "Sheet from `peirce agree` that one rater filled in, CSV or JSONL. May be repeated.",
             "--ratings", metavar="FILE"),
 ]  # fmt: skip
+Within: TypeAlias = Annotated[
+    list[str] | None,
+    _option(DATA, "Compare effects of sentences also within the groups of a column, such as the source"
+            " of a text; `length` groups texts by length. May be repeated.",
+            "--within", metavar="COLUMN"),
+]  # fmt: skip
+EffectData: TypeAlias = Annotated[
+    str | None,
+    _option(DATA, "Measure effects of sentences on the labelled rows of a file, without those that the"
+            " session was shown. It may have columns for `--within` that the session lacks.",
+            "--data", metavar="FILE"),
+]  # fmt: skip
 DryRun: TypeAlias = Annotated[
     bool, _option(OUTPUT, "Estimate the number of model calls; call no model and create no store.",
                   "--dry-run"),

@@ -240,6 +240,8 @@ def _findings(session: str, problem: str | None, store: str | None, as_json: boo
         "peirce bank 4f1c gen0-3 --alpha 0.2",
         "peirce bank --history",
         "peirce bank last --out bank.json",
+        "peirce bank --effects --within length",
+        "peirce bank --within source --data reviews.csv",
     )
 )
 def bank(
@@ -258,16 +260,32 @@ def bank(
         str | None,
         typer.Option(help="Write the bank to a file that `--bank` can read.", metavar="FILE"),
     ] = None,
+    effects: Annotated[
+        bool,
+        typer.Option(
+            "--effects",
+            help="For labelled text: the odds ratio, coverage and stability of each sentence on rows"
+            " that the search did not see.",
+        ),
+    ] = False,
+    within: o.Within = None,
+    data: o.EffectData = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
     """List the hypotheses in the bank of a session, best first."""
     from .. import bank as list_bank
+    from ..reports.screen import effects as effects_screen
     from ..reports.screen import listings, text
 
-    rows = list_bank(session, problem, alpha=alpha, history=history, out=out, store=store)
+    rows = list_bank(
+        session, problem, alpha=alpha, history=history, out=out, effects=effects,
+        within=within or (), data=data, store=store,
+    )  # fmt: skip
     if as_json:
         emit([rows])
+    elif (effects or within or data) and out is None:
+        effects_screen.print_effects(text.create_console(), rows)
     elif out is not None:
         listings.print_saved_bank(text.create_console(), rows, out, history)
     else:

@@ -20,11 +20,19 @@ EvaluationName = Annotated[
 ]
 
 
-@app.command(epilog=o.examples("peirce report", "peirce report 4f1c 9a --out both.html"))
+@app.command(
+    epilog=o.examples(
+        "peirce report",
+        "peirce report 4f1c 9a --out both.html",
+        "peirce report --within source --data reviews.csv",
+    )
+)
 def report(
     sessions: Sessions = None,
     out: Annotated[str, typer.Option(help="HTML file to write.", metavar="FILE")] = "report.html",
     evaluation: EvaluationName = None,
+    within: o.Within = None,
+    data: o.EffectData = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -35,7 +43,9 @@ def report(
     from .. import report as write_report
     from ..reports.screen import text
 
-    told = write_report(*(sessions or ()), out=out, name=evaluation, store=store)
+    told = write_report(
+        *(sessions or ()), out=out, name=evaluation, within=within or (), data=data, store=store
+    )
     if as_json:
         emit([told])
         return

@@ -18,6 +18,7 @@ from ...reports.page.server import Viewer
 from ...tasks.io.files import expand_home
 from ..arguments import validate_call
 from ..outcome import open_for_reading
+from .effects import effect_options
 from .results import Report
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def report(
     *sessions: str,
     out: str | Path = "report.html",
     name: str | None = None,
+    within: str | Sequence[str] = (),
+    data: str | Path | None = None,
     store: str | Path | None = None,
 ) -> Report:
     """Write sessions as one self-contained HTML page.
@@ -40,10 +43,15 @@ def report(
         sessions: ids, unique prefixes of ids, or "last" (the default).
         out: an .html file. An existing file is replaced.
         name: the evaluation whose metrics are shown; None for the evaluation that fits the task.
+        within: for labelled text, the columns within whose groups the effects of sentences are
+            compared, as in `bank`; empty for the length and the columns of choices.
+        data: a file of labelled rows on which to measure effects, as in `bank`.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
 
     Raises:
-        UsageError: the name of the file is invalid, or the file cannot be written.
+        UsageError: the name of the file is invalid, the file cannot be written, or there is no
+            column of `within`.
+        DataError: the file `data` cannot be used.
         StoreError: a session cannot be found.
     """
     target = expand_home(out)
@@ -57,7 +65,10 @@ def report(
             dict.fromkeys(opened.find_session(session) for session in sessions or ("last",))
         )
         checked, unchecked = _check(opened, found)
-        contents = Contents(opened, found, name, checked=checked, unchecked=unchecked)
+        contents = Contents(
+            opened, found, name, checked=checked, unchecked=unchecked,
+            effects=effect_options(within, data),
+        )  # fmt: skip
         overview = contents.build_overview()
         # The page is written in parts, so that a page of thousands of problems is never in memory
         # at once.

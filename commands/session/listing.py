@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
-from ...records import LabelsRows, StepRecord
+from ...records import LabelsRows, StepRecord, UsageError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
@@ -87,7 +87,8 @@ def show(
 @overload
 def bank(
     session: str = "last", problem: str | None = None, *, alpha: float | None = None,
-    history: Literal[False] = False, out: Place | None = None, store: Place | None = None,
+    history: Literal[False] = False, out: Place | None = None, effects: bool = False,
+    within: str | Sequence[str] = (), data: Place | None = None, store: Place | None = None,
 ) -> list[BankRow]: ...  # fmt: skip
 @overload
 def bank(
@@ -97,7 +98,8 @@ def bank(
 @overload
 def bank(
     session: str = "last", problem: str | None = None, *, alpha: float | None = None,
-    history: bool, out: Place | None = None, store: Place | None = None,
+    history: bool, out: Place | None = None, effects: bool = False,
+    within: str | Sequence[str] = (), data: Place | None = None, store: Place | None = None,
 ) -> list[BankRow] | list[BankStep]: ...  # fmt: skip
 @validate_call
 def bank(
@@ -107,6 +109,9 @@ def bank(
     alpha: float | None = None,
     history: bool = False,
     out: Place | None = None,
+    effects: bool = False,
+    within: str | Sequence[str] = (),
+    data: Place | None = None,
     store: Place | None = None,
 ) -> list[BankRow] | list[BankStep]:
     """Return the bank of hypotheses that a session keeps, best first.
@@ -122,10 +127,26 @@ def bank(
             bank: its size, the texts that entered and left, and the best reward and accuracy
             (store/bank.py).
         out: also write the full bank to this .json file, which `--bank FILE` reads.
+        effects: also measure the effect of each sentence on labelled rows that the search did not
+            see: odds ratio, coverage, stability and the most telling texts
+            (reports/sentence_effects.py).
+        within: one or more columns; also compare effects within the groups of each column. "length"
+            stands for the number of words. Implies `effects`.
+        data: a file of labelled rows on which to measure effects, for example because it has the
+            columns of `within`. Rows that the session was shown are left out. Implies `effects`.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Raises:
+        UsageError: the options do not go together, the session is not about labelled rows, or a
+            column of `within` does not exist.
+        DataError: the file `data` cannot be used.
+        StoreError: there is no such session or problem.
     """
     from ...reports.findings import rank_bank
 
+    is_measured = effects or bool(within) or data is not None
+    if is_measured and history:
+        raise UsageError("--history cannot be used with --effects, --within or --data")
     with open_for_reading(store) as opened:
         found = opened.find_session(session)
         if problem is not None:
@@ -137,6 +158,10 @@ def bank(
         rows = opened.bank(found, problem, alpha)
         if alpha is None and opened.session(found)["status"] != "running":
             rows = rank_bank(opened, found, rows)
+        if is_measured:
+            from ..score.effects import add_effects, effect_options
+
+            rows = add_effects(opened, found, rows, effect_options(within, data))
         return [BankRow.from_dict(row) for row in rows]
 
 

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from ...records import Json, UsageError
 from ..results import Metric, Result, extra_keys, optional_key
+from ..score.effect_results import Effect
 
 
 class SessionRow(Result):
@@ -145,6 +146,8 @@ class BankRow(Result):
         t: time of the last visit, as the number of observations that the session had visited.
         covered: number of visits in which the hypothesis made a prediction.
         right: indices of the observations on which the hypothesis was right.
+        effects: with `--effects`, the effects of a sentence on labelled rows; empty if only a model
+            could apply it.
     """
 
     problem: str
@@ -158,6 +161,7 @@ class BankRow(Result):
     t: int
     covered: int
     right: Sequence[int]
+    effects: Sequence[Effect] | None = None
 
 
 class BankStep(Result):

@@ -23,6 +23,7 @@ from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, 
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
 from ..screen.summaries import USAGE_KEYS
+from ..sentence_effects import EffectOptions
 from .findings import NOT_CHECKED, describe_findings
 from .problem import describe_problem
 from .trainings import find_trainings
@@ -228,6 +229,7 @@ class Contents:
             session's family.
         checked: Results that only a sandbox or solver can compute, by session and problem.
         unchecked: Why the sandbox or solver of a session could not be opened, by session.
+        effects: How effects of sentences about labelled text are measured; None for the default.
 
     Raises:
         StoreError: A session cannot be read.
@@ -242,12 +244,14 @@ class Contents:
         *,
         checked: Mapping[str, Mapping[str, CheckedFindings]] | None = None,
         unchecked: Mapping[str, str] | None = None,
+        effects: EffectOptions | None = None,
     ) -> None:
         self._store = store
         self._sessions = list(dict.fromkeys(sessions))
         self._evaluation = evaluation
         self._checked = checked or {}
         self._unchecked = unchecked or {}
+        self._effects = effects
         self._spaces = SpaceCache(store)
 
     def build_overview(self, *, live: bool = False) -> dict[str, Json]:
@@ -315,6 +319,7 @@ class Contents:
                     banks.get(name, ()),
                     self._checked.get(session, {}).get(name, NOT_CHECKED),
                     in_order=in_order,
+                    options=self._effects,
                 ),
             )
 

@@ -22,7 +22,7 @@ from ...records import Json
 from ..screen.text import STOPS
 
 STYLE = "page.css"
-SCRIPTS = ("elements.js", "values.js", "differences.js", "plots.js", "drawings.js", "findings.js", "overview.js", "figures.js", "problem.js", "listing.js",
+SCRIPTS = ("elements.js", "values.js", "differences.js", "plots.js", "drawings.js", "effects.js", "findings.js", "overview.js", "figures.js", "problem.js", "listing.js",
            "comparison.js", "training.js", "main.js")  # fmt: skip
 BODY = "page.html"
 MAX_DEPTH = 200  # Nesting depth to which a value is cut if the encoder fails on it.

@@ -45,6 +45,7 @@ function problemFindings(told, row, heading, source) {
     h(heading, null, linkTo(row.session, told.problem)),
     h("ol", null, hypotheses.map((one, place) => finding(one, place + 1, `${id}-${place + 1}`, row, source, place === 0 && told.figures ? figuresOf(told.problem, row, source) : null))),
     told.disagreement ? disagreementOf(told.disagreement, told.problem) : null,
+    told.effects ? foldedEffects(told.problem, row, source) : null,
     more > 0 ? h("p", { class: "note" }, `The problem has ${more === 1 ? "1 more hypothesis" : `${number(more)} more hypotheses`}.`) : null);
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...records import DrawsFigures, InputSet, Json, JudgedHypothesis, Problem
+from ...records import DrawsFigures, InputSet, Json, JudgedHypothesis, LabelsRows, Problem
 from ...tasks import load_family
 from ..findings import (
     FINDINGS_PER_PROBLEM,
@@ -42,7 +42,8 @@ def describe_findings(
     "hypotheses" has at most `FINDINGS_PER_PROBLEM` hypotheses, best first, each with the numbers of
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
-    both predictions; None if there is no such input. "figures" says whether the problem has figures.
+    both predictions; None if there is no such input. "figures" says whether the problem has figures, "effects"
+    whether it has effects of sentences.
 
     Args:
         store: The open store.
@@ -71,6 +72,8 @@ def describe_findings(
                 row.problem, judged, ranked, spaces.get_space(row.space), known
             ),
             "figures": isinstance(load_family(row.problem.family), DrawsFigures) and bool(ranked),
+            "effects": isinstance(load_family(row.problem.family), LabelsRows) and bool(ranked)
+            and row.status != "open",
         })  # fmt: skip
     return found
 

@@ -18,6 +18,7 @@ function drawProblem(told, session, beside = []) {
     observations("Hidden observations (not shown to the proposer)", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),
     referenceOf(problem),
     told.figures.length ? foldedFigures(problem.id, async () => told, false) : null,
+    told.effects.length ? [h("h4", null, "Effects and telling texts"), effectsOf(told)] : null,
     h("h4", null, "Hypotheses"),
     told.hypotheses.length ? h("ol", { class: "hypotheses" }, ranked(told).map((one) => hypothesisOf(one, told))) : h("p", { class: "note" }, "There are no hypotheses."),
     sideBySide(told, session), partingOf(told), callsOf(told));

@@ -37,6 +37,8 @@ from ..findings import (
     rank_hypotheses,
 )
 from ..front import find_front_points
+from ..sentence_effects import EffectOptions
+from .effects import describe_effects
 
 if TYPE_CHECKING:
     from ...store import ProblemRow
@@ -221,6 +223,7 @@ def describe_problem(
     checked: CheckedFindings,
     *,
     in_order: bool = False,
+    options: EffectOptions | None = None,
 ) -> dict[str, Json]:
     """Return everything that the HTML page shows about one problem, as JSON.
 
@@ -229,7 +232,8 @@ def describe_problem(
     "rank" is its rank among the findings. "marks" has one character per observation: "1" if the
     prediction is right, "0" if it is wrong, "-" if it is undefined, " " if the hypothesis was not
     applied. "got" has the prediction for each observation on which the hypothesis is not right, by
-    index of the observation. "figures" lists the figures of families that draw some.
+    index of the observation. "figures" lists the figures of families that draw some. "effects" lists
+    the sentences of a finished problem of labelled text (`describe_effects`).
 
     Args:
         row: The problem, as the store contains it.
@@ -239,6 +243,7 @@ def describe_problem(
         bank: The bank of hypotheses that the session kept for the problem, best first.
         checked: Results that were computed with a sandbox or a solver, by hypothesis.
         in_order: As in `rank_hypotheses`.
+        options: How effects of sentences are measured; None for the default.
     """
     problem = row.problem
     located = list(_judged(steps))
@@ -275,6 +280,9 @@ def describe_problem(
             known_values(problem, judged, checked),
         ),
         "figures": _draw_figures(problem, steps, ranked),
+        "effects": []
+        if row.status == "open"
+        else describe_effects(problem, judged, ranked, bank, options or EffectOptions()),
     }  # fmt: skip
 
 

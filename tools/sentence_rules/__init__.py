@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ConditionClause as ConditionClause,
     )
     from .sentence_compiler import compile_sentence as compile_sentence
+    from .term_spans import find_term_spans as find_term_spans
     from .terms import Term as Term, tokenize as tokenize
 # isort: on
 
@@ -64,6 +65,7 @@ _NAMES = {
     "quantities": ("Count", "Length", "MentionedEntries", "ColumnNumber"),
     "rules": ("NotExact", "PreferenceClause", "Rule", "ConditionClause"),
     "sentence_compiler": ("compile_sentence",),
+    "term_spans": ("find_term_spans",),
     "terms": ("Term", "tokenize"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

@@ -1,4 +1,4 @@
-"""The columns that a rule reads, and the rows whose label depends on a missing value.
+"""The columns that a rule reads, whether it measures length, and the rows whose label depends on a missing value.
 
 A missing value fulfils no comparison (conditions.py). Therefore the rule "if A is at most 4, the
 label is no; otherwise, yes" gives a row without A the label yes, and the equivalent rule "if A is
@@ -10,6 +10,7 @@ value may hold or not.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,19 @@ def rule_columns(rule: Rule, texts: tuple[str, ...]) -> set[str]:
         else:
             found.update(*(_columns(clause.by, text) for text in texts))
     return found
+
+
+def rule_uses_length(rule: Rule) -> bool:
+    """Return whether a rule compares the length of a text."""
+    return any(map(_uses_length, rule.clauses))
+
+
+def _uses_length(part: object) -> bool:
+    if isinstance(part, tuple):
+        return any(map(_uses_length, part))
+    if isinstance(part, Length):
+        return True
+    return is_dataclass(part) and any(_uses_length(getattr(part, one.name)) for one in fields(part))
 
 
 def missing_value_marks(rule: Rule, rows: PreparedRows, columns: Collection[str]) -> Marks:
