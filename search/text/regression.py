@@ -223,12 +223,10 @@ def calibrated_losses(logit: Numbers, y: NDArray[np.bool_], paired: bool) -> Num
     spread = float(np.sqrt((logit**2).mean())) if paired else float(logit.std())
     signs = np.where(y, 1.0, -1.0)
     share = 0.5 if paired else min(max(float(y.mean()), 1e-9), 1 - 1e-9)
-    shift = float(np.log(share / (1 - share)))
-    if spread < 1e-12:
-        return np.asarray(np.logaddexp(0, -signs * shift), np.float64)
-    z = (logit - (0.0 if paired else logit.mean())) / spread
+    shift = log_odds = float(np.log(share / (1 - share)))
+    z = (logit - (0.0 if paired else logit.mean())) / max(spread, 1e-12)
     slope = 0.0
-    for _ in range(30):
+    for _ in range(30 if spread > 1e-12 else 0):
         p = 1 / (1 + np.exp(-np.clip(slope * z + shift, -30, 30)))
         w = np.maximum(p * (1 - p), 1e-9)
         slope_gradient, shift_gradient = float(z @ (p - y)), float((p - y).sum())
@@ -245,7 +243,9 @@ def calibrated_losses(logit: Numbers, y: NDArray[np.bool_], paired: bool) -> Num
         slope, shift = slope - steps[0] / limit, shift - steps[1] / limit
         if max(map(abs, steps)) < 1e-8:
             break
-    return np.asarray(np.logaddexp(0, -signs * (max(slope, 0.0) * z + shift)), np.float64)
+    if slope <= 0:  # the best that is left is the share of the label
+        slope, shift = 0.0, log_odds
+    return np.asarray(np.logaddexp(0, -signs * (slope * z + shift)), np.float64)
 
 
 def select_style(weights: Weights, count: int) -> Weights:

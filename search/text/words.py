@@ -269,18 +269,26 @@ class _Part:
         if len(some) > COMPARED:
             some = np.sort(np.random.default_rng(self.seed).permutation(len(self.y))[:COMPARED])
         seen = features.select(some)
-        strength, folds = cross_fit(seen, self.y[some], FOLDS, self.seed)
-        shape, held = self.choose_shape(seen, self.y[some], strength, folds)
+        y = self.y[some]
+        strength, folds = cross_fit(seen, y, FOLDS, self.seed)
+        shape, held = self.choose_shape(seen, y, strength, folds)
         themes, weights = self.themes_of(self.y, strength, shape)
         style = np.flatnonzero(select_style(weights, shape.style).style)
         signs = np.sign(weights.style[style])
         places = [place for place, _ in _places(themes, shape.parts)]
         said = held[:, [*places, *(sum(shape.parts) + style)]]
-        z = z_scores(said, self.y[some], self.text.paired)
+        z = z_scores(said, y, self.text.paired)
         admitted = list(range(len(z)))
         if self.rest is not None:  # else the sentences on the other labels are missing
-            admitted = admit(said, self.y[some], self.text.paired)
+            admitted = admit(said, y, self.text.paired)
         sure = significant_mask(z)
+        alone = [at for at in admitted if sure[at]]
+        if alone and self.rest is not None:  # weak sentences stay where they help together
+            both = [
+                calibrated_losses(said[:, some].sum(axis=1), y, self.text.paired).mean()
+                for some in (alone, admitted)
+            ]
+            admitted = alone if both[0] <= both[1] else admitted
         rules = [self.theme_rule(theme) for theme in themes]
         rules += [
             self.style_rule(self.text.style[at], sign)
@@ -320,7 +328,7 @@ class _Part:
             size = sizes[at]
             room = self.most - style
             kept = np.flatnonzero(everything.terms)
-            parts = self.split(kept, everything, min(room, -(-size // THEME)))
+            parts = self.split(kept, everything, min(room, max(2, -(-size // THEME))))
             said = np.zeros((len(y), sum(parts) + seen.style.shape[1]))
             for one, path in zip(folds, paths, strict=True):
                 terms, weights = path[at]

@@ -38,15 +38,10 @@ GRADES = {
 PAIR = {"first": {"kind": "text", "about": ""}, "second": {"kind": "text", "about": ""}}
 
 
-def need_sklearn():
-    pytest.importorskip("sklearn", reason="BASELINES NOT TESTED: scikit-learn absent (extra text)")
-
-
 @pytest.fixture
 def boosting(monkeypatch):
     """Explainable boosting, which the other tests leave out: it takes seconds on every problem."""
     monkeypatch.undo()
-    need_sklearn()
     pytest.importorskip(
         "interpret", reason="BOOSTING NOT TESTED: interpret-core absent (extra ebm)"
     )
@@ -71,7 +66,6 @@ def applicants(count, seed):
 
 
 def test_words_tell_labels_apart_and_the_majority_does_not():
-    need_sklearn()
     p = problem(shown=TEXTS, ind=[({"text": "rain again"}, "wet"), ({"text": "the sun"}, "dry")])
     assert [(one["name"], one["split"], one["accuracy"], one["n"]) for one in score_baselines(p)] == [
         ("majority", "ind", 0.5, 2), ("tfidf", "ind", 1.0, 2), ("tree", "ind", 1.0, 2),
@@ -86,7 +80,6 @@ def test_of_equally_frequent_labels_the_first_of_the_list_is_the_majority():
 
 
 def test_a_tree_learns_fields_and_there_are_no_words():
-    need_sklearn()
     p = problem(shown=applicants(200, 1), labels=("in", "out"), columns=GRADES, shape="fields",
                 val=applicants(50, 2), ind=applicants(100, 3))  # fmt: skip
     by_name = {(one["name"], one["split"]): one["accuracy"] for one in score_baselines(p)}
@@ -97,7 +90,6 @@ def test_a_tree_learns_fields_and_there_are_no_words():
 
 
 def test_texts_with_fields_have_both():
-    need_sklearn()
     mixed = [(one | {"note": "fine"}, label) for one, label in applicants(40, 1)]
     columns = GRADES | {"note": {"kind": "text", "about": ""}}
     p = problem(shown=mixed, labels=("in", "out"), columns=columns, shape="fields", ind=mixed)
@@ -105,7 +97,6 @@ def test_texts_with_fields_have_both():
 
 
 def test_two_texts_swapped_get_the_other_label():
-    need_sklearn()
     rng = random.Random(4)
     pairs = []
     for _ in range(40):
@@ -136,14 +127,12 @@ def test_two_texts_swapped_get_the_other_label():
     ],
 )
 def test_rows_from_which_nothing_can_be_learnt_give_the_majority(shown):
-    need_sklearn()
     p = problem(shown=shown, ind=[({"text": "qq"}, "wet"), ({}, "dry")])
     (found,) = [one for one in score_baselines(p) if one["name"] == "tfidf"]
     assert found["accuracy"] == 0.5
 
 
 def test_nothing_but_the_shown_rows_is_learnt_from():
-    need_sklearn()
     p = problem(shown=TEXTS, val=rows("ab"), ind=[({"text": "rain sun a the"}, "wet")])
     hidden = tuple(Observation(o.input, "dry") for o in p.hidden)
     texts = [{"text": t} for t in ("rain or sun", "the day", "nothing", "much here")]
@@ -160,7 +149,6 @@ def test_published_sets_are_predicted_about_as_well_as_others_found(
     shared_data, name, baseline, ind
 ):
     """ind: means of other samples of 200 rows, of which this is one."""
-    need_sklearn()
     (folder,) = (one.parent for one in shared_data.glob(f"text/**/{name}/config.yaml"))
     p = load_task("labels").load(str(folder), None, 42)[0]
     found = {one["name"]: one for one in score_baselines(p) if one["split"] == "ind"}
@@ -199,7 +187,6 @@ def test_boosting_learns_from_several_labels_and_from_next_to_nothing(boosting):
 
 
 def test_a_tree_reads_words_that_two_rows_share_and_no_other(monkeypatch):
-    need_sklearn()
     shown = [({"text": f"alpha n{n}"}, "wet") for n in range(20)]
     shown += [({"text": f"beta m{n}"}, "dry") for n in range(20)]
     p = problem(shown=shown, ind=[])
@@ -239,7 +226,6 @@ def results(ind, **more):
 
 
 def test_a_result_that_beats_no_baseline_has_found_nothing():
-    need_sklearn()
     p, steps = results(["dry"] * 40)
     (said,) = describe_comparisons(compare_with_baselines(p, steps))
     assert said.startswith(
@@ -249,7 +235,6 @@ def test_a_result_that_beats_no_baseline_has_found_nothing():
 
 
 def test_a_little_more_than_a_baseline_is_not_more():
-    need_sklearn()
     p, steps = results(["wet", "dry"] * 2 + ["wet"] * 36)
     (one, *_) = compare_with_baselines(p, steps)
     assert (one.accuracy, one.baseline_accuracy, one.p, one.beats) == (0.55, 0.5, 0.5, False)
@@ -269,14 +254,12 @@ def test_comparing_reads_the_rows_of_a_split_once(monkeypatch):
 
 
 def test_a_result_that_beats_them_all_says_so():
-    need_sklearn()
     p, steps = results(["wet", "dry"] * 20, val="ab")
     (said,) = describe_comparisons(compare_with_baselines(p, steps))  # validation is no test
     assert said.endswith("it beats all (p at most 1.91e-06, McNemar)")
 
 
 def test_a_result_is_compared_on_the_rows_that_it_was_asked():
-    need_sklearn()
     p, _ = results(["wet"] * 40)
     asked = step(ind={"labels": ["wet", "wet", None], "rows": [0, 2, 1]})
     assert {one.n for one in compare_with_baselines(p, [asked])} == {3}
@@ -285,22 +268,7 @@ def test_a_result_is_compared_on_the_rows_that_it_was_asked():
     )
 
 
-def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so(monkeypatch):
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    p, steps = results(["wet", "dry"] * 20)
-    assert [one["name"] for one in score_baselines(p)] == ["majority"]
-    said, absent = describe_comparisons(compare_with_baselines(p, steps))
-    assert said.endswith("beside majority 0.500; it beats it (p at most 1.91e-06, McNemar)")
-    assert absent == (
-        "the baselines tfidf, tree and ebm are left out: they need scikit-learn and"
-        " interpret-core, pip install 'peirce[ebm]'"
-    )
-    assert baselines.describe_comparisons([]) == []
-
-
 def test_without_interpret_boosting_is_left_out_and_one_line_says_how_to_install_it(monkeypatch):
-    need_sklearn()
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "interpret", None)
     p, steps = results(["wet", "dry"] * 20)

@@ -1,6 +1,7 @@
 """Sentences about texts: what is planted is found, what is noise is not, and all of it can be said.
 
-Internals: the table of terms and the regression on it are compared with slow ones.
+Internals: the table of terms, the regression, the themes and the test of the evidence are compared
+with slow or known results.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ import numpy as np
 import pytest
 from peirce.records import Json
 from peirce.search.budget import Budget
-from peirce.search.text import words
+from peirce.search.text.evidence import chance_level
+from peirce.search.text.regression import Features, Weights, calibrated_losses, narrow, refit
+from peirce.search.text.themes import group_terms, merge_weights, split_sides, term_vectors
+from peirce.search.text.vocabulary import build_term_table
 from peirce.search.text.words import (
-    MAX_LISTED,
     MAX_SENTENCES,
-    divide_into_tiers,
+    admit,
+    min_texts,
     mine_rules,
-    mine_sentences,
     significant_mask,
 )
-from peirce.search.text.words_terms import RidgeFit, build_term_table, find_names
 from peirce.tools.sentence_rules import (
+    Begins,
     Comparison,
-    Count,
+    ConditionClause,
     MentionedEntries,
-    MoreThan,
     PreferenceClause,
     PreparedRows,
     Rule,
@@ -62,13 +64,8 @@ def made(count: int, seed: int = 1, noise: float = 0.1) -> tuple[list[dict[str, 
     return rows, labels
 
 
-def listed(rule: Rule) -> int:
-    """Words that a rule lists."""
-    clause = rule.clauses[0]
-    said = clause.by if isinstance(clause, PreferenceClause) else clause.condition
-    parts = (said.left, said.right) if isinstance(said, MoreThan) else (said,)
-    measures = [one.quantity if isinstance(one, Comparison) else one for one in parts]
-    return sum(len(one.terms) for one in measures if isinstance(one, MentionedEntries | Count))
+def mined(rows, labels, public=PUBLIC, budget=BUDGET, seed=0):
+    return mine_rules(rows, labels, public, Budget(budget), seed)
 
 
 def right(rules: Sequence[Rule], rows: list[dict[str, Json]], labels: list[str]) -> float:
@@ -78,69 +75,106 @@ def right(rules: Sequence[Rule], rows: list[dict[str, Json]], labels: list[str])
     return float((codes == gold)[codes >= 0].mean())
 
 
+def voted(rules: Sequence[Rule], rows: list[dict[str, Json]], labels: list[str]) -> float:
+    """Share of rows on which most of the rules are right."""
+    prepared = PreparedRows(rows, PUBLIC)
+    votes = sum(rule.codes(prepared) for rule in rules) / len(rules) > 0.5
+    return float(np.mean(votes == np.array([one == "warm" for one in labels])))
+
+
 def test_planted_words_are_listed_first_and_hold_on_new_rows() -> None:
-    rules = mine_sentences(*made(200), PUBLIC, Budget(BUDGET))
-    assert all(word[:5] in rules[0].to_text() for word in (*WARM, *COLD))
-    assert right(rules, *made(200, seed=2, noise=0.0)) > 0.95
+    found = mined(*made(300))
+    said = [rule.to_text() for rule in found.rules]
+    assert all(any(word[:5] in one for one in said[:3]) for word in (*WARM, *COLD))
+    assert voted(found.rules[:3], *made(200, seed=2, noise=0.0)) > 0.95
+    assert not any(found.weak[:2]) and found.chance < 0.01
 
 
-def test_every_sentence_is_read_back_and_lists_ten_words_at_most() -> None:
-    found = mine_rules(*made(300), PUBLIC, Budget(BUDGET))
+def test_many_weak_words_are_found_together_and_called_weak() -> None:
+    draw = random.Random(3)
+    weak = ["".join(draw.choices("aeioulmnrst", k=7)) for _ in range(120)]
+
+    def row(warm: bool) -> dict[str, Json]:
+        likely, other = (weak[:60], weak[60:]) if warm else (weak[60:], weak[:60])
+        return {"text": " ".join(draw.choices(likely, k=13) + draw.choices(other, k=11))}
+
+    labels = ["warm" if at % 2 else "cold" for at in range(800)]
+    rows = [row(label == "warm") for label in labels]
+    found = mined(rows[:400], labels[:400])
+    assert found.chance <= 0.03 and any(found.weak)
+    assert voted(found.rules, rows[400:], labels[400:]) > 0.53
+
+
+def test_every_sentence_is_read_back() -> None:
+    found = mined(*made(300))
     assert 1 <= len(found.rules) <= MAX_SENTENCES and found.sure >= 1
-    assert found.judged >= found.sure and found.tried > len(COMMON)
+    assert found.judged >= len(found.rules) and found.tried > len(COMMON)
     for rule in found.rules:
         assert compile_sentence(rule.to_text(), PUBLIC) == rule
-        assert listed(rule) <= MAX_LISTED
+        assert compile_sentence(f"Weak evidence: {rule.to_text()}", PUBLIC) == rule
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_labels_of_chance_have_no_sentence_as_a_rule(seed: int) -> None:
-    rows, labels = made(200, seed)
-    random.Random(seed).shuffle(labels)
-    found = mine_rules(rows, labels, PUBLIC, Budget(BUDGET))
-    assert found.sure <= 1 and found.judged > 0
+def test_labels_of_chance_have_no_sentence_in_most_samples() -> None:
+    said = 0
+    for seed in range(12):
+        rows, labels = made(100, seed)
+        random.Random(seed).shuffle(labels)
+        said += bool(mined(rows, labels).rules)
+    assert said <= 2
 
 
 def test_the_same_rows_and_seed_give_the_same_sentences() -> None:
-    rows, labels = made(120)
-    one, two = (mine_rules(rows, labels, PUBLIC, Budget(BUDGET), seed=3) for _ in range(2))
-    assert one == two
+    one, two = (mined(*made(120), seed=3) for _ in range(2))
+    assert one == two and one.rules
 
 
 def test_few_rows_or_one_label_say_nothing() -> None:
     rows, labels = made(60)
-    assert mine_sentences(rows[:20], labels[:20], PUBLIC, Budget(BUDGET)) == []
-    assert mine_sentences(rows, ["warm"] * 60, PUBLIC, Budget(BUDGET)) == []
-    assert mine_sentences([{"text": ""}] * 60, labels, PUBLIC, Budget(BUDGET)) == []
+    assert mined(rows[:20], labels[:20]).rules == ()
+    assert mined(rows, ["warm"] * 60).rules == ()
+    assert mined([{"text": ""}] * 60, labels).rules == ()
 
 
 def test_a_short_budget_looks_at_fewer_terms() -> None:
     rows, labels = made(200)
-    whole, budget = mine_rules(rows, labels, PUBLIC, Budget(BUDGET)), Budget(50)
-    short = mine_rules(rows, labels, PUBLIC, budget)
-    assert short.tried < whole.tried and budget.spent <= 50
+    assert mined(rows, labels, budget=30).tried < mined(rows, labels).tried
 
 
-def test_many_rows_stay_within_the_budget_and_keep_terms_enough() -> None:
+def test_many_rows_keep_terms_enough_within_the_budget() -> None:
     rows, labels = made(4000)
-    budget = Budget(60_000)
+    budget = Budget(20_000)
     found = mine_rules(rows, labels, PUBLIC, budget)
-    assert budget.spent <= 60_000 and found.sure >= 1
+    assert budget.spent <= 20_000 and found.sure >= 1
     assert right(found.rules, *made(200, seed=2, noise=0.0)) > 0.95
 
 
 def test_style_is_found_where_no_word_tells() -> None:
     draw = random.Random(4)
     rows, labels = [], []
-    for place in range(200):
+    for place in range(300):
         said = [one + ("(" if draw.random() < 0.05 + 0.15 * (place % 2) else ",")
                 for one in draw.sample(COMMON, 20)]  # fmt: skip
         rows.append({"text": " ".join(said)})
         labels.append("warm" if place % 2 else "cold")
-    first = mine_sentences(rows, labels, PUBLIC, Budget(BUDGET))[0]
-    assert "per 100 words" in first.to_text() and (
-        '"("' in first.to_text() or '","' in first.to_text()
+    said = [rule.to_text() for rule in mined(rows, labels).rules]
+    assert any("per 100 words" in one and ('"("' in one or '","' in one) for one in said)
+
+
+def test_the_first_word_is_found_where_all_texts_have_the_same_words() -> None:
+    draw = random.Random(7)
+    labels = ["warm" if at % 2 else "cold" for at in range(300)]
+    rows = []
+    for label in labels:
+        rest = draw.sample(COMMON, 8)
+        first, last = ("alpha", "omega") if label == "warm" else ("omega", "alpha")
+        rows.append({"text": " ".join([first, *rest, "then", last, draw.choice(rest)])})
+    rules = mined(rows, labels).rules
+    assert any(
+        isinstance(clause, ConditionClause) and isinstance(clause.condition, Begins)
+        for rule in rules
+        for clause in rule.clauses
     )
+    assert voted(rules, rows, labels) > 0.9
 
 
 def test_each_of_three_labels_gets_its_sentences() -> None:
@@ -149,7 +183,7 @@ def test_each_of_three_labels_gets_its_sentences() -> None:
     special = {"a": ["apple", "anchor"], "b": ["butter", "bottle"], "c": ["candle", "carrot"]}
     labels = [draw.choice("abc") for _ in range(240)]
     rows = [{"text": text(draw, special[label], 1)} for label in labels]
-    rules = mine_sentences(rows, labels, public, Budget(BUDGET))
+    rules = mined(rows, labels, public).rules
     assert {rule.clauses[0].label for rule in rules} == {"a", "b", "c"}
     assert all(
         rule.otherwise is None and compile_sentence(rule.to_text(), public) == rule
@@ -166,7 +200,7 @@ def test_of_two_texts_the_one_that_says_it_wins_in_either_order() -> None:
         pair = (better, worse) if first else (worse, better)
         rows.append({"tweet_1": pair[0], "tweet_2": pair[1]})
         labels.append("first" if first else "second")
-    rules = mine_sentences(rows, labels, PAIR, Budget(BUDGET))
+    rules = mined(rows, labels, PAIR).rules
     assert all(isinstance(rule.clauses[0], PreferenceClause) for rule in rules)
     assert all(compile_sentence(rule.to_text(), PAIR) == rule for rule in rules)
     turned = [{"tweet_1": row["tweet_2"], "tweet_2": row["tweet_1"]} for row in rows]
@@ -175,10 +209,17 @@ def test_of_two_texts_the_one_that_says_it_wins_in_either_order() -> None:
     assert (back[codes >= 0] == 1 - codes[codes >= 0]).all()
 
 
-def test_names_are_no_terms_and_headlines_have_none() -> None:
-    said = ["we met Sofia at noon and then I slept", "so Sofia left at dawn, and we did not"] * 5
-    assert find_names(TextIndex(said)) == {"sofia"}
-    assert find_names(TextIndex(["Seven Things That Sofia Never Says"] * 5)) == frozenset()
+def test_a_sentence_about_mentions_asks_for_a_whole_number_of_them() -> None:
+    for rule in mined(*made(300)).rules:
+        for clause in rule.clauses:
+            condition = clause.condition
+            if isinstance(condition, Comparison) and isinstance(
+                condition.quantity, MentionedEntries
+            ):
+                assert condition.value == int(condition.value) >= 1
+
+
+# --- the table of terms
 
 
 def test_a_stem_stands_for_words_that_differ_in_their_endings_alone() -> None:
@@ -188,43 +229,130 @@ def test_a_stem_stands_for_words_that_differ_in_their_endings_alone() -> None:
     assert "car" in shown and "carpet" in shown
 
 
-def test_tiers_hold_ten_words_each_and_every_word_once() -> None:
+def test_the_table_says_which_texts_contain_a_term_as_the_judge_does() -> None:
+    index = TextIndex(
+        [
+            row["text"] + " In 2024," * (at % 3 == 0) + " 3.5 of 10!" * (at % 4 == 0)
+            for at, row in enumerate(made(60)[0])
+        ]
+    )
+    table = build_term_table(index, 4)
+    texts = [one.text for one in table.terms]
+    assert {"2024", "10", "balta"} & {*texts} and any(" " in one for one in texts)
+    for column, one in enumerate(table.terms):
+        there = np.asarray(table.present[:, [column]].todense()).ravel()
+        assert (there == index.contains(one)).all()
+    assert (table.frequency == np.asarray(table.present.sum(axis=0)).ravel()).all()
+
+
+def test_terms_of_few_or_nearly_all_texts_are_left_out() -> None:
+    index = TextIndex(["rare all"] + ["all common"] * 5 + ["all"] * 6)
+    assert [one.text for one in build_term_table(index, 2).terms] == ["common"]
+    assert min_texts(200) == 2 and min_texts(50_000) == 25
+
+
+# --- the regression and the themes
+
+
+def sample(n: int, t: int, effect: float, paired: bool = False) -> tuple[Features, np.ndarray]:
+    draw = np.random.default_rng(5)
+    y = draw.random(n) < 0.5
+    shift = np.where(y, 1, -1)[:, None] * np.r_[np.full(4, effect), np.zeros(t - 4)]
+    x = (draw.random((n, t)) < 0.3 + shift).astype(float)
+    if paired:
+        x = x - (draw.random((n, t)) < 0.3 - shift)
+    return Features(narrow(x), draw.normal(size=(n, 2)), paired), y
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_weights_of_the_regression_predict_as_the_library_does(paired: bool) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    features, y = sample(200, 12, 0.1, paired)
+    weights = features.fit(y, 3.0)
+    model = LogisticRegression(C=3.0, fit_intercept=not paired, tol=1e-8, max_iter=10_000)
+    model.fit(features.design.toarray(), y)
+    slow = model.decision_function(features.design.toarray())
+    assert features.predict(weights) == pytest.approx(slow, abs=0.05)
+
+
+def test_fewer_and_fewer_terms_are_the_strongest_ones() -> None:
+    features, y = sample(600, 30, 0.15)
+    found = list(refit(features, y, 3.0, features.fit(y, 3.0), (10, 4)))
+    assert [len(kept) for kept, _ in found] == [10, 4]
+    assert found[1][0].tolist() == [0, 1, 2, 3] and (found[1][1].terms[4:] == 0).all()
+
+
+def test_the_loss_of_predictions_in_another_scale_is_the_same() -> None:
     draw = np.random.default_rng(1)
-    w = draw.normal(size=80) + 0.4
-    found = divide_into_tiers(np.arange(80), w, (8, MAX_LISTED), one_sided=False)
-    assert [len(more) + len(less) for more, less in found] == [MAX_LISTED] * 8
-    assert sorted(one for tier in found for side in tier for one in side) == list(range(80))
-    assert all(w[one] > 0 for more, _ in found for one in more)
-    heaviest = [np.abs(w[more + less]).max() for more, less in found]
-    assert heaviest == sorted(heaviest, reverse=True)
+    y = draw.random(400) < 0.3
+    logit = np.where(y, 1.0, -1.0) + draw.normal(size=400)
+    losses = calibrated_losses(logit, y, False)
+    assert calibrated_losses(7 * logit + 3, y, False) == pytest.approx(losses, abs=1e-6)
+    assert losses.mean() < calibrated_losses(np.zeros(400), y, False).mean()
+    share = y.mean()
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert calibrated_losses(np.zeros(400), y, False).mean() == pytest.approx(entropy)
+    assert calibrated_losses(-logit, y, False).mean() == pytest.approx(entropy, abs=0.02)
+
+
+def test_themes_join_terms_of_the_same_texts_with_similar_weights() -> None:
+    draw = np.random.default_rng(2)
+    topic = draw.integers(0, 2, 500)
+    here = draw.random((500, 8)) < 0.5
+    x = np.hstack([here[:, :4] & (topic == 0)[:, None], here[:, 4:] & (topic == 1)[:, None]])
+    features = Features(narrow(x.astype(float)), np.zeros((500, 0)), False)
+    weights = Weights(np.ones(8), np.zeros(0))
+    found = group_terms(np.arange(8), weights, np.full(8, 0.4), term_vectors(features), (2, 0))
+    assert sorted(sorted(one.terms) for one in found) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    unlike = Weights(np.array([9.0, 9, 9, 0.1, 0.1, 0.1, -1, -1]), np.zeros(0))
+    same = np.zeros((8, 3))
+    found = group_terms(np.arange(8), unlike, np.full(8, 0.4), same, (2, 1))
+    assert [(sorted(one.terms), one.sign) for one in found] == [
+        ([0, 1, 2], 1), ([3, 4, 5], 1), ([6, 7], -1),
+    ]  # fmt: skip
+    merged = merge_weights(found, unlike, np.full(8, 0.4))
+    assert merged.terms == pytest.approx(unlike.terms)
+
+
+def test_both_sides_of_a_label_have_themes() -> None:
+    weights = Weights(np.array([1.0] * 9 + [-1.0]), np.zeros(0))
+    assert split_sides(np.arange(10), weights, 4) == (3, 1)
+    assert split_sides(np.arange(9), weights, 4) == (4, 0)
+    assert split_sides(np.arange(10), weights, 1) == (1, 0)
+
+
+# --- the evidence
+
+
+def test_evidence_is_found_where_it_is_and_not_where_labels_are_shuffled() -> None:
+    features, y = sample(300, 60, 0.12)
+    assert chance_level(features, y) < 0.01
+    draw = np.random.default_rng(0)
+    chances = [chance_level(features, draw.permutation(y), seed) for seed in range(20)]
+    assert sum(one <= 0.05 for one in chances) <= 4 and np.mean(chances) > 0.3
+
+
+def test_evidence_of_pairs_does_not_depend_on_their_order() -> None:
+    features, y = sample(200, 40, 0.06, paired=True)
+    turned = Features(narrow(-features.present), -features.style, True)
+    assert chance_level(features, y) == chance_level(turned, ~y) < 0.05
+
+
+def test_a_sentence_that_misleads_is_dropped_and_one_that_helps_is_kept() -> None:
+    draw = np.random.default_rng(3)
+    y = draw.random(500) < 0.5
+    good = np.where(y, 0.5, -0.5)[:, None] + draw.normal(size=(500, 2))
+    bad = np.where(y, -0.5, 0.5)[:, None] + draw.normal(size=(500, 1))
+    assert admit(np.hstack([good, bad]), y, False) == [0, 1]
 
 
 def test_chance_is_corrected_for_by_the_number_of_sentences() -> None:
-    z = np.array([2.2] + [0.0] * 3)
-    assert significant_mask(z).tolist() == [False] * 4 or significant_mask(z)[0]
-    assert significant_mask(np.array([2.2])).all()
-    assert not significant_mask(np.array([2.2] + [0.0] * 40)).any()
-
-
-def test_leaving_a_row_out_is_what_fitting_without_it_gives() -> None:
-    draw = np.random.default_rng(2)
-    features, y = draw.normal(size=(30, 3)), np.sign(draw.normal(size=30))
-    fit = RidgeFit(features, y, through_zero=True)
-    z = features / fit.spread
-    for row in range(5):
-        rest = np.delete(np.arange(30), row)
-        gaps = []
-        for penalty in (3.0, 10.0, 30.0, 100.0):
-            gram = z[rest].T @ z[rest] + penalty * np.eye(3)
-            gaps.append(
-                abs(z[row] @ np.linalg.solve(gram, z[rest].T @ y[rest]) - fit.left_out[row])
-            )
-        assert min(gaps) < 1e-9
+    assert significant_mask(np.array([2.0])).all()
+    assert not significant_mask(np.array([2.0] + [0.0] * 40)).any()
+    assert not significant_mask(np.array([-4.0])).any()
 
 
 def test_terms_are_listed_as_the_judge_reads_them() -> None:
-    assert all(
-        isinstance(one, Term)
-        for one in build_term_table(TextIndex([r["text"] for r in made(60)[0]]), 4).terms
-    )
-    assert words.min_texts(200) == 4 and words.min_texts(800) == 6
+    table = build_term_table(TextIndex([row["text"] for row in made(60)[0]]), 4)
+    assert table.terms and all(isinstance(one, Term) for one in table.terms)

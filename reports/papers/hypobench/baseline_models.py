@@ -21,9 +21,8 @@ to choose from, the features of the second text are subtracted from those of the
 texts then swaps the label: the regression of tfidf has no intercept, and tree and ebm also learn
 from the shown rows with the texts swapped, and compare their answers to both orders. If such rows
 have further columns that are not text, tree and ebm learn only from the given order. Further columns
-of text are not used. No parameter is tuned. All baselines but majority need scikit-learn (extra
-`text`), and ebm needs interpret-core (extra `ebm`). Without them they are left out, which
-`describe_missing` reports.
+of text are not used. No parameter is tuned. ebm needs interpret-core (extra `ebm`). Without it ebm is
+left out, which `describe_missing` reports.
 """
 
 from __future__ import annotations
@@ -49,23 +48,13 @@ Predict = Callable[[Sequence[Row]], list[str]]
 OnBaseline = Callable[[str, int], None]
 
 
-def has_sklearn() -> bool:
-    """Return whether scikit-learn is installed."""
-    return importlib.util.find_spec("sklearn") is not None
-
-
 def has_interpret() -> bool:
-    """Return whether interpret-core and scikit-learn, which it needs, are installed."""
-    return has_sklearn() and importlib.util.find_spec("interpret") is not None
+    """Return whether interpret-core is installed."""
+    return importlib.util.find_spec("interpret") is not None
 
 
 def describe_missing() -> str | None:
-    """Return a line that names the baselines without their package, and how to install it; or None."""
-    if not has_sklearn():
-        return (
-            f"the baselines {TFIDF}, {TREE} and {EBM} are left out: they need scikit-learn and"
-            " interpret-core, pip install 'peirce[ebm]'"
-        )
+    """Return a line that names the baseline without its package, and how to install it; or None."""
     if not has_interpret():
         return f"the baseline {EBM} is left out: it needs interpret-core, pip install 'peirce[ebm]'"
     return None
@@ -88,8 +77,6 @@ def fit_baselines(problem: Problem, on_baseline: OnBaseline | None = None) -> di
     if not rows:
         raise ValueError(f"{problem.id}: no row is shown")
     found = {MAJORITY: _constant(_majority(labels, problem.public["labels"]))}
-    if not has_sklearn():
-        return found
     columns = {name: str(about["kind"]) for name, about in problem.public["columns"].items()}
     texts = [name for name, kind in columns.items() if kind == "text"]
     fields = {name: kind for name, kind in columns.items() if kind != "text"}
