@@ -96,7 +96,10 @@ function evidenceOf(told, one) {
   const silent = marked.filter(({ mark }) => mark === "-");
   const reasons = [...new Set(silent.map(({ got }) => got && got.undefined).filter(Boolean))].map(words);
   const sides = h("div", { class: "sides broad" }, side("1", "Observations that support it", "No observation supports it."), side("0", "Observations that contradict it", "No observation contradicts it."));
+  const kept = ["shown", "hidden"].filter((name) => one[name] && told.problem.counts[name] > told.problem[name].length)
+    .map((name) => `${number(told.problem[name].length)} of ${number(told.problem.counts[name])} ${name === "shown" ? "shown" : "hidden"}`);
   return [sides, ...[legendOf(sides)].filter(Boolean),
+    ...(kept.length ? [h("p", { class: "note" }, `The page has ${kept.join(" and ")} observations.`)] : []),
     ...(silent.length ? [h("p", { class: "note" }, `It predicts nothing for ${plural(silent.length, "observation")}${reasons.length ? ` (${reasons.join(", ")})` : ""}.`)] : [])];
 }
 

@@ -14,8 +14,8 @@ function drawProblem(told, session, beside = []) {
       ["hypotheses", `${told.hypotheses.length}, ${consistent} consistent`], ["sample space", plural(problem.space, "input")],
       ["session", h("span", null, nameOf(session), " ", h("code", null, session.session))]]),
     publicOf(problem),
-    observations("Shown observations", problem.shown, problem, true),
-    observations("Hidden observations (not shown to the proposer)", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),
+    observations("Shown observations", "shown", problem, true),
+    observations("Hidden observations (not shown to the proposer)", "hidden", problem, problem.hidden.length <= HIDDEN_OPEN),
     referenceOf(problem),
     told.figures.length ? foldedFigures(problem.id, async () => told, false) : null,
     told.effects.length ? [h("h4", null, "Effects and telling texts"), effectsOf(told)] : null,
@@ -37,8 +37,11 @@ function publicOf(problem) {
     facts(told.filter(([name]) => !(axioms && name === "theory")).map(([name, value]) => [words(name), picture(value)])));
 }
 
-function observations(title, pairs, problem, open) {
+// kind: shown or hidden; of very many observations, the page has some.
+function observations(title, kind, problem, open) {
+  const pairs = problem[kind];
   if (!pairs.length) return null;
+  const all = problem.counts[kind];
   const most = fieldsOf(pairs) ? MOST_TABLE_ROWS : SHOWN_ROWS;
   let list = observed(title, pairs.slice(0, most), problem);
   const more = pairs.length > most ? h("button", { type: "button", onclick: () => {
@@ -48,7 +51,7 @@ function observations(title, pairs, problem, open) {
     more.remove();
     whole.focus();
   } }, `Show all ${number(pairs.length)}`) : null;
-  return h("details", { open, class: "pairs" }, h("summary", null, `${title} (${pairs.length})`), list, legendOf(list), more);
+  return h("details", { open, class: "pairs" }, h("summary", null, all > pairs.length ? `${title} (${number(pairs.length)} of ${number(all)})` : `${title} (${pairs.length})`), list, legendOf(list), more);
 }
 
 // Records of the same fields as a table, worlds and grids side by side, all else line by line.
@@ -148,8 +151,7 @@ function scoresOf(one, told) {
 
 function marksOf(agreement, name) {
   const marks = [...agreement.marks].filter((mark) => mark !== " ");
-  const right = marks.filter((mark) => mark === "1").length;
-  const said = `${name}: ${right} of ${marks.length} correct`;
+  const said = `${name}: ${number(agreement.right)} of ${number(agreement.of)} correct`;
   if (marks.length > MOST_SIGNS || !marks.length) return h("span", { class: "marks" }, said);
   return h("span", { class: "marks", role: "img", "aria-label": said, title: said },
     `${name} `, marks.map((mark) => h("span", { class: `m${mark === "-" ? "u" : mark}` }, SIGNS[mark][0])));

@@ -211,6 +211,7 @@ def _ranks(ranked: Sequence[RankedHypothesis]) -> dict[int, int]:
 # --- Details of one problem.
 
 MAX_TEXT_CHARS = 20_000  # Characters of a text; longer texts are cut and end with a note.
+MAX_OBSERVATIONS = 1_000  # of each kind that the page lists
 MARKS = {True: "1", False: "0", None: "-"}
 
 
@@ -227,13 +228,15 @@ def describe_problem(
 ) -> dict[str, Json]:
     """Return everything that the HTML page shows about one problem, as JSON.
 
-    The key "problem" has the problem with its hidden observations. The key "hypotheses" lists the
+    The key "problem" has the problem with its hidden observations, of each kind at most
+    `MAX_OBSERVATIONS`; "counts" has their numbers. The key "hypotheses" lists the
     judged hypotheses and malformed answers, in the order of the answers. For each hypothesis,
     "rank" is its rank among the findings. "marks" has one character per observation: "1" if the
     prediction is right, "0" if it is wrong, "-" if it is undefined, " " if the hypothesis was not
-    applied. "got" has the prediction for each observation on which the hypothesis is not right, by
-    index of the observation. "figures" lists the figures of families that draw some. "effects" lists
-    the sentences of a finished problem of labelled text (`describe_effects`).
+    applied; "right" and "of" count all observations. "got" has the prediction for each observation on
+    which the hypothesis is not right, by index of the observation. "figures" lists the figures of
+    families that draw some. "effects" lists the sentences of a finished problem of labelled text
+    (`describe_effects`).
 
     Args:
         row: The problem, as the store contains it.
@@ -251,12 +254,14 @@ def describe_problem(
     kept = {str(one["hypothesis"]): one for one in bank}
     ranked = rank_hypotheses(problem, judged, in_order=in_order)
     ranks, consistent = _ranks(ranked), _consistent(judged, ranked)
+    listed = _listed_places(problem)
     return {
         "problem": {
             "id": problem.id, "task": problem.task, "family": problem.family,
             "status": row.status, "cause": row.cause,
-            "shown": [[one.input, one.output] for one in problem.shown],
-            "hidden": [[one.input, one.output] for one in problem.hidden],
+            "shown": [[problem.shown[n].input, problem.shown[n].output] for n in listed["shown"]],
+            "hidden": [[problem.hidden[n].input, problem.hidden[n].output] for n in listed["hidden"]],
+            "counts": {"shown": len(problem.shown), "hidden": len(problem.hidden)},
             "public": dict(problem.public),
             "reference": _reference(problem),
             "space": len(space),
@@ -264,13 +269,13 @@ def describe_problem(
         "hypotheses": [
             {
                 **_hypothesis(number, step, place, one, kept),
-                **_agreements(problem, one, checked),
+                **_agreements(problem, one, checked, listed),
                 "rank": ranks.get(id(one)),
             }
             for number, (step, place, one) in enumerate(located, 1)
         ],
         "steps": [
-            {"step": step.step, "fields": dict(step.fields),
+            {"step": step.step, "fields": cut_lists(dict(step.fields)),
              "answers": [{"path": answer.path, "text": truncate(answer.text)} for answer in step.answers]}
             for step in steps
         ],
@@ -338,33 +343,74 @@ def _hypothesis(
     return told
 
 
+def _listed_places(problem: Problem) -> dict[str, list[int]]:
+    """Return the indices of the shown and hidden observations that the page lists.
+
+    Of many hidden observations, those are listed to which findings are applied.
+    """
+    listed = {
+        "shown": list(range(len(problem.shown))),
+        "hidden": list(range(len(problem.hidden))),
+    }
+    if len(problem.hidden) > MAX_OBSERVATIONS:
+        listed["hidden"] = _held_out_places(problem)
+    return {name: places[:MAX_OBSERVATIONS] for name, places in listed.items()}
+
+
+def _held_out_places(problem: Problem) -> list[int]:
+    """Return the indices of the held-out observations among the hidden ones."""
+    places = {id(each): place for place, each in enumerate(problem.hidden)}
+    return [places[id(each)] for each in held_out_observations(problem)]
+
+
+def cut_lists(value: Json) -> Json:
+    """Return a JSON value whose lists have at most `MAX_OBSERVATIONS` items."""
+    if isinstance(value, Mapping):
+        return {name: cut_lists(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [cut_lists(one) for one in value[:MAX_OBSERVATIONS]]
+    return value
+
+
 def _agreements(
-    problem: Problem, one: JudgedHypothesis, checked: CheckedFindings
+    problem: Problem,
+    one: JudgedHypothesis,
+    checked: CheckedFindings,
+    listed: Mapping[str, Sequence[int]],
 ) -> dict[str, Json]:
     found = {}
     if one.shown is not None:
-        found["shown"] = _agreement(one.shown, range(len(one.shown.marks)))
+        found["shown"] = _agreement(one.shown, range(len(one.shown.marks)), listed["shown"])
     if one.hidden is not None:
-        found["hidden"] = _agreement(one.hidden, range(len(one.hidden.marks)))
+        found["hidden"] = _agreement(one.hidden, range(len(one.hidden.marks)), listed["hidden"])
     elif one.hypothesis is not None and one.hypothesis.text in checked.held_out:
         # Of labelled rows only those of the test split were checked.
-        places = {id(each): place for place, each in enumerate(problem.hidden)}
-        held_out = [places[id(each)] for each in held_out_observations(problem)]
-        found["hidden"] = _agreement(checked.held_out[one.hypothesis.text], held_out)
+        agreement = checked.held_out[one.hypothesis.text]
+        found["hidden"] = _agreement(agreement, _held_out_places(problem), listed["hidden"])
     return found
 
 
-def _agreement(agreement: Agreement, places: Sequence[int]) -> dict[str, Json]:
-    """Return an agreement as JSON; `places` are the indices of the observations that it is with."""
-    marks = [" "] * (max(places, default=-1) + 1)
-    for place, mark in zip(places, agreement.marks, strict=False):
-        marks[place] = MARKS[mark]
-    got = {
-        str(place): dict(got)
+def _agreement(
+    agreement: Agreement, places: Sequence[int], listed: Sequence[int]
+) -> dict[str, Json]:
+    """Return an agreement as JSON.
+
+    Args:
+        agreement: The agreement.
+        places: The indices of the observations that it is with.
+        listed: The indices of the observations that the page lists.
+    """
+    on_page = {place: number for number, place in enumerate(listed)}
+    marked = [
+        (on_page[place], mark, got)
         for place, mark, got in zip(places, agreement.marks, agreement.got, strict=False)
-        if mark is not True
-    }
-    return {"marks": "".join(marks), "got": got,
+        if place in on_page
+    ]
+    marks = [" "] * (max((number for number, *_ in marked), default=-1) + 1)
+    for number, mark, _ in marked:
+        marks[number] = MARKS[mark]
+    got = {str(number): dict(got) for number, mark, got in marked if mark is not True}
+    return {"marks": "".join(marks), "got": got, "right": agreement.right, "of": len(agreement.marks),
             "verdict": agreement.verdict, "detail": dict(agreement.detail)}  # fmt: skip
 
 
