@@ -62,8 +62,10 @@ MIN_ROWS = 40  # minimum number of rows
 # Part of the reduction of the loss that may be given up for fewer terms.
 SLACK = 0.01
 FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
-SIZES = (20_000, 8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
+SIZES = (8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
 THEME = 6  # number of terms from which on a further theme is begun, while there may be more themes
+LONGEST = 2_000  # maximum number of terms in a sentence, the strongest ones
+MOST_TERMS = 20_000  # maximum number of terms that are weighed, the most frequent ones
 SHORT = 120  # fewer terms are used only if they are clearly better
 STYLES = (0.2, 0.4, 0.1, 0.0, 1.0)  # shares of measures of style among the sentences to try
 COMPARED = 20_000  # maximum number of rows on which sizes are compared
@@ -195,7 +197,7 @@ class _Text:
         order = np.argsort(-table.frequency, kind="stable")
         sizes = np.cumsum(table.frequency[order])
         count = min(
-            SIZES[0], int(np.searchsorted(sizes, self.expansions * FLOPS / fit_passes(), "right"))
+            MOST_TERMS, int(np.searchsorted(sizes, self.expansions * FLOPS / fit_passes(), "right"))
         )
         return table.select(np.sort(order[:count]))
 
@@ -373,7 +375,7 @@ class _Part:
 
     def theme_rule(self, theme: Theme) -> Rule:
         """Return the rule of a theme."""
-        terms = tuple(self.text.table.terms[at] for at in theme.terms)
+        terms = tuple(self.text.table.terms[at] for at in theme.terms[:LONGEST])
         if self.text.paired:
             return Rule((PreferenceClause(MentionedEntries(terms), fewer=theme.sign < 0),))
         measure = MentionedEntries(terms, self.text.column)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 TAU = 0.7
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes without a label
 REASONS = ("does_not_apply", "unreadable", "needs_model", NOT_REQUESTED)  # of the codes -1, -2, …
-MAX_CHARACTERS = 4_000  # per sentence; the longest published hypotheses have about 600
+MAX_CHARACTERS = 60_000  # per sentence; a theme of the embedded search may list 2,000 words
 MAX_HYPOTHESES = 100  # per answer
 SEARCHED_ROWS = 50_000  # rows that a session shows to the built-in search by default
 
