@@ -472,21 +472,21 @@ def min_texts(rows: int) -> int:
     return max(2, rows // 2000)
 
 
-def admit(said: Numbers, y: NDArray[np.bool_], paired: bool) -> list[int]:
+def admit(contributions: Numbers, y: NDArray[np.bool_], paired: bool) -> list[int]:
     """Return the indices of the sentences that do not raise the loss on held-out rows.
 
     Sentences are dropped one by one as long as the loss falls by more than a standard error.
 
     Args:
-        said: What each sentence adds to the logit of each held-out row, of shape (n, m).
+        contributions: What each sentence adds to the logit of each held-out row, of shape (n, m).
         y: Which rows have the label, of shape (n,).
         paired: Whether the rows are pairs of texts.
     """
-    left = list(range(said.shape[1]))
-    now = calibrated_losses(said.sum(axis=1), y, paired)
+    left = list(range(contributions.shape[1]))
+    now = calibrated_losses(contributions.sum(axis=1), y, paired)
     while len(left) > 1:
-        whole = said[:, left].sum(axis=1)
-        without = [calibrated_losses(whole - said[:, at], y, paired) for at in left]
+        whole = contributions[:, left].sum(axis=1)
+        without = [calibrated_losses(whole - contributions[:, at], y, paired) for at in left]
         gains = [float((now - one).mean()) for one in without]
         at = int(np.argmax(np.round(gains, 12)))
         if gains[at] <= float((now - without[at]).std()) / math.sqrt(len(y)):
