@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...records import DrawsFigures, InputSet, Json, JudgedHypothesis, LabelsRows, Problem
+from ...records import DrawsFigures, Family, InputSet, Json, JudgedHypothesis, LabelsRows, Problem
 from ...tasks import load_family
 from ..findings import (
     FINDINGS_PER_PROBLEM,
@@ -18,6 +18,7 @@ from ..findings import (
     find_disagreement,
     proposed_likeliest_first,
     rank_hypotheses,
+    summarize_hypothesis,
 )
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
 from .problem import KnownValues, known_values, truncate
@@ -42,7 +43,8 @@ def describe_findings(
     "hypotheses" has at most `FINDINGS_PER_PROBLEM` hypotheses, best first, each with the numbers of
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
-    both predictions; None if there is no such input. "figures" says whether the problem has figures, "effects"
+    both predictions; None if there is no such input. "summary" is a hypothesis with long lists shortened,
+    and absent if no list is long. "figures" says whether the problem has figures, "effects"
     whether it has effects of sentences.
 
     Args:
@@ -64,7 +66,7 @@ def describe_findings(
         found.append({
             "problem": row.problem.id,
             "hypotheses": [
-                {"number": numbers[id(one.judged)], **_finding(one, known)}
+                {"number": numbers[id(one.judged)], **_finding(one, known, load_family(row.problem.family))}
                 for one in ranked[:FINDINGS_PER_PROBLEM]
             ],
             "count": len(ranked),
@@ -78,12 +80,14 @@ def describe_findings(
     return found
 
 
-def _finding(one: RankedHypothesis, checked: CheckedFindings) -> dict[str, Json]:
+def _finding(one: RankedHypothesis, checked: CheckedFindings, family: Family) -> dict[str, Json]:
+    summary = summarize_hypothesis(family, one.hypothesis)
     shown = one.judged.shown
     held_out = one.judged.hidden or checked.held_out.get(one.hypothesis.text)
     return {
         "text": truncate(one.hypothesis.text, MAX_CHARS),
         "description": truncate(one.hypothesis.description, MAX_CHARS),
+        **({} if summary is None else {"summary": summary}),
         **{
             name: {
                 "right": each.right,
