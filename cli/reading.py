@@ -239,6 +239,7 @@ def _findings(session: str, problem: str | None, store: str | None, as_json: boo
         "peirce bank",
         "peirce bank 4f1c gen0-3 --alpha 0.2",
         "peirce bank --history",
+        "peirce bank --full",
         "peirce bank last --out bank.json",
         "peirce bank --effects --within length",
         "peirce bank --within source --data reviews.csv",
@@ -268,6 +269,9 @@ def bank(
             " that the search did not see.",
         ),
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print sentences whole, with all terms of long lists.")
+    ] = False,
     within: o.Within = None,
     data: o.EffectData = None,
     store: o.StoreFile = None,
@@ -285,13 +289,13 @@ def bank(
     if as_json:
         emit([rows])
     elif (effects or within or data) and out is None:
-        effects_screen.print_effects(text.create_console(), rows)
+        effects_screen.print_effects(text.create_console(), rows, full)
     elif out is not None:
         listings.print_saved_bank(text.create_console(), rows, out, history)
+    elif history:
+        listings.print_bank_history(text.create_console(), rows)
     else:
-        (listings.print_bank_history if history else listings.print_bank)(
-            text.create_console(), rows
-        )
+        listings.print_bank(text.create_console(), rows, full)
 
 
 @app.command(epilog=o.examples("peirce export last --out export --format parquet"))

@@ -40,6 +40,7 @@ from ..reports.findings import (
     held_out_observations,
     proposed_likeliest_first,
     rank_hypotheses,
+    summarize_hypothesis,
 )
 from ..reports.front import find_front_points
 from ..reports.metrics.results import list_judged, pair_with_steps
@@ -133,6 +134,7 @@ async def _finding(
         disagreement=None if other is None else await _disagreement(case, one, other),
         front=[FrontHypothesis(**asdict(each)) for each in front],
         together=together,
+        summary=summarize_hypothesis(case.family, one.hypothesis),
     )
 
 

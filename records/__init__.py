@@ -37,6 +37,7 @@ from .errors import (
 )
 from .families import (
     FRONT_FIELD,
+    THEME_NAME,
     DrawsFigures,
     Family,
     FamilyWords,
@@ -55,6 +56,7 @@ from .families import (
     SearchStyle,
     SetsMethodDefaults,
     SplitsObservations,
+    SummarizesHypotheses,
     ToleratesErrors,
     WeighsHypotheses,
 )
@@ -107,6 +109,7 @@ __all__ = [
     "NOT_REQUESTED",
     "PROVIDERS",
     "RETRY_LISTENER",
+    "THEME_NAME",
     "Agreement",
     "Apply",
     "Axis",
@@ -177,6 +180,7 @@ __all__ = [
     "SplitsObservations",
     "StepRecord",
     "StoreError",
+    "SummarizesHypotheses",
     "Summary",
     "Task",
     "ToleratesErrors",

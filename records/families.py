@@ -311,6 +311,20 @@ class WeighsHypotheses(Protocol):
 
 
 @runtime_checkable
+class SummarizesHypotheses(Protocol):
+    """A family whose hypotheses may be too long to read, and are then shown shortened."""
+
+    def summarize_hypothesis(self, text: str, name: str = "") -> str:
+        """Return a hypothesis as a person reads it; `text` itself if it is short.
+
+        Args:
+            text: The text of the hypothesis.
+            name: A name for what is shortened; "" for one that is derived from the text.
+        """
+        ...
+
+
+@runtime_checkable
 class NamesCodes(Protocol):
     """A family whose integer prediction codes (`Predictions.codes`) have names, such as labels."""
 
@@ -397,6 +411,7 @@ class RanksFindings(Protocol):
         ...
 
 
+THEME_NAME = "theme"  # key of `Hypothesis.meta`: what a model calls the long list of a sentence
 FRONT_FIELD = "front"  # of a step: the texts of hypotheses that a search puts on its front
 
 

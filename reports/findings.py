@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import (
+    THEME_NAME,
     Agreement,
     Family,
     HasSearch,
@@ -43,6 +44,7 @@ from ..records import (
     Predictions,
     Problem,
     RanksFindings,
+    SummarizesHypotheses,
     ToleratesErrors,
 )
 from ..tasks import load_family
@@ -96,6 +98,39 @@ class CheckedFindings:
 
     held_out: Mapping[str, Agreement] = field(default_factory=dict)
     values: Sequence[Json] = ()
+
+
+def summarize_hypothesis(family: Family, hypothesis: Hypothesis) -> str | None:
+    """Return a hypothesis with long lists shortened, for a reader; None if nothing is too long."""
+    if not isinstance(family, SummarizesHypotheses):
+        return None
+    found = family.summarize_hypothesis(hypothesis.text, hypothesis.meta.get(THEME_NAME, ""))
+    return None if found == hypothesis.text else found
+
+
+def add_summaries(
+    store: Store, session: str, bank: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows of a session's bank, with the key "summary" where a text has long lists.
+
+    Args:
+        store: The open store.
+        session: Id of the session.
+        bank: The rows of the bank (`Store.bank`).
+    """
+    family = load_family(store.settings(session)["family"])
+    if not isinstance(family, SummarizesHypotheses):
+        return list(bank)
+    named: dict[str, Hypothesis] = {}
+    for step in store.steps(session, list({row["problem"] for row in bank}), spaces=False):
+        for one in list_judged([step]):
+            if one.hypothesis is not None:
+                named.setdefault(one.hypothesis.text, one.hypothesis)
+    found = []
+    for row in bank:
+        summary = summarize_hypothesis(family, named.get(row["text"]) or Hypothesis(row["text"]))
+        found.append(row if summary is None else {**row, "summary": summary})
+    return found
 
 
 def held_out_observations(problem: Problem) -> Sequence[Observation]:

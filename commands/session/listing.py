@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
-from ...records import LabelsRows, StepRecord, UsageError
+from ...records import Family, LabelsRows, StepRecord, UsageError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
@@ -142,7 +142,7 @@ def bank(
         DataError: the file `data` cannot be used.
         StoreError: there is no such session or problem.
     """
-    from ...reports.findings import rank_bank
+    from ...reports.findings import add_summaries, rank_bank
 
     is_measured = effects or bool(within) or data is not None
     if is_measured and history:
@@ -158,6 +158,7 @@ def bank(
         rows = opened.bank(found, problem, alpha)
         if alpha is None and opened.session(found)["status"] != "running":
             rows = rank_bank(opened, found, rows)
+        rows = add_summaries(opened, found, rows)
         if is_measured:
             from ..score.effects import add_effects, effect_options
 
@@ -229,11 +230,15 @@ def list_hypotheses(store: Store, session: str, problem: str) -> list[Hypothesis
     """Return one row for each hypothesis or malformed answer of a problem, in the order of the
     steps.
     """
-    return _judged(store.steps(session, problem))
+    from ...tasks import load_family
+
+    return _judged(store.steps(session, problem), load_family(store.settings(session)["family"]))
 
 
-def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
+def _judged(steps: Iterable[StepRecord], family: Family) -> list[HypothesisRow]:
     """Return each hypothesis or malformed answer of these steps as `peirce show` lists it."""
+    from ...reports.findings import summarize_hypothesis
+
     return [
         HypothesisRow(
             problem=step.problem,
@@ -250,6 +255,7 @@ def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
             hidden=list(one.hidden.marks) if one.hidden else [],
             undefined=one.space.count_undefined() if one.space else {},
             answer=answer.text,
+            summary=summarize_hypothesis(family, one.hypothesis) if one.hypothesis else None,
         )
         for step in steps
         for answer in step.answers

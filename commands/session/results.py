@@ -88,6 +88,8 @@ class HypothesisRow(Result):
         undefined: number of inputs of the sample space for which the hypothesis predicts nothing,
             by reason.
         answer: the complete answer of the model.
+        summary: the hypothesis with long lists shortened, as the screen shows it; None, and absent
+            from the JSON, if no list is long.
     """
 
     problem: str
@@ -104,6 +106,7 @@ class HypothesisRow(Result):
     hidden: Sequence[bool | None]
     undefined: Mapping[str, int]
     answer: str
+    summary: str | None = optional_key(default_factory=lambda: None)
 
 
 class CallRow(Result):
@@ -148,6 +151,8 @@ class BankRow(Result):
         right: indices of the observations on which the hypothesis was right.
         effects: with `--effects`, the effects of a sentence on labelled rows; empty if only a model
             could apply it.
+        summary: the text with long lists shortened, as the screen shows it; None, and absent from the
+            JSON, if no list is long.
     """
 
     problem: str
@@ -162,6 +167,7 @@ class BankRow(Result):
     covered: int
     right: Sequence[int]
     effects: Sequence[Effect] | None = None
+    summary: str | None = optional_key(default_factory=lambda: None)
 
 
 class BankStep(Result):
@@ -395,6 +401,8 @@ class Finding(Result):
             smallest to the largest law; empty, and absent from the JSON, otherwise.
         together: for the best sentence about labelled rows, how well all sentences of the bank
             predict held-out rows together; None, and absent from the JSON, otherwise.
+        summary: the reading with long lists shortened, as the screen shows it; None, and absent from
+            the JSON, if no list is long.
     """
 
     problem: str
@@ -408,6 +416,7 @@ class Finding(Result):
     disagreement: Disagreement | None
     front: Sequence[FrontHypothesis] = optional_key(default_factory=list)
     together: Together | None = optional_key(default_factory=lambda: None)
+    summary: str | None = optional_key(default_factory=lambda: None)
 
 
 class Findings(Sequence[Finding]):
@@ -430,7 +439,7 @@ class Findings(Sequence[Finding]):
         return len(self._rows)
 
     def __repr__(self) -> str:
-        lines = [f"{row.problem} {row.rank}. {row.reading}" for row in self._rows]
+        lines = [f"{row.problem} {row.rank}. {row.summary or row.reading}" for row in self._rows]
         return "\n".join(lines) or "no findings"
 
     def to_rows(self) -> list[dict[str, Json]]:
@@ -464,7 +473,7 @@ class Findings(Sequence[Finding]):
             (
                 row.problem,
                 str(row.rank),
-                row.reading,
+                row.summary or row.reading,
                 row.hypothesis if " ".join(row.hypothesis.split()) != row.reading else "",
                 _share(row.shown),
                 _share(row.held_out),

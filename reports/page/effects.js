@@ -21,7 +21,7 @@ function effectsOf({ effects, problem }) {
   return h("div", { class: "effects" },
     h("p", { class: "note" }, "The odds ratio says how much higher the odds of a label are where the sentence says so. The bracket is its 95% interval, and the line below it is drawn from 1/50 to 50.",
       flagged ? ` ${flagged === 1 ? "One sentence does" : `${number(flagged)} sentences do`} not hold alike within groups.` : ""),
-    h("ol", null, effects.map((one) => h("li", null, h("p", { class: "reading" }, one.text),
+    h("ol", null, effects.map((one) => h("li", null, h("p", { class: "reading" }, one.summary || one.text),
       one.effects.length ? one.effects.map((effect) => effectOf(effect, problem)) : h("p", { class: "evidence" }, "Only a model could apply it to these rows.")))));
 }
 

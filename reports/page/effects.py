@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...records import Json, JudgedHypothesis, LabelsRows, Problem
+from ...records import Hypothesis, Json, JudgedHypothesis, LabelsRows, Problem
 from ...tasks import load_family
 from ...tools.sentence_rules.columns import find_text_columns
 from ..effect_wording import effect_as_json
-from ..findings import RankedHypothesis
+from ..findings import RankedHypothesis, summarize_hypothesis
 from ..row_groups import LENGTH
 from ..sentence_effects import EffectOptions, bank_sentences, has_columns
 
@@ -29,7 +29,8 @@ def describe_effects(
     """Return the sentences of a problem with their effects, best first; [] for other families.
 
     "number" is the number of the sentence among the hypotheses on the page, None for a sentence that
-    comes from another session. "effects" is empty if only a model could apply the sentence. Its
+    comes from another session. "summary" is the sentence with long lists shortened, and absent if no
+    list is long. "effects" is empty if only a model could apply the sentence. Its
     keys are those of `effect_as_json`.
 
     Args:
@@ -43,7 +44,8 @@ def describe_effects(
         UsageError: There is no column that the options name.
         DataError: The file of the options cannot be used.
     """
-    if not isinstance(load_family(problem.family), LabelsRows) or not has_columns(problem):
+    family = load_family(problem.family)
+    if not isinstance(family, LabelsRows) or not has_columns(problem):
         return []
     places = {one.hypothesis.text: place for place, one in enumerate(ranked)}
     in_order = sorted(bank, key=lambda row: places.get(str(row["text"]), len(places)))
@@ -54,14 +56,21 @@ def describe_effects(
     length = [LENGTH] if find_text_columns(problem.public) else []
     measured = options.measure(problem, sentences, judged, [*length, *columns[:MAX_COLUMNS]])
     numbers: dict[str, int] = {}
+    known: dict[str, Hypothesis] = {}
     for number, one in enumerate(judged, 1):
         if one.hypothesis is not None:
             numbers.setdefault(one.hypothesis.text, number)
+            known.setdefault(one.hypothesis.text, one.hypothesis)
+    summaries = [
+        summarize_hypothesis(family, known.get(sentence) or Hypothesis(sentence))
+        for sentence in sentences
+    ]
     return [
         {
             "text": sentence,
+            **({} if summary is None else {"summary": summary}),
             "number": numbers.get(sentence),
             "effects": [effect_as_json(one) for one in effects],
         }
-        for sentence, effects in zip(sentences, measured, strict=True)
+        for sentence, summary, effects in zip(sentences, summaries, measured, strict=True)
     ]

@@ -45,20 +45,21 @@ function problemFindings(told, row, heading, source) {
     h(heading, null, linkTo(row.session, told.problem)),
     told.together ? h("p", null, told.together) : null,
     h("ol", null, hypotheses.map((one, place) => finding(one, place + 1, `${id}-${place + 1}`, row, source, place === 0 && told.figures ? figuresOf(told.problem, row, source) : null))),
+    hypotheses.some((one) => one.summary) ? h("p", { class: "note" }, "Long lists are shortened. The whole sentences are in the list of hypotheses of ", linkTo(row.session, told.problem), ".") : null,
     told.disagreement ? disagreementOf(told.disagreement, told.problem) : null,
     told.effects ? foldedEffects(told.problem, row, source) : null,
     more > 0 ? h("p", { class: "note" }, `The problem has ${more === 1 ? "1 more hypothesis" : `${number(more)} more hypotheses`}.`) : null);
 }
 
 function finding(one, rank, id, row, source, ...below) {
-  const reading = one.description || one.text;
+  const reading = one.summary || one.description || one.text;
   const observed = [one.shown, one.held_out].filter(Boolean);
   const sum = (name) => observed.reduce((all, each) => all + each[name], 0);
   const silent = sum("of") - sum("right") - sum("wrong");
   const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations", ...describeErrors(one)];
   return h("li", { id },
     h("p", { class: rank === 1 ? "reading best" : "reading" }, h("span", { class: "rank" }, `${rank}. `), reading),
-    reading.trim() === one.text.trim() || reading.startsWith(`${one.text.trim()}: `) ? null : h("pre", null, one.text),
+    one.summary || reading.trim() === one.text.trim() || reading.startsWith(`${one.text.trim()}: `) ? null : h("pre", null, one.text),
     h("p", { class: "evidence" }, "right on ", said),
     h("details", { ontoggle: (event) => fillEvidence(event.target, row, one.number, source) },
       h("summary", null, `${sum("right")} support it, ${sum("wrong")} contradict it${silent ? `, and it predicts nothing for ${silent}` : ""}`, h("span", { class: "unseen" }, ` (hypothesis ${rank} of ${row.problem.id})`))), below);

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...records import (
     DrawsFigures,
+    Family,
     InputSet,
     Json,
     JudgedHypothesis,
@@ -26,6 +27,7 @@ from ..findings import (
     find_disagreement,
     proposed_likeliest_first,
     rank_hypotheses,
+    summarize_hypothesis,
 )
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
 from ..papers.hypobench.metrics import summarize_first_split
@@ -52,9 +54,10 @@ def describe_findings(
     "hypotheses" has at most `FINDINGS_PER_PROBLEM` hypotheses, best first, each with the numbers of
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
-    both predictions; None if there is no such input. "together" is a sentence on how well the bank of
-    labelled rows predicts held-out rows, or "". "figures" says whether the problem has figures, and
-    "effects" whether it has effects of sentences.
+    both predictions; None if there is no such input. "summary" is a hypothesis with long lists shortened,
+    and absent if no list is long. "together" is a sentence on how well the bank of labelled rows
+    predicts held-out rows, or "". "figures" says whether the problem has figures, "effects"
+    whether it has effects of sentences.
 
     Args:
         store: The open store.
@@ -75,7 +78,7 @@ def describe_findings(
         found.append({
             "problem": row.problem.id,
             "hypotheses": [
-                {"number": numbers[id(one.judged)], **_finding(one, known)}
+                {"number": numbers[id(one.judged)], **_finding(one, known, load_family(row.problem.family))}
                 for one in ranked[:FINDINGS_PER_PROBLEM]
             ],
             "count": len(ranked),
@@ -97,12 +100,14 @@ def _describe_bank(problem: Problem, steps: Sequence[StepRecord]) -> str:
     return "" if found is None else describe_together(found)
 
 
-def _finding(one: RankedHypothesis, checked: CheckedFindings) -> dict[str, Json]:
+def _finding(one: RankedHypothesis, checked: CheckedFindings, family: Family) -> dict[str, Json]:
+    summary = summarize_hypothesis(family, one.hypothesis)
     shown = one.judged.shown
     held_out = one.judged.hidden or checked.held_out.get(one.hypothesis.text)
     return {
         "text": truncate(one.hypothesis.text, MAX_CHARS),
         "description": truncate(one.hypothesis.description, MAX_CHARS),
+        **({} if summary is None else {"summary": summary}),
         **{
             name: {
                 "right": each.right,

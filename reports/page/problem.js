@@ -118,7 +118,7 @@ function hypothesisOf(one, told) {
         one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null, h("small", null, ` h${one.number}`))));
 }
 
-const titleFor = (one) => one.description || one.text || one.reason;
+const titleFor = (one) => one.summary || one.description || one.text || one.reason;
 
 // Drawn when it is opened: a page of many problems stays light.
 function fillHypothesis(details, one, told, raw) {
@@ -200,7 +200,7 @@ function comparedHypotheses(told, first, second) {
   const none = equal ? "They predict the same everywhere." : consistent ? "No input is known on which they differ."
     : "No observation sets them apart. Predictions for other inputs are kept only for consistent hypotheses.";
   return [h("div", { class: "sides" }, both.map((one) => h("div", null, h("p", { class: "reading" }, h("span", { class: "rank" }, `${one.rank}. `), titleFor(one)),
-    one.text && one.text !== titleFor(one) ? h("pre", null, one.text) : null, h("p", { class: "evidence" }, one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null)))),
+    one.text && !one.summary && one.text !== titleFor(one) ? h("pre", null, one.text) : null, h("p", { class: "evidence" }, one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null)))),
   rows.length ? table("Inputs on which these two differ", ["input", ...(logic ? [] : ["observed"]), `hypothesis ${first.rank}`, `hypothesis ${second.rank}`],
     rows.map(({ input, observed: output, outputs }) => [input, ...(logic ? [] : [output]), ...outputs]), { class: "parted" }) : h("p", { class: "note" }, none)];
 }

@@ -35,6 +35,7 @@ from ..findings import (
     find_disagreement,
     held_out_observations,
     rank_hypotheses,
+    summarize_hypothesis,
 )
 from ..front import find_front_points
 from ..sentence_effects import EffectOptions
@@ -248,7 +249,7 @@ def describe_problem(
         in_order: As in `rank_hypotheses`.
         options: How effects of sentences are measured; None for the default.
     """
-    problem = row.problem
+    problem, family = row.problem, load_family(row.problem.family)
     located = list(_judged(steps))
     judged = [one for _, _, one in located]
     kept = {str(one["hypothesis"]): one for one in bank}
@@ -268,7 +269,7 @@ def describe_problem(
         },
         "hypotheses": [
             {
-                **_hypothesis(number, step, place, one, kept),
+                **_hypothesis(number, step, place, one, kept, family),
                 **_agreements(problem, one, checked, listed),
                 "rank": ranks.get(id(one)),
             }
@@ -323,6 +324,7 @@ def _hypothesis(
     place: int,
     one: JudgedHypothesis,
     bank: Mapping[str, Mapping[str, Json]],
+    family: Family,
 ) -> dict[str, Json]:
     said = one.hypothesis
     told: dict[str, Json] = {
@@ -332,6 +334,8 @@ def _hypothesis(
     if said is not None:
         told |= {"text": truncate(said.text), "description": truncate(said.description),
                  "breaches": list(said.breaches), "meta": dict(said.meta)}  # fmt: skip
+        if (summary := summarize_hypothesis(family, said)) is not None:
+            told["summary"] = summary
         held = bank.get(said.digest)
         if held is not None:
             told["bank"] = {

@@ -13,7 +13,7 @@ from ...tools.odds_ratios import OddsRatio
 from ..effect_wording import format_ratio
 from ..sentence_effects import SHOWN
 from .listings import EMPTY_BANK_TEXT
-from .text import create_table, to_one_line
+from .text import SHORTENED, create_table, format_hypothesis, to_one_line
 
 LEGEND = (
     "Odds ratio: how much higher the odds of the label are where the sentence says so, with a 95%"
@@ -27,12 +27,13 @@ SPLITS = ("test", "validation", SHOWN)
 MAX_SENTENCE = 400  # characters
 
 
-def print_effects(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+def print_effects(out: Console, rows: Sequence[Mapping[str, Json]], full: bool = False) -> None:
     """Print the sentences of a bank with their effects, by problem and best first.
 
     Args:
         out: The console.
         rows: The rows of `peirce bank --effects --json`.
+        full: Print sentences whole, however long they are.
     """
     if not rows:
         out.print(EMPTY_BANK_TEXT)
@@ -44,9 +45,9 @@ def print_effects(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
                              "sentence", numbers=[0, 2, 4, 5, 6])  # fmt: skip
         for row in own:
             for effect in row["effects"]:
-                table.add_row(*_cells(row, effect))
+                table.add_row(*_cells(row, effect, full))
             if not row["effects"]:
-                sentence = to_one_line(row["text"], MAX_SENTENCE)
+                sentence = format_hypothesis(row, row["text"], MAX_SENTENCE, full)
                 table.add_row(
                     str(row["rank"]), "", "", "", "", "", "", f"{sentence} ({MODEL_TEXT})"
                 )
@@ -54,6 +55,8 @@ def print_effects(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         _print_within(out, own)
         out.print()
     out.print(LEGEND, soft_wrap=True)
+    if not full and any(row.get("summary") for row in rows):
+        out.print(SHORTENED, soft_wrap=True)
 
 
 def _heading(problem: str, rows: Sequence[Mapping[str, Json]]) -> str:
@@ -65,7 +68,7 @@ def _heading(problem: str, rows: Sequence[Mapping[str, Json]]) -> str:
     return f"{to_one_line(problem, 60)}: " + (" and ".join(parts) or "no rows") + note
 
 
-def _cells(row: Mapping[str, Json], effect: Mapping[str, Json]) -> list[str]:
+def _cells(row: Mapping[str, Json], effect: Mapping[str, Json], full: bool) -> list[str]:
     stability = effect["stability"]
     versus = f" / {effect['other']}" if effect["other"] is not None else ""
     again = f"{stability['direction']:.0%} / {stability['significant']:.0%}" if stability else "–"
@@ -73,7 +76,7 @@ def _cells(row: Mapping[str, Json], effect: Mapping[str, Json]) -> list[str]:
     return [
         str(row["rank"]), to_one_line(f"{effect['label']}{versus}", 24),
         format_ratio(_ratio(effect["odds_ratio"])), effect["verdict"], _applies(effect), right, again,
-        to_one_line(row["text"], MAX_SENTENCE),
+        format_hypothesis(row, row["text"], MAX_SENTENCE, full),
     ]  # fmt: skip
 
 

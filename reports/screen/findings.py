@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...records import Json
-from .text import escape_unprintable, format_count, to_one_line
+from .text import SHORTENED, escape_unprintable, format_count, format_hypothesis, to_one_line
 
 MAX_PROBLEMS = 5  # problems whose findings are printed
 MAX_NAMED = 5  # problems without a hypothesis whose ids are printed
@@ -48,6 +48,9 @@ def print_findings(
     shown = groups[:problems]
     for found in shown:
         _print_problem(out, found, all_sources)
+    if any(row.get("summary") for found in shown for row in found):
+        out.print(SHORTENED, soft_wrap=True)
+        out.print()
     if unexplained:
         names = [to_one_line(name, 60) for name in unexplained[:MAX_NAMED]]
         left = len(unexplained) - len(names)
@@ -72,7 +75,7 @@ def _print_problem(out: Console, found: Sequence[Mapping[str, Json]], all_source
     for row in found:
         reading, source = str(row["reading"]), str(row["hypothesis"])
         number = f"{row['rank']}. "
-        out.print(Text(f" {number}{to_one_line(reading, MAX_READING)}"), soft_wrap=True)
+        out.print(Text(f" {number}{format_hypothesis(row, reading, MAX_READING)}"), soft_wrap=True)
         in_line = " ".join(source.split())
         is_told = reading == in_line or reading.startswith(f"{in_line}: ")
         if (all_sources or row["rank"] == 1) and not is_told:

@@ -19,9 +19,11 @@ from rich.text import Text
 from ...records import NOT_REQUESTED, Json
 from ...tasks.programs.grid_values import is_grid
 from .text import (
+    SHORTENED,
     VERDICT_STYLES,
     create_table,
     escape_unprintable,
+    format_hypothesis,
     format_marks,
     join_counts,
     stop_sentence,
@@ -106,7 +108,7 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             continue
         if row["description"]:
             out.print(_indented(row["description"]))
-        out.print(_indented(row["hypothesis"]), style="bold")
+        out.print(_indented(row.get("summary") or row["hypothesis"]), style="bold")
         facts = [f"shown {_marks(row['observations'])}"]
         facts += [f"hidden {_marks(row['hidden'])}"] if row["hidden"] else []
         if row["coverage"] is not None:
@@ -121,6 +123,8 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         )
         out.print(f"    {'   '.join(facts)}", style="dim")
         out.print()
+    if any(row.get("summary") for row in rows):
+        out.print(SHORTENED, soft_wrap=True)
 
 
 def _marks(found: Sequence[bool | None]) -> str:
@@ -384,11 +388,16 @@ GUESS_TEXT = (
 EMPTY_BANK_TEXT = "The bank of this session is empty: no hypothesis was accepted."
 
 
-def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+def print_bank(out: Console, rows: Sequence[Mapping[str, Json]], full: bool = False) -> None:
     """Print the hypotheses in a bank, by problem and best first.
 
     A visit is an application of a hypothesis to one observation. The column "applies" is the share
     of the visits on which the hypothesis made a prediction.
+
+    Args:
+        out: The console.
+        rows: The rows of `peirce bank --json`.
+        full: Print hypotheses whole, however long they are.
     """
     if not rows:
         out.print(EMPTY_BANK_TEXT)
@@ -401,8 +410,11 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         told = {**row, "applies": row.get("covered", 0) / visits if visits else None}
         names = ("rank", "reward", "accuracy", "visits", "applies")
         cells = (_number(told.get(name)) for name in names)
-        shown.add_row(to_one_line(str(row.get("problem", "")), 24), *cells, to_one_line(what, 400))
+        said = format_hypothesis(row, what, 400, full)
+        shown.add_row(to_one_line(str(row.get("problem", "")), 24), *cells, said)
     out.print(shown)
+    if not full and any(row.get("summary") for row in rows):
+        out.print(SHORTENED, soft_wrap=True)
     if any(row.get("covered", 0) < row.get("visits", 0) for row in rows):
         out.print(GUESS_TEXT, soft_wrap=True)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...records import Json
+from ...tools.sentence_rules.wording import MOST_TERMS
 
 VERDICT_STYLES = {
     "accepted": "green",
@@ -56,6 +57,28 @@ def to_one_line(value: object, width: int = 72) -> str:
     """Return a value as text on one line, shortened to at most `width` characters."""
     text = escape_unprintable(" ".join(value.split()) if isinstance(value, str) else repr(value))
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+MAX_SUMMARY = 1_500  # characters of a hypothesis whose long lists were shortened
+SHORTENED = (
+    f"Lists of more than {MOST_TERMS} terms are shortened here; whole sentences: `peirce bank SESSION --full`,"
+    " and --json."
+)
+
+
+def format_hypothesis(row: Mapping[str, Json], text: str, width: int, full: bool = False) -> str:
+    """Return a hypothesis on one line: `text`, or its form with shortened lists if it has one.
+
+    Args:
+        row: The row of the hypothesis in the JSON output.
+        text: The hypothesis.
+        width: Maximum number of characters of `text`; a form with shortened lists may be longer.
+        full: Whether to return all of `text`.
+    """
+    if full:
+        return escape_unprintable(" ".join(text.split()))
+    summary = row.get("summary")
+    return to_one_line(text, width) if summary is None else to_one_line(summary, MAX_SUMMARY)
 
 
 def format_duration(seconds: float) -> str:

@@ -35,6 +35,8 @@ from ...records import (
     View,
 )
 from ...tools.description_length import sentence_bits
+from ...tools.sentence_rules import NotExact, compile_sentence
+from ...tools.sentence_rules.wording import shorten_lists
 from .answers import parse_hypotheses
 from .refusals import is_refusal
 from .words import ANSWER_FORMATS, TextWords
@@ -45,7 +47,9 @@ if TYPE_CHECKING:
 TAU = 0.7
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes without a label
 REASONS = ("does_not_apply", "unreadable", "needs_model", NOT_REQUESTED)  # of the codes -1, -2, …
-MAX_CHARACTERS = 60_000  # per sentence; a theme of the embedded search may list 2,000 words
+# Per sentence that is no exact rule; the longest published hypotheses have about 600. An exact rule
+# may list thousands of terms.
+MAX_CHARACTERS = 4_000
 MAX_HYPOTHESES = 100  # per answer
 SEARCHED_ROWS = 50_000  # rows that a session shows to the built-in search by default
 
@@ -125,11 +129,16 @@ class Text:
         return [self.parse_hypothesis(one, view) for one in found]
 
     def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
-        """Return a sentence as a hypothesis, or `Malformed` if it is empty, too long or a refusal."""
+        """Return a sentence as a hypothesis, or `Malformed` if it is empty, too long or a refusal.
+
+        Only an exact rule may have more than `MAX_CHARACTERS` characters.
+        """
         sentence = " ".join(text.split())
         if not sentence:
             return Malformed("empty", "there is no sentence")
-        if len(sentence) > MAX_CHARACTERS:
+        if len(sentence) > MAX_CHARACTERS and isinstance(
+            compile_sentence(sentence, view.public), NotExact
+        ):
             return Malformed(
                 "too_long", f"{len(sentence):,} characters; a sentence has {MAX_CHARACTERS:,}"
             )
@@ -188,6 +197,10 @@ class Text:
     def can_weigh(self, agreement: Agreement) -> bool:
         """Return whether a judge could apply the sentence. Every such sentence joins a bank."""
         return agreement.verdict == "ok"
+
+    def summarize_hypothesis(self, text: str, name: str = "") -> str:
+        """Return a sentence in which long lists of terms are shortened (`shorten_lists`)."""
+        return shorten_lists(text, name=name)
 
     def description_bits(self, text: str, problem: Problem) -> float:
         """Return the description length of a sentence in bits."""

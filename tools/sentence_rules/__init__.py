@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .sentence_compiler import compile_sentence as compile_sentence
     from .term_spans import find_term_spans as find_term_spans
     from .terms import Term as Term, tokenize as tokenize
+    from .wording import name_theme as name_theme, shorten_lists as shorten_lists
 # isort: on
 
 # The public names of each module. A module is imported when one of its names is first used.
@@ -67,6 +68,7 @@ _NAMES = {
     "sentence_compiler": ("compile_sentence",),
     "term_spans": ("find_term_spans",),
     "terms": ("Term", "tokenize"),
+    "wording": ("name_theme", "shorten_lists"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)
