@@ -73,7 +73,12 @@ def normalise_vectors(vectors: Numbers) -> Numbers:
 
 
 def group_terms(
-    kept: Integers, weights: Weights, spread: Numbers, vectors: Numbers, parts: tuple[int, int]
+    kept: Integers,
+    weights: Weights,
+    spread: Numbers,
+    vectors: Numbers,
+    parts: tuple[int, int],
+    most: int = 2_000,
 ) -> list[Theme]:
     """Divide terms into themes, those that speak for the label first, the strongest first.
 
@@ -84,6 +89,8 @@ def group_terms(
             when the terms are divided.
         vectors: A vector for each term, of shape (t, d).
         parts: Number of themes for the label, and against it.
+        most: Maximum number of terms in a theme. Terms for which no theme has room, the weakest
+            ones, are left out.
     """
     found: list[Theme] = []
     for sign, count in zip((1, -1), parts, strict=True):
@@ -91,7 +98,7 @@ def group_terms(
         if not len(side) or not count:
             continue
         size = np.abs(weights.terms[side])
-        marks = _divide(size, spread[side] ** 2, vectors[side], min(count, len(side)))
+        marks = _divide(size, spread[side] ** 2, vectors[side], min(count, len(side)), most)
         themes = [
             (float(size[marks == one].mean()), side[marks == one], size[marks == one])
             for one in range(marks.max() + 1)
@@ -103,8 +110,13 @@ def group_terms(
     return found
 
 
-def _divide(size: Numbers, importance: Numbers, vectors: Numbers, count: int) -> NDArray[np.int32]:
-    """Return the group of each term by k-means over the logarithm of its weight and its vector."""
+def _divide(
+    size: Numbers, importance: Numbers, vectors: Numbers, count: int, most: int
+) -> NDArray[np.int64]:
+    """Return the group of each term by k-means over the logarithm of its weight and its vector.
+
+    A group has at most `most` terms; -1 stands for a term of no group.
+    """
     from sklearn.cluster import KMeans
 
     logarithm = np.log(size + MIN_WEIGHT)
@@ -112,8 +124,18 @@ def _divide(size: Numbers, importance: Numbers, vectors: Numbers, count: int) ->
     points = np.column_stack([(logarithm - logarithm.mean()) / spread, SIMILARITY * vectors])
     points = points.round(6)  # processors differ in the last digits
     count = min(count, len(np.unique(points, axis=0)))
-    means = KMeans(count, n_init=1, random_state=0)
-    found: NDArray[np.int32] = means.fit(points, sample_weight=importance + 1e-9).labels_
+    means = KMeans(count, n_init=1, random_state=0).fit(points, sample_weight=importance + 1e-9)
+    found = means.labels_.astype(np.int64)
+    if np.bincount(found).max() <= most:
+        return found
+    distances = means.transform(points).round(6)
+    room = np.full(count, most)
+    found[:] = -1
+    for at in np.argsort(-size * np.sqrt(importance), kind="stable"):
+        nearest = np.where(room > 0, distances[at], np.inf)
+        if np.isfinite(nearest).any():
+            found[at] = int(nearest.argmin())
+            room[found[at]] -= 1
     return found
 
 

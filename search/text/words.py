@@ -59,10 +59,14 @@ from .vocabulary import TermTable, build_term_table
 MAX_SENTENCES = 20  # maximum number of sentences
 FOLDS = 4
 MIN_ROWS = 40  # minimum number of rows
-# Part of the reduction of the loss that may be given up for fewer terms.
+# Part of the reduction of the loss that may be given up for fewer terms. With few rows, where the
+# loss of many terms is uncertain, more is given up for themes that can be read.
 SLACK = 0.01
+FEW_ROWS, FEW_ROWS_SLACK = 300, 0.25
 FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
-SIZES = (8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
+SIZES = (8_000, 3_000, 1_000, 192, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
+READABLE = 192  # up to this number of terms, a theme has at most `LISTED`
+LISTED = 12
 THEME = 6  # number of terms from which on a further theme is begun, while there may be more themes
 LONGEST = 2_000  # maximum number of terms in a sentence, the strongest ones
 MOST_TERMS = 20_000  # maximum number of terms that are weighed, the most frequent ones
@@ -334,7 +338,7 @@ class _Part:
             said = np.zeros((len(y), sum(parts) + seen.style.shape[1]))
             for one, path in zip(folds, paths, strict=True):
                 terms, weights = path[at]
-                themes = group_terms(terms, weights, self.text.spread, self.text.vectors, parts)
+                themes = self.group(terms, weights, parts)
                 merged = merge_weights(themes, select_style(weights, style), self.text.spread)
                 out = seen.select(one.out)
                 said[one.out, sum(parts) :] = out.standard * merged.style
@@ -369,7 +373,14 @@ class _Part:
         t = features.present.shape[1]
         sizes = sorted({min(size, t) for size in SIZES if size >= shape.terms}, reverse=True)
         *_, (kept, weights) = refit(features, y, strength, weights, [*sizes, shape.terms])
-        return group_terms(kept, weights, self.text.spread, self.text.vectors, shape.parts), weights
+        return self.group(kept, weights, shape.parts), weights
+
+    def group(
+        self, kept: NDArray[np.int64], weights: Weights, parts: tuple[int, int]
+    ) -> list[Theme]:
+        """Return the terms `kept` as themes; with few terms, each theme lists at most `LISTED`."""
+        most = LISTED if len(kept) <= READABLE else len(kept)
+        return group_terms(kept, weights, self.text.spread, self.text.vectors, parts, most)
 
     # --- sentences -----------------------------------------------------------------------
 
@@ -452,9 +463,10 @@ def _select_shape(tried: Sequence[Attempt], chance: float) -> Attempt:
     """
     many = [one for one in tried if one.shape.terms >= SHORT] or list(tried[:1])
     best = min(one.loss for one in many)
-    enough = best + SLACK * max(0.0, chance - best)
+    slack = SLACK if len(tried[0].losses) > FEW_ROWS else FEW_ROWS_SLACK
+    enough = best + slack * max(0.0, chance - best)
     near = [one for one in many if one.loss <= enough]
-    found = min(near, key=lambda one: (one.shape.terms, round(one.loss, 9)))
+    found = min(near, key=lambda one: (max(one.shape.terms, READABLE), round(one.loss, 9)))
     for one in tried:
         gain = found.losses - one.losses
         if one.shape.terms < SHORT and gain.mean() > 2 * gain.std() / math.sqrt(len(gain)):
