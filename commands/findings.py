@@ -143,10 +143,7 @@ def _together(problem: Problem, steps: Sequence[StepRecord]) -> Together | None:
     if not isinstance(load_family(problem.family), LabelsRows):
         return None
     found = summarize_first_split(problem, steps)
-    if found is None:
-        return None
-    shown = len(problem.shown)
-    return Together(**found, shown=shown, training=problem.secret.get("training_rows", shown))
+    return None if found is None else Together(**found)
 
 
 def _counted(case: Case, agreement: Agreement) -> RightCount:

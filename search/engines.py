@@ -8,12 +8,13 @@ saves time but does not change any answer.
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from ..records import UsageError, digest_of, registry
+from ..records import UsageError, digest_of_text, registry
 from .novelty import Answer, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
@@ -203,7 +204,7 @@ class SearchService:
     def _problem(self, engine: SearchEngine, request: dict[str, Any]) -> SearchedProblem:
         shown, digest = request["shown"], request["space"]
         expansions, told = request["expansions"], request.get("told")
-        key = digest_of([engine.name, shown, digest, expansions, told])
+        key = digest_of_text(json.dumps([engine.name, shown, digest, expansions, told]))
         if key not in self.problems:
             space = self.spaces[engine.name, digest]
             self.problems[key] = engine.create_problem(shown, space, expansions, told)

@@ -259,9 +259,15 @@ def encode_values(values: Sequence[Json]) -> str:
     if len(values) < MANY_VALUES:
         return encode_json(values)
     numbers: dict[str, int] = {}
+    known: dict[
+        int, int
+    ] = {}  # the number of a value by its identity, as long as `values` holds it
     places = bytearray()
     for value in values:
-        number = numbers.setdefault(canonical_json(value), len(numbers))
+        number = known.get(id(value))
+        if number is None:
+            number = numbers.setdefault(canonical_json(value), len(numbers))
+            known[id(value)] = number
         if number >= MOST_DISTINCT:
             return encode_json(values)
         places.append(number)

@@ -43,6 +43,7 @@ function problemFindings(told, row, heading, source) {
   const more = told.count - hypotheses.length;
   return h("li", { id },
     h(heading, null, linkTo(row.session, told.problem)),
+    told.together ? h("p", null, told.together) : null,
     h("ol", null, hypotheses.map((one, place) => finding(one, place + 1, `${id}-${place + 1}`, row, source, place === 0 && told.figures ? figuresOf(told.problem, row, source) : null))),
     hypotheses.some((one) => one.summary) ? h("p", { class: "note" }, "Long lists are shortened. The whole sentences are in the list of hypotheses of ", linkTo(row.session, told.problem), ".") : null,
     told.disagreement ? disagreementOf(told.disagreement, told.problem) : null,

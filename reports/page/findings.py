@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...records import DrawsFigures, Family, InputSet, Json, JudgedHypothesis, LabelsRows, Problem
+from ...records import (
+    DrawsFigures,
+    Family,
+    InputSet,
+    Json,
+    JudgedHypothesis,
+    LabelsRows,
+    Problem,
+    StepRecord,
+)
 from ...tasks import load_family
 from ..findings import (
     FINDINGS_PER_PROBLEM,
@@ -21,6 +30,8 @@ from ..findings import (
     summarize_hypothesis,
 )
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
+from ..papers.hypobench.metrics import summarize_first_split
+from ..screen.findings import describe_together
 from .problem import KnownValues, known_values, truncate
 
 if TYPE_CHECKING:
@@ -44,7 +55,8 @@ def describe_findings(
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
     both predictions; None if there is no such input. "summary" is a hypothesis with long lists shortened,
-    and absent if no list is long. "figures" says whether the problem has figures, "effects"
+    and absent if no list is long. "together" is a sentence on how well the bank of labelled rows
+    predicts held-out rows, or "". "figures" says whether the problem has figures, "effects"
     whether it has effects of sentences.
 
     Args:
@@ -73,11 +85,19 @@ def describe_findings(
             "disagreement": _disagreement(
                 row.problem, judged, ranked, spaces.get_space(row.space), known
             ),
+            "together": _describe_bank(row.problem, steps),
             "figures": isinstance(load_family(row.problem.family), DrawsFigures) and bool(ranked),
             "effects": isinstance(load_family(row.problem.family), LabelsRows) and bool(ranked)
             and row.status != "open",
         })  # fmt: skip
     return found
+
+
+def _describe_bank(problem: Problem, steps: Sequence[StepRecord]) -> str:
+    if not isinstance(load_family(problem.family), LabelsRows):
+        return ""
+    found = summarize_first_split(problem, steps)
+    return "" if found is None else describe_together(found)
 
 
 def _finding(one: RankedHypothesis, checked: CheckedFindings, family: Family) -> dict[str, Json]:

@@ -171,7 +171,9 @@ class SessionProgress:
     def _on_read(self, event: Mapping[str, Json]) -> None:
         self._phase = OPENING
         if not self._quiet:
-            self._say(f"Read {event['rows']:,} rows in {format_duration(event['seconds'])}")
+            took = event["seconds"]
+            after = f" in {format_duration(took)}" if took >= 1 else ""
+            self._say(f"Read {event['rows']:,} rows{after}")
 
     def _on_curve(self, event: Mapping[str, Json]) -> None:
         self._phase = (

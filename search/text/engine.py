@@ -100,11 +100,9 @@ class Problem:
     def _mined(self) -> tuple[Sequence[str], dict[str, Json]]:
         if len(self.rows) < MIN_ROWS or len(set(self.labels)) < 2:
             return (), {}  # for example when a prompt shows a few wrong rows
-        if self.public.get("shape", "fields") == "fields":
-            rows, labels = draw_rows(self.rows, self.labels, SEARCHED_ROWS)
-            found = find_field_rules(rows, labels, self.public, self.expansions)
-        else:
-            found = find_text_rules(self.rows, self.labels, self.public, self.expansions)
+        fields = self.public.get("shape", "fields") == "fields"
+        look = find_record_rules if fields else find_text_rules
+        found = look(self.rows, self.labels, self.public, self.expansions)
         prepared = PreparedRows(self.rows[:READ_BACK], self.public)
         weak = found.weak or [False] * len(found.rules)
         said = (
@@ -137,6 +135,41 @@ def _write_rule(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> s
 
 
 ENGINE = SearchEngine("text", supports, prepare_space, Problem, "text")
+
+
+# --- Sentences about records: rules over their fields, and themes of their columns of text.
+
+
+def find_record_rules(
+    rows: Sequence[Mapping[str, Json]],
+    labels: Sequence[str],
+    public: Mapping[str, Json],
+    expansions: float,
+) -> FoundRules:
+    """Return rules that explain the labels of records, some of whose fields may be texts.
+
+    If the rules over fields leave labels unexplained, sentences about the words and the style of
+    the texts are added.
+
+    Args:
+        rows: The n rows.
+        labels: The label of each row.
+        public: Public description of the problem (`View.public`).
+        expansions: Budget of the search, in expansions (budget.py).
+    """
+    some, given = draw_rows(rows, labels, SEARCHED_ROWS)
+    decided = find_field_rules(some, given, public, expansions)
+    if explained_share(decided.rules, some, given, public) >= ENOUGH_EXPLAINED:
+        return decided
+    found = mine_rules(rows, labels, public, Budget(expansions))
+    if not found.rules:
+        return decided
+    first = decided.rules[: MAX_SENTENCES // 2]
+    return FoundRules(
+        (*first, *found.rules),
+        {**decided.meta, **_counts(decided, found.tried, found.judged, found.sure)},
+        (*[False] * len(first), *found.weak),
+    )
 
 
 # --- Sentences about texts: phrases that decide the label, phrases that are weighed against each

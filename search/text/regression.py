@@ -75,7 +75,8 @@ class Features:
         inverse = np.log((1 + n) / (1 + frequency)) + 1
         squares = np.asarray(self.present.multiply(self.present) @ inverse**2).ravel()
         lengths = np.sqrt(squares[squares > 0])
-        return inverse / (float(np.median(lengths)) if len(lengths) else 1.0)
+        found: Numbers = inverse / (float(np.median(lengths)) if len(lengths) else 1.0)
+        return found
 
     @cached_property
     def design(self) -> sparse.csr_matrix:

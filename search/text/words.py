@@ -62,8 +62,10 @@ MIN_ROWS = 40  # minimum number of rows
 # Part of the reduction of the loss that may be given up for fewer terms.
 SLACK = 0.01
 FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
-SIZES = (20_000, 8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
+SIZES = (8_000, 3_000, 1_000, 240, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
 THEME = 6  # number of terms from which on a further theme is begun, while there may be more themes
+LONGEST = 2_000  # maximum number of terms in a sentence, the strongest ones
+MOST_TERMS = 20_000  # maximum number of terms that are weighed, the most frequent ones
 SHORT = 120  # fewer terms are used only if they are clearly better
 STYLES = (0.2, 0.4, 0.1, 0.0, 1.0)  # shares of measures of style among the sentences to try
 COMPARED = 20_000  # maximum number of rows on which sizes are compared
@@ -195,7 +197,7 @@ class _Text:
         order = np.argsort(-table.frequency, kind="stable")
         sizes = np.cumsum(table.frequency[order])
         count = min(
-            SIZES[0], int(np.searchsorted(sizes, self.expansions * FLOPS / fit_passes(), "right"))
+            MOST_TERMS, int(np.searchsorted(sizes, self.expansions * FLOPS / fit_passes(), "right"))
         )
         return table.select(np.sort(order[:count]))
 
@@ -373,7 +375,7 @@ class _Part:
 
     def theme_rule(self, theme: Theme) -> Rule:
         """Return the rule of a theme."""
-        terms = tuple(self.text.table.terms[at] for at in theme.terms)
+        terms = tuple(self.text.table.terms[at] for at in theme.terms[:LONGEST])
         if self.text.paired:
             return Rule((PreferenceClause(MentionedEntries(terms), fewer=theme.sign < 0),))
         measure = MentionedEntries(terms, self.text.column)
@@ -470,21 +472,21 @@ def min_texts(rows: int) -> int:
     return max(2, rows // 2000)
 
 
-def admit(said: Numbers, y: NDArray[np.bool_], paired: bool) -> list[int]:
+def admit(contributions: Numbers, y: NDArray[np.bool_], paired: bool) -> list[int]:
     """Return the indices of the sentences that do not raise the loss on held-out rows.
 
     Sentences are dropped one by one as long as the loss falls by more than a standard error.
 
     Args:
-        said: What each sentence adds to the logit of each held-out row, of shape (n, m).
+        contributions: What each sentence adds to the logit of each held-out row, of shape (n, m).
         y: Which rows have the label, of shape (n,).
         paired: Whether the rows are pairs of texts.
     """
-    left = list(range(said.shape[1]))
-    now = calibrated_losses(said.sum(axis=1), y, paired)
+    left = list(range(contributions.shape[1]))
+    now = calibrated_losses(contributions.sum(axis=1), y, paired)
     while len(left) > 1:
-        whole = said[:, left].sum(axis=1)
-        without = [calibrated_losses(whole - said[:, at], y, paired) for at in left]
+        whole = contributions[:, left].sum(axis=1)
+        without = [calibrated_losses(whole - contributions[:, at], y, paired) for at in left]
         gains = [float((now - one).mean()) for one in without]
         at = int(np.argmax(np.round(gains, 12)))
         if gains[at] <= float((now - without[at]).std()) / math.sqrt(len(y)):

@@ -252,6 +252,9 @@ def compute_agreement(
     """
     marks: list[bool | None] = []
     got: list[dict[str, Json]] = []
+    # equal values are one object, which saves memory with many rows
+    values: dict[str, dict[str, Json]] = {label: {"value": label} for label in labels}
+    undefined = {name: {"undefined": name} for name in predictions.reason_names}
     for observation, code, reason in zip(
         observations, predictions.codes, predictions.reasons, strict=True
     ):
@@ -259,10 +262,10 @@ def compute_agreement(
         if not reason:
             label = labels[int(code)]
             marks.append(label == observation.output)
-            got.append({"value": label})
+            got.append(values[label])
         else:
             marks.append(False if name == "unreadable" else None)
-            got.append({"undefined": name})
+            got.append(undefined[name])
     needs = predictions.count_undefined().get("needs_model", 0)
     detail = {
         "right": sum(mark is True for mark in marks),

@@ -262,7 +262,7 @@ class Labels:
         rows = problem.hidden[start:stop] or problem.shown
         draw = random.Random(f"{seed} {problem.id}")
         if len(rows) > MAX_COMPARED_INPUTS:
-            rows = draw.sample(rows, MAX_COMPARED_INPUTS)
+            rows = tuple(draw.sample(rows, MAX_COMPARED_INPUTS))
         inputs = drop_repeated(one.input for one in rows)
         drawn = draw.sample(inputs, min(MAX_SPACE_INPUTS, len(inputs)))
         return InputSet(f"{problem.id} space", tuple(drawn))

@@ -277,19 +277,19 @@ def _table_from_rows(
     columns: dict[str, list[Json]] = {}
     numbers: list[int] = []
     for number, row in rows:
-        if not isinstance(row, dict):
+        if isinstance(row, dict):
+            for name, cell in row.items():
+                if name not in columns:
+                    columns[name] = [None] * len(numbers)
+                columns[name].append(None if untyped and not cell.strip() else cell)
+            numbers.append(number)
+            if len(row) < len(columns):
+                for cells in columns.values():
+                    if len(cells) < len(numbers):
+                        cells.append(None)
+        else:
             with bad.record(f"{unit} {number}", path):
                 raise DataError(f"{path}, {unit} {number}: must be an object, not {shorten(row)}")
-            continue
-        for name, cell in row.items():
-            if name not in columns:
-                columns[name] = [None] * len(numbers)
-            columns[name].append(None if untyped and not cell.strip() else cell)
-        numbers.append(number)
-        if len(row) < len(columns):
-            for cells in columns.values():
-                if len(cells) < len(numbers):
-                    cells.append(None)
     return Table(path, columns, numbers, unit, untyped)
 
 

@@ -34,7 +34,7 @@ def test_sentences_of_weak_texts_are_described_as_a_whole(peirce):
     assert "the search found no further sentence" in out
     lines = err.splitlines()
     assert lines[0] == "Reading rows.csv"
-    assert any(line.startswith("Read 500 rows in ") for line in lines)
+    assert any(line.startswith("Read 500 rows") for line in lines)
     assert "Searching 300 rows for sentences, with a budget of 150,000 expansions" in lines
     assert any(line.startswith("rows     300 shown; to predict: ") for line in lines)
     assert "Training baselines on the same rows" in lines

@@ -99,3 +99,23 @@ def test_of_a_thousand_columns_the_one_that_decides_is_found() -> None:
     sentences, meta = said(rows, ["yes" if row["c7"] == "P" else "no" for row in rows], kinds)
     assert sentences == ['If c7 is "P", the label is "yes"; otherwise, the label is "no".']
     assert meta["tried"] > 4_000
+
+
+def test_records_with_a_text_have_rules_about_fields_and_about_words() -> None:
+    draw = random.Random(8)
+    common = ["".join(draw.choices("aeioulmnrst", k=6)) for _ in range(80)]
+    rows: list[dict[str, Json]] = []
+    labels = []
+    for _ in range(600):
+        yes = draw.random() < 0.5
+        word = draw.choice(
+            ["lovely", "superb"] if yes == (draw.random() < 0.85) else ["dismal", "gloomy"]
+        )
+        words = [*draw.choices(common, k=20), word]
+        draw.shuffle(words)
+        stars = draw.randrange(3, 6) if yes == (draw.random() < 0.8) else draw.randrange(1, 4)
+        rows.append({"stars": stars, "review": " ".join(words)})
+        labels.append("yes" if yes else "no")
+    sentences, _ = said(rows, labels, {"stars": "number", "review": "text"}, 100_000)
+    assert any("stars" in one for one in sentences)
+    assert any('"superb"' in one for one in sentences) and any('"gloomy"' in one for one in sentences)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import (
@@ -22,9 +23,11 @@ from peirce.records import (
     Predictions,
     Problem,
     StepRecord,
+    StoreError,
     Verdict,
 )
 from peirce.store import Store
+from peirce.store.codec import decode_values, encode_json, encode_values
 
 NewSession = Callable[..., str]
 
@@ -194,3 +197,15 @@ def test_spaces_are_left_unread_when_they_are_not_wanted(
     (found,) = store.steps(session, spaces=False)
     judged = found.answers[1].judged[0]
     assert judged.space is None and judged.shown is not None
+
+
+def test_long_lists_of_few_values_are_packed_and_come_back() -> None:
+    few = [{"value": "a"}, {"undefined": "does_not_apply"}, 1, True, 1.0] * 1_000
+    cell = encode_values(few)
+    assert len(cell) < 200 and repr(decode_values(cell, "x")) == repr(few)
+    many = list(range(2_000))
+    assert (
+        encode_values(many) == encode_json(many) and decode_values(encode_json(many), "x") == many
+    )
+    with pytest.raises(StoreError, match="x cannot be read"):
+        decode_values('{"places": "AA==", "values": []}', "x")

@@ -221,9 +221,10 @@ def summarize_predictions(problem: Problem, steps: Sequence[StepRecord]) -> dict
 def summarize_first_split(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
     """Return how well a bank predicts the rows of the first split in `SPLITS`, or None.
 
-    The summary is {hypotheses, strategy, right, of, rows}: the number of hypotheses in the bank, how
-    it was applied, the number of rows whose label is right, the number of rows, and their split. It
-    is None if there are no predictions, if they do not match the rows, or if the bank is empty.
+    The summary is {hypotheses, strategy, right, of, rows, shown, training}: the number of hypotheses
+    in the bank, how it was applied, the number of rows whose label is right, the number of rows and
+    their kind, the number of shown rows, and that of the rows from which these were drawn. It is None
+    if there are no predictions, if they do not match the rows, or if the bank is empty.
     """
     try:
         found = read_predictions(problem, steps)
@@ -241,6 +242,8 @@ def summarize_first_split(problem: Problem, steps: Sequence[StepRecord]) -> dict
         "right": one.correct_count,
         "of": len(one.gold),
         "rows": SPLIT_ROWS[one.split],
+        "shown": len(problem.shown),
+        "training": problem.secret.get("training_rows", len(problem.shown)),
     }
 
 
