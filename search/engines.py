@@ -218,7 +218,8 @@ class SearchService:
     def _problem(self, engine: SearchEngine, request: dict[str, Any]) -> SearchedProblem:
         shown, digest = request["shown"], request["space"]
         expansions, told = request["expansions"], request.get("told")
-        key = digest_of_text(json.dumps([engine.name, shown, digest, expansions, told]))
+        parts = [engine.name, shown, digest, expansions, told, "vectors" in request]
+        key = digest_of_text(json.dumps(parts))
         if key not in self.problems:
             space = self.spaces[engine.name, digest]
             self.problems[key] = engine.create_problem(shown, space, expansions, told)
