@@ -90,7 +90,7 @@ def shorten_lists(sentence: str, most: int = MOST_TERMS, name: str = "") -> str:
     parts: list[str] = []
     end = 0
     for found in _find_lists(sentence, most):
-        shown = f"{sentence[found.start : found.cut]}, … and {found.count - most:,} more"
+        shown = f"{sentence[found.start : found.cut]}, … and {len(found.terms) - most:,} more"
         if found.is_theme:
             called = name or name_theme(found.terms)
             shown = f"the theme {quote(called)} ({shown})" if called else shown
@@ -114,10 +114,6 @@ class _LongList(NamedTuple):
     end: int
     is_theme: bool
     terms: tuple[str, ...]
-
-    @property
-    def count(self) -> int:
-        return len(self.terms)
 
 
 def _find_lists(sentence: str, most: int) -> Iterator[_LongList]:
