@@ -43,6 +43,7 @@ from peirce.tools.discovery.scores import score_exact
 from peirce.tools.sentence_rules.rules import Rule
 from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from peirce.tools.sentence_rules.terms import Term
+from peirce.tools.sentence_rules.wording import shorten_lists
 from table import Row as BenchRow
 from table import add_json_option, write_rows
 
@@ -268,7 +269,10 @@ def rules_table(rows: Sequence[Row]) -> Table:
 
 def describe_bank(row: Row) -> str:
     """Return the bank of one session, and the true rules that it does not fully state."""
-    lines = [f"{number}. {code(sentence)}" for number, sentence in enumerate(row["bank"], 1)]
+    lines = [
+        f"{number}. {code(sentence)}"
+        for number, sentence in enumerate(map(shorten_lists, row["bank"]), 1)
+    ]
     missed = [rule for rule in row.get("rules", ()) if rule["overlap"] < 1]
     if missed:
         lines += ["", "True rules that the bank states only in part or not at all:", ""]
@@ -290,7 +294,7 @@ def code(sentence: str) -> str:
 HEAD = """# Published labelled sets: accuracy and sentences
 
 This page reports how accurately `--model search` predicts labels on published data sets, next to simple baselines, and
-prints every sentence that it found.
+prints every sentence that it found. Of a list of more than 12 words the first 12, the strongest, are printed.
 
     python bench/hypobench_banks.py DATA --out DIR --write docs/results/labelled-banks.md
 

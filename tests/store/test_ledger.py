@@ -1,4 +1,7 @@
-"""Steps come back as they were written, once, in order."""
+"""Steps come back as they were written, once, in order.
+
+Internals: the cell of a long list of predicted values is encoded and decoded by itself.
+"""
 
 from __future__ import annotations
 
