@@ -10,7 +10,6 @@ from pathlib import Path
 import peirce
 import pytest
 from labelled_session import data_set
-from peirce.agents.prompts.theme_names import parse_names
 from peirce.agents.scripted import ScriptedProposer
 from peirce.records import UsageError
 from peirce.store import Store
@@ -127,21 +126,3 @@ def test_a_namer_changes_neither_the_rows_nor_the_judge_of_the_search(data: Path
     alone = peirce.plan("labels", data=data)
     assert planned["calls"].pop("namer") == {"least": 0, "most": 1}
     assert planned["calls"] == alone["calls"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "names"),
-    [
-        ("1. Server requests\n2. Family", ["Server requests", "Family"]),
-        ('Here they are:\n**1.** "Server"\n2) family life.', ["Server", "family life"]),
-        ("2. Family", ["", "Family"]),
-        ("1. one two three four five\n2. -", ["", ""]),
-        ("1. a\n1. b\n2. c\x07d", ["", ""]),
-        ("<think>1. wrong</think>1. right", ["right", ""]),
-        ("3. Family", ["", ""]),
-        ("", ["", ""]),
-        ("1. " + "x" * 61, ["", ""]),
-    ],
-)
-def test_names_are_read_from_numbered_lines(answer: str, names: list[str]) -> None:
-    assert parse_names(answer, 2) == names
