@@ -28,7 +28,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ..records import (
     IS_LAST,
@@ -51,6 +51,9 @@ from ..tasks.io.messages import shorten, warn
 from ..tools.workers.local import LocalWorkers
 from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
+
+if TYPE_CHECKING:
+    from .term_vectors import Encoder, Vectors
 
 _MODULE = "peirce.search.worker"
 _KINDS: dict[type, str] = {
@@ -81,6 +84,12 @@ class SearchSettings(ModelSettings):
     workers: int | None = setting(
         None, "Number of processes (default: one per core, at most 4).", ge=1
     )
+    embeddings: str | None = setting(
+        None,
+        "For labelled text: source of the vectors by which terms are grouped into themes, an endpoint"
+        " with /v1/embeddings (URL#NAME, PROVIDER:NAME) or a sentence encoder (hf:FOLDER) (default:"
+        " which terms occur in the same texts).",
+    )
 
     @classmethod
     def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:
@@ -101,12 +110,18 @@ class SearchProposer:
     """A proposer that searches for hypotheses, and that can also repair rules about worlds."""
 
     def __init__(
-        self, budget_expansions: int, preset: str, workers: int, trade_off: str = ""
+        self,
+        budget_expansions: int,
+        preset: str,
+        workers: int,
+        trade_off: str = "",
+        encoder: Encoder | None = None,
     ) -> None:
         self.budget_expansions = budget_expansions
         self.preset = preset
         self.trade_off = trade_off
         self.workers = workers
+        self.encoder = encoder
         self.service = LocalWorkers().open_service(_MODULE, workers)
 
     def settings(self) -> Json:
@@ -117,6 +132,7 @@ class SearchProposer:
             "budget_expansions": self.budget_expansions,
             "version": 1,
             **asked_for,
+            **({} if self.encoder is None else {"embeddings": self.encoder.settings()}),
         }
 
     def use_workers(self, workers: Workers) -> None:
@@ -188,11 +204,24 @@ class SearchProposer:
             "expansions": self.budget_expansions,
             **asked,
         }
-        return await self.service.ask(digest_of(shown), request, view.space)
+        if self.encoder is None:
+            return await self.service.ask(digest_of(shown), request, view.space)
+        from .term_vectors import reduce_vectors
+
+        known: dict[str, Vectors] = {}
+        while True:  # once for each column of texts
+            more = {"vectors": reduce_vectors(known) if known else {}}
+            found = await self.service.ask(digest_of(shown), {**request, **more}, view.space)
+            if found.get("need") != "vectors":
+                return found
+            vectors = await self.encoder.embed(found["terms"])
+            known.update(zip(found["terms"], vectors, strict=True))
 
     async def close(self) -> None:
-        """Stop the worker processes of the search."""
+        """Stop the worker processes of the search, and close its encoder."""
         await self.service.close()
+        if self.encoder is not None:
+            await self.encoder.close()
 
 
 def _manner(view: View) -> SearchStyle | None:
@@ -292,11 +321,21 @@ def _agrees(content: Any) -> bool:
 
 
 async def open_model(settings: SearchSettings) -> SearchProposer:
-    """Return the search as a proposer. No process starts before the first request."""
+    """Return the search as a proposer. No process starts before the first request.
+
+    Raises:
+        UsageError: The setting `embeddings` names no encoder.
+        DataError: A file of the encoder cannot be used.
+    """
     preset = PRESETS[settings.preset]
     budget = settings.budget_expansions or preset.expansions
     workers = settings.workers or min(4, os.cpu_count() or 1)
-    return SearchProposer(budget, settings.preset, workers, preset.trade_off)
+    encoder = None
+    if settings.embeddings is not None:
+        from .term_vectors import open_encoder
+
+        encoder = await open_encoder(settings.embeddings)
+    return SearchProposer(budget, settings.preset, workers, preset.trade_off, encoder)
 
 
 SEARCH = ModelKind("search", SearchSettings, open_model)

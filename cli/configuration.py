@@ -4,7 +4,7 @@ precedence.
 The variable PEIRCE_SEED sets --seed. Other options have variables with names of the same form. The
 file is $PEIRCE_CONFIG, or peirce.toml in the working folder. Its keys are the names of options with
 underscores or hyphens, as in `seed = 1`. A table of the file configures the model of one role
-([proposer], [judge], [scorer], [literature]). The variable PEIRCE_JUDGE_TEMPERATURE sets the key
+([proposer], [judge], [scorer], [literature], [namer]). The variable PEIRCE_JUDGE_TEMPERATURE sets the key
 `temperature` of [judge]. Keys of [proposer] that are not options are passed as --model-arg.
 Settings of a training are in a separate YAML file (`train --config`) and are not read here.
 """

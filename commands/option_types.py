@@ -54,6 +54,7 @@ class RunOptions(TypedDict, total=False):
     preset: str | None
     judge_model: str | None
     literature_model: str | None
+    namer_model: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None
@@ -126,6 +127,7 @@ class DiscoverOptions(TypedDict, total=False):
     preset: str | None
     judge_model: str | None
     literature_model: str | None
+    namer_model: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None

@@ -170,16 +170,21 @@ class ModelConfig(Settings):
 
 
 class RolesConfig(Settings):
-    """Settings that give the judge and the literature reader their own models.
+    """Settings that give the judge, the literature reader and the namer their own models.
 
-    By default, the model that proposes hypotheses also plays these roles.
+    By default, the model that proposes hypotheses also plays the first two of these roles, and
+    nobody plays the namer.
     """
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
     literature_model: str | None = setting(None, "Model that reads papers (default: the proposer).")
+    namer_model: str | None = setting(
+        None, "Model that names themes, the long lists of terms in sentences about labelled text"
+              " (default: none; a theme is named by its strongest words).",
+    )  # fmt: skip
     role: Sequence[str] = setting(
-        (), "Set a model setting of the role judge or literature, for example"
+        (), "Set a model setting of the role judge, literature or namer, for example"
             " judge.temperature=0. May be repeated.",
         metavar="ROLE.K=V",
     )  # fmt: skip

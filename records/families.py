@@ -323,6 +323,10 @@ class SummarizesHypotheses(Protocol):
         """
         ...
 
+    def strongest_terms(self, text: str) -> Sequence[str]:
+        """Return the first terms of the list for which a name is needed; () if there is none."""
+        ...
+
 
 @runtime_checkable
 class NamesCodes(Protocol):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..records import UsageError, digest_of_text, registry
-from .novelty import Answer, UnsupportedProblem
+from .novelty import Answer, NeedsVectors, UnsupportedProblem
 
 UNSUPPORTED_REASON = (
     "search knows programs from inputs to outputs, laws of numbers, rules about finite worlds (abd), and"
@@ -68,6 +68,15 @@ class ReportsProgress(Protocol):
 
     def progress(self) -> Progress:
         """Return how far the search got."""
+        ...
+
+
+@runtime_checkable
+class UsesVectors(Protocol):
+    """A search that can group terms by vectors from elsewhere, such as a sentence encoder."""
+
+    def use_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Use these vectors, by term. `propose` raises `NeedsVectors` if some are missing."""
         ...
 
 
@@ -172,14 +181,15 @@ class SearchService:
                 of the sample space, or None if the worker already has the inputs) and "expansions"
                 (the budget). To get the next hypothesis, add the keys "earlier" and "skip" of
                 `SearchedProblem.propose`. To improve a hypothesis, add the key "mend" with the text
-                of the hypothesis.
+                of the hypothesis. With the key "vectors", a mapping from texts to vectors, an engine that
+            groups terms uses these vectors and asks for those that are missing.
 
         Returns:
             A mapping. A hypothesis has the keys "source", "description" and "meta". Without a
             hypothesis, the mapping is {"exhausted": True}, with the fields of `Progress` if the engine
             reports them, or has the key "reason" with the reason why such problems cannot be searched.
             The mapping is {"need": "inputs"} if the worker does not have the inputs of the sample
-            space.
+            space, and {"need": "vectors", "terms": [text, …]} if it needs further vectors.
         """
         shown, digest = request["shown"], request["space"]
         try:
@@ -195,16 +205,21 @@ class SearchService:
         if (engine.name, digest) not in self.spaces:
             self.spaces[engine.name, digest] = engine.prepare_space(self.inputs[digest])
         problem = self._problem(engine, request)
+        if "vectors" in request and isinstance(problem, UsesVectors):
+            problem.use_vectors(request["vectors"])
         try:
             answer = _answer(problem, request)
             return answer._asdict() if answer else {"exhausted": True, **_progress(problem)}
         except UnsupportedProblem as error:
             return {"reason": str(error)}
+        except NeedsVectors as needed:
+            return {"need": "vectors", "terms": needed.terms}
 
     def _problem(self, engine: SearchEngine, request: dict[str, Any]) -> SearchedProblem:
         shown, digest = request["shown"], request["space"]
         expansions, told = request["expansions"], request.get("told")
-        key = digest_of_text(json.dumps([engine.name, shown, digest, expansions, told]))
+        parts = [engine.name, shown, digest, expansions, told, "vectors" in request]
+        key = digest_of_text(json.dumps(parts))
         if key not in self.problems:
             space = self.spaces[engine.name, digest]
             self.problems[key] = engine.create_problem(shown, space, expansions, told)

@@ -59,6 +59,18 @@ class Answer(NamedTuple):
     meta: Mapping[str, Json] = {}
 
 
+class NeedsVectors(Exception):
+    """Raised when the search needs vectors that it does not have.
+
+    Attributes:
+        terms: The texts whose vectors are needed.
+    """
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        super().__init__(f"{len(terms):,} vectors are missing")
+        self.terms = list(terms)
+
+
 class UnsupportedProblem(Exception):
     """Raised if an engine supports the kind of input but cannot search this problem.
 

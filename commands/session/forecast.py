@@ -15,8 +15,9 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import ROLES
+from .settings import NAMER, ROLES
 
+NAMING_METHODS = ("abduce", "io", "refine", "t3")  # methods whose answers the namer sees
 # models that may run out of hypotheses
 EXHAUSTIBLE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "scripted", "recorded")
 
@@ -34,14 +35,14 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         over all problems, assuming that no call fails. A proposer that may run out of hypotheses
         (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
             Imported
-        answers need no call. With a repairer, "calls" contains "repairer" too.
+        answers need no call. With a repairer or a namer, "calls" contains its role too.
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
 
     chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
-    calls = {role: {"least": 0, "most": 0} for role in ROLES}
+    calls = {role: {"least": 0, "most": 0} for role in ROLES if role != NAMER}
     beside: dict[str, Json] = {}
     method = get_method(settings["method"])
     labelled = "text" in settings
@@ -57,6 +58,9 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         from .text_forecast import estimate_prompt_tokens
 
         beside["prompt_tokens"] = estimate_prompt_tokens(chosen.problems, settings)
+    if NAMER in plan.operational["players"] and settings["method"] in NAMING_METHODS:
+        answers = 1 if searches else settings["max_answers"]
+        calls[NAMER] = {"least": 0, "most": problems * answers}
     if plan.repair is not None:
         calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
     return {

@@ -35,6 +35,7 @@ from ...records import (
 from ..outcome import store_path
 from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
+    NAMER,
     PRICES,
     check_choice,
     model_options,
@@ -46,6 +47,7 @@ from .text_planning import (
     add_papers_and_banks,
     check_curve,
     default_observations,
+    is_language_model,
     text_record,
 )
 
@@ -318,7 +320,7 @@ def _players(
     if "text" not in settings:
         return {}
     found: dict[str, Json] = {}
-    for role in ("judge", "literature"):
+    for role in ("judge", "literature", NAMER):
         told = dict(others.get(role, {}))
         if not told:
             continue
@@ -326,6 +328,10 @@ def _players(
         if not isinstance(spec, str):
             raise UsageError(
                 f"role {role}: choose its model explicitly, because the proposer is an object"
+            )
+        if role == NAMER and not is_language_model(spec):
+            raise UsageError(
+                f"namer-model is {spec!r}, which cannot name themes: choose a language model"
             )
         arguments = parse_key_values(told.pop("model_arg", None) or ())
         own = {key: value for key, value in told.items() if key not in PRICES}

@@ -25,7 +25,7 @@ from ...records import (
 from ...records.settings import option_name, suggest_name
 from ..problems import ChosenProblems
 from .bank_files import read_bank
-from .settings import parse_key_values, plugin_settings, role_settings
+from .settings import NAMER, parse_key_values, plugin_settings, role_settings
 
 # kinds of models that cannot label texts
 NON_JUDGE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "recorded")
@@ -167,13 +167,19 @@ def default_observations(task: str, config: RunConfig) -> int | None:
     if not isinstance(family, HasSearch) or family.search_style.observations is None:
         return None
     roles = role_settings(config.roles)
-    asks = any(_can_judge(model, {"judge": one}) for one in roles.values())
+    asks = any(
+        is_language_model(one.get("model") or model) for role, one in roles.items() if role != NAMER
+    )
     examples = config.text.explicit_values().get("examples")
     return None if asks or isinstance(examples, int) else family.search_style.observations
 
 
 def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -> bool:
-    spec = roles.get("judge", {}).get("model") or model
+    return is_language_model(roles.get("judge", {}).get("model") or model)
+
+
+def is_language_model(spec: str | Proposer) -> bool:
+    """Return whether a model can answer a question in prose."""
     return not isinstance(spec, str) or spec.partition(":")[0] not in NON_JUDGE_MODELS
 
 

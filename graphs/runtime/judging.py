@@ -34,6 +34,7 @@ from ...records import (
 )
 from ...tools.gear.scores import is_redundant
 from .case import Case, Runtime
+from .naming import name_themes
 from .queries import check_reply, decode_outcome, reply_from_outcome, reply_to_json
 from .steps import State
 
@@ -146,7 +147,8 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
     number = len(case.judged_answers)
     view = case.make_view()
     judged = []
-    for ordinal, item in enumerate(_parse(case, view, reply)):
+    items = await name_themes(case, view, _parse(case, view, reply), f"step/{step}/name/{number}")
+    for ordinal, item in enumerate(items):
         if isinstance(item, Malformed):
             judged.append(judge_malformed(item))
         else:

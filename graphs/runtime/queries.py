@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .case import Case
 
 T = TypeVar("T")
-PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
+PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ async def query_model(
     messages: Sequence[Message],
     tools: Sequence[ToolSpec] = (),
     schema: Mapping[str, Json] | None = None,
+    *,
+    is_optional: bool = False,
 ) -> Reply:
     """Query the model of a role and return its reply. A recorded reply is taken from the journal.
 
@@ -68,9 +70,12 @@ async def query_model(
         messages: The prompt.
         tools: The tools that the model may call.
         schema: The JSON schema of the answer; None for free text.
+        is_optional: Whether the session can do without an answer. If the model gives none, an empty
+            reply is then recorded, whose `meta` has the reason. Other sessions do not reuse the
+            answer.
 
     Raises:
-        Unavailable: The model gave no answer.
+        Unavailable: The model gave no answer, and the call is not optional.
         StoreError: The recorded reply has an unexpected form.
         UsageError: The user's proposer object returned an invalid reply.
     """
@@ -88,12 +93,19 @@ async def query_model(
     async def make() -> Outcome:
         if player.proposer is None:
             raise Unavailable("There is no model behind this session, only its journal.")
-        reply = await player.proposer.propose(view, messages, tools, seed, schema)
+        try:
+            reply = await player.proposer.propose(view, messages, tools, seed, schema)
+        except Unavailable as error:
+            if not is_optional:
+                raise
+            reply = Reply(meta={"unavailable": str(error)})
         check_reply(reply, player.proposer)
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     return decode_outcome(
-        path, reply_from_outcome, await case.record_once(path, "model", request, make)
+        path,
+        reply_from_outcome,
+        await case.record_once(path, "model", request, make, cached=not is_optional),
     )
 
 

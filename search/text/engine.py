@@ -20,6 +20,7 @@ from ...tools.sentence_rules.sentence_compiler import compile_sentence
 from ..budget import Budget
 from ..engines import SearchEngine
 from ..novelty import Answer, UnsupportedProblem
+from .embedded import VECTORS
 from .fields import FoundRules, find_field_rules
 from .mentions import expand_phrases, find_mention_rules, find_pieces
 from .words import mine_rules
@@ -72,6 +73,10 @@ class Problem:
         self._found: Sequence[str] | None = None
         self._meta: dict[str, Json] = {}
 
+    def use_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Group terms by these vectors instead of by co-occurrence (embedded.py)."""
+        self.public = {**self.public, VECTORS: vectors}
+
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the sentences that are not in `skip` as a numbered list.
 
@@ -83,6 +88,7 @@ class Problem:
 
         Raises:
             UnsupportedProblem: The public description of the problem lists no labels.
+            NeedsVectors: Vectors of terms are used, and some are missing.
         """
         if "labels" not in self.public:
             raise UnsupportedProblem(

@@ -38,6 +38,7 @@ from ...tools.sentence_rules.prepared_rows import PreparedRows, TextIndex
 from ...tools.sentence_rules.quantities import Length, Measure, MentionedEntries
 from ...tools.sentence_rules.rules import ConditionClause, PreferenceClause, Rule
 from ..budget import Budget
+from .embedded import VECTORS, embedded_vectors
 from .evidence import LEVEL, SHUFFLES, chance_level
 from .regression import (
     ITERATIONS,
@@ -144,9 +145,13 @@ def mine_rules(
     Args:
         rows: The n rows.
         labels: The label of each row.
-        public: Public description of the problem (`View.public`).
+        public: Public description of the problem (`View.public`), possibly with vectors of terms
+            (embedded.py).
         budget: Budget to which the work is charged.
         seed: Random seed for the split of the rows into folds.
+
+    Raises:
+        NeedsVectors: `public` has vectors of terms, but not of all.
     """
     prepared = PreparedRows(rows, public)
     present = sorted(set(labels), key=prepared.labels.index)
@@ -161,7 +166,8 @@ def mine_rules(
     given = np.array(labels)
     parts: list[MinedRules] = []
     for column in columns:
-        text = _Text(prepared, column, paired, budget, budget.left / (len(columns) * len(targets)))
+        share = budget.left / (len(columns) * len(targets))
+        text = _Text(prepared, column, paired, budget, share, public.get(VECTORS))
         for target in targets:
             rest = None if len(present) > 2 else next(one for one in present if one != target)
             search = _Part(text, given == target, target, rest, count, seed)
@@ -190,6 +196,7 @@ class _Text:
     paired: bool
     budget: Budget
     expansions: float
+    known: Mapping[str, Sequence[float]] | None = None  # vectors of terms; None for co-occurrence
 
     @cached_property
     def table(self) -> TermTable:
@@ -230,6 +237,8 @@ class _Text:
     @cached_property
     def vectors(self) -> Numbers:
         """A vector for each term, of shape (t, d)."""
+        if self.known is not None:
+            return embedded_vectors(self.table.terms, self.known)
         return term_vectors(self.features)
 
     @cached_property
@@ -271,6 +280,8 @@ class _Part:
         chance = chance_level(features, self.y, self.seed)
         if chance > LEVEL / self.parts:
             return MinedRules((), (), tried, 1, chance)
+        if self.text.known is not None:
+            _ = self.text.vectors  # missing ones are asked for before the long part
         some = np.arange(len(self.y))
         if len(some) > COMPARED:
             some = np.sort(np.random.default_rng(self.seed).permutation(len(self.y))[:COMPARED])

@@ -36,7 +36,7 @@ from ...records import (
 )
 from ...tools.description_length import sentence_bits
 from ...tools.sentence_rules import NotExact, compile_sentence
-from ...tools.sentence_rules.wording import shorten_lists
+from ...tools.sentence_rules.wording import shorten_lists, strongest_terms
 from .answers import parse_hypotheses
 from .refusals import is_refusal
 from .words import ANSWER_FORMATS, TextWords
@@ -201,6 +201,10 @@ class Text:
     def summarize_hypothesis(self, text: str, name: str = "") -> str:
         """Return a sentence in which long lists of terms are shortened (`shorten_lists`)."""
         return shorten_lists(text, name=name)
+
+    def strongest_terms(self, text: str) -> tuple[str, ...]:
+        """Return the first terms of the theme of a sentence; () if its lists are short."""
+        return strongest_terms(text)
 
     def description_bits(self, text: str, problem: Problem) -> float:
         """Return the description length of a sentence in bits."""

@@ -118,4 +118,6 @@ def test_records_with_a_text_have_rules_about_fields_and_about_words() -> None:
         labels.append("yes" if yes else "no")
     sentences, _ = said(rows, labels, {"stars": "number", "review": "text"}, 100_000)
     assert any("stars" in one for one in sentences)
-    assert any('"superb"' in one for one in sentences) and any('"gloomy"' in one for one in sentences)
+    assert any('"superb"' in one for one in sentences) and any(
+        '"gloomy"' in one for one in sentences
+    )

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ...records import Json
 from .terms import KINDS, Term, tokenize
@@ -88,24 +89,51 @@ def shorten_lists(sentence: str, most: int = MOST_TERMS, name: str = "") -> str:
     """
     parts: list[str] = []
     end = 0
+    for found in _find_lists(sentence, most):
+        shown = f"{sentence[found.start : found.cut]}, … and {len(found.terms) - most:,} more"
+        if found.is_theme:
+            called = name or name_theme(found.terms)
+            shown = f"the theme {quote(called)} ({shown})" if called else shown
+            name = ""
+        parts += [sentence[end : found.start], shown]
+        end = found.end
+    return "".join([*parts, sentence[end:]])
+
+
+def strongest_terms(sentence: str, most: int = MOST_TERMS) -> tuple[str, ...]:
+    """Return the first `most` terms of the first long list of terms to look for, or ()."""
+    themes = (found.terms[:most] for found in _find_lists(sentence, most) if found.is_theme)
+    return next(themes, ())
+
+
+class _LongList(NamedTuple):
+    """A list in a sentence: its bounds, the end of the last term to show, and its terms."""
+
+    start: int
+    cut: int
+    end: int
+    is_theme: bool
+    terms: tuple[str, ...]
+
+
+def _find_lists(sentence: str, most: int) -> Iterator[_LongList]:
+    """Yield the lists of more than `most` quoted terms."""
+    end = 0
     for found in _LIST.finditer(sentence):
         terms = list(_TERM.finditer(found[0])) if found[0][0] in '"a' else []
         if len(terms) <= most:
             continue
-        before = sentence[end : found.start()]
-        shown = f"{found[0][: terms[most - 1].end()]}, … and {len(terms) - most:,} more"
-        if _ABOUT_TERMS.search(before[-200:]):
-            called = name or name_theme([_unquote(one[0]) for one in terms])
-            shown = f"the theme {quote(called)} ({shown})" if called else shown
-            name = ""
-        parts += [before, shown]
+        start, before = found.start(), sentence[end : found.start()][-200:]
         end = found.end()
-    return "".join([*parts, sentence[end:]])
+        yield _LongList(
+            start, start + terms[most - 1].end(), end, bool(_ABOUT_TERMS.search(before)),
+            tuple(_unquote(one[0]) for one in terms),
+        )  # fmt: skip
 
 
 def _unquote(entry: str) -> str:
-    """Return the text of a quoted term, "" for a kind of word."""
-    return re.sub(r"\\(.)", r"\1", entry[1:-1]) if entry[0] == '"' else ""
+    """Return the text of a quoted term, or a kind of word as it is written, such as "a number"."""
+    return re.sub(r"\\(.)", r"\1", entry[1:-1]) if entry[0] == '"' else entry
 
 
 def name_theme(terms: Sequence[str], words: int = NAME_WORDS) -> str:
