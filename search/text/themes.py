@@ -125,7 +125,7 @@ def _divide(
     points = points.round(6)  # processors differ in the last digits
     count = min(count, len(np.unique(points, axis=0)))
     means = KMeans(count, n_init=1, random_state=0).fit(points, sample_weight=importance + 1e-9)
-    found = means.labels_.astype(np.int64)
+    found: NDArray[np.int64] = means.labels_.astype(np.int64)
     if np.bincount(found).max() <= most:
         return found
     distances = means.transform(points).round(6)
