@@ -83,6 +83,7 @@ APART = {
     "compare.py": "make bench-compare A=DIR B=DIR",
     "mutants.py": "python bench/mutants.py",
     "package_texts.py": "python bench/package_texts.py OUT",
+    "text_sets.py": "python bench/text_sets.py OUT/dev/*",
 }
 TIMEOUT_S = 1_200
 
