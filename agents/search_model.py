@@ -244,8 +244,13 @@ def _describe_contradiction(view: View) -> str:
 
 def _describe_end(view: View, manner: SearchStyle) -> str:
     """Return what the search did not find. Hypotheses without a tool may be wrong on observations."""
-    if not manner.tool or view.past_answers:
+    if view.past_answers:
         return "finds nothing else to say"
+    if not manner.tool:
+        return (
+            f"finds nothing to say about the {len(view.shown):,} shown rows: what they contain tells no"
+            " more about their labels than chance would, or there are too few of them"
+        )
     return (
         f"finds no hypothesis that is right on all {len(view.shown):,} shown observations"
         + _describe_kinds("outputs", [one.output for one in view.shown])

@@ -135,9 +135,14 @@ def _labelled(reading: Reading, rows: Sequence[Observation]) -> list[Observation
     return [one for one in rows if one.output in reading.labels]
 
 
+def _chooses_text(reading: Reading) -> bool:
+    """Return whether each row has two texts, one of which the label names."""
+    return reading.view.public.get("shape") == "pair" and pair_labels(reading.labels) is not None
+
+
 def _row(reading: Reading, input: Json) -> str:
     """Return the digest of a row; for two texts to choose from, the same in either order."""
-    if pair_labels(reading.labels) is None or not isinstance(input, Mapping):
+    if not _chooses_text(reading) or not isinstance(input, Mapping):
         return row_digest(input)
     return row_digest(sorted(map(canonical_json, input.values())))
 
@@ -194,7 +199,7 @@ class _Fit:
 
     def __init__(self, reading: Reading, rows: _Rows, labelled: Sequence[Observation]) -> None:
         self.labels = reading.labels
-        self.through_zero = pair_labels(reading.labels) is not None
+        self.through_zero = _chooses_text(reading)
         self.features, self.folds, self.seen = rows.features, rows.folds, set(rows.digests)
         self.codes = self._gold(labelled)
         self.beside = np.zeros((0, rows.features.shape[1])), np.zeros(0, np.int64)

@@ -131,7 +131,11 @@ def describe_together(together: Mapping[str, Json]) -> str:
     )
     many = together["hypotheses"] > 1
     subject = format_count(together["hypotheses"], "sentence") + (
-        f", {how}, are" if many else " is"
+        f", {how}, are"
+        if many
+        else ", weighed, is"
+        if together["strategy"] == "weighted"
+        else " is"
     )
     share = together["right"] / together["of"]
     return (

@@ -85,11 +85,13 @@ class Attempt:
         shape: The shape.
         losses: Log loss of each row, of shape (n,).
         said: What each sentence adds to the logit of each row, of shape (n, themes + measures).
+        themes: For each fold, the themes that were found without it, by their column of `said`.
     """
 
     shape: Shape
     losses: Numbers
     said: Numbers
+    themes: tuple[Mapping[int, Theme], ...]
 
     @property
     def loss(self) -> float:
@@ -288,12 +290,12 @@ class _Part:
         seen = features.select(some)
         y = self.y[some]
         strength, folds = cross_fit(seen, y, FOLDS, self.seed)
-        shape, held = self.choose_shape(seen, y, strength, folds)
-        themes, weights = self.themes_of(self.y, strength, shape)
-        style = np.flatnonzero(select_style(weights, shape.style).style)
+        best = self.choose_shape(seen, y, strength, folds)
+        themes, weights = self.themes_of(self.y, strength, best.shape)
+        style = np.flatnonzero(select_style(weights, best.shape.style).style)
         signs = np.sign(weights.style[style])
-        places = [place for place, _ in _places(themes, shape.parts)]
-        said = held[:, [*places, *(sum(shape.parts) + style)]]
+        measured = best.said[:, sum(best.shape.parts) + style]
+        said = np.hstack([match_themes(themes, best, folds), measured])
         z = z_scores(said, y, self.text.paired)
         admitted = list(range(len(z)))
         if self.rest is not None:  # else the sentences on the other labels are missing
@@ -306,7 +308,7 @@ class _Part:
                 for some in (admitted, alone)
             )
             gain = every - fewer
-            if gain.mean() > gain.std() / math.sqrt(len(gain)):
+            if gain.mean() > 2 * gain.std() / math.sqrt(len(gain)):
                 admitted = alone
         rules = [self.theme_rule(theme) for theme in themes]
         rules += [
@@ -326,8 +328,8 @@ class _Part:
 
     def choose_shape(
         self, seen: Features, y: NDArray[np.bool_], strength: float, folds: Sequence[Fold]
-    ) -> tuple[Shape, Numbers]:
-        """Return the shape that predicts held-out rows best, and what its sentences say there.
+    ) -> Attempt:
+        """Return the shape that predicts held-out rows best, with what its sentences say there.
 
         Of shapes that are about equally good, one with fewer terms is chosen. First the number of
         terms is chosen, then the number of measures of style. What a sentence says of a row is what
@@ -349,16 +351,18 @@ class _Part:
             kept = np.flatnonzero(everything.terms)
             parts = self.split(kept, everything, min(room, max(2, -(-size // THEME))))
             said = np.zeros((len(y), sum(parts) + seen.style.shape[1]))
+            placed: list[Mapping[int, Theme]] = []
             for one, path in zip(folds, paths, strict=True):
                 terms, weights = path[at]
                 themes = self.group(terms, weights, parts)
                 merged = merge_weights(themes, select_style(weights, style), self.text.spread)
                 out = seen.select(one.out)
                 said[one.out, sum(parts) :] = out.standard * merged.style
-                for place, theme in _places(themes, parts):
+                placed.append(dict(_places(themes, parts)))
+                for place, theme in placed[-1].items():
                     said[one.out, place] = merged.terms[theme.terms[0]] * theme.count(out.present)
             losses = calibrated_losses(said.sum(axis=1), y, self.text.paired)
-            tried.append(Attempt(Shape(size, parts, style), losses, said))
+            tried.append(Attempt(Shape(size, parts, style), losses, said, tuple(placed)))
 
         for at in range(len(sizes)):
             attempt(round(STYLES[0] * self.most), at)
@@ -367,8 +371,7 @@ class _Part:
         tried = [one for one in tried if one.shape.terms == sizes[size]]
         for share in STYLES[1:]:
             attempt(round(share * self.most), size)
-        best = min(tried, key=lambda one: round(one.loss, 9))
-        return best.shape, best.said
+        return min(tried, key=lambda one: round(one.loss, 9))
 
     def split(self, kept: NDArray[np.int64], weights: Weights, count: int) -> tuple[int, int]:
         """Return the number of themes for and against the label.
@@ -462,6 +465,40 @@ def _places(themes: Sequence[Theme], parts: tuple[int, int]) -> Iterator[tuple[i
     places = {1: iter(range(parts[0])), -1: iter(range(parts[0], sum(parts)))}
     for theme in themes:
         yield next(places[theme.sign]), theme
+
+
+def match_themes(themes: Sequence[Theme], attempt: Attempt, folds: Sequence[Fold]) -> Numbers:
+    """Return what each theme of all rows says of held-out rows, of shape (n, themes).
+
+    The rows of a fold are judged by the most similar theme that was found without them: themes are
+    matched one to one, so that they share as many terms as possible. A theme without a similar one
+    says nothing of these rows.
+
+    Args:
+        themes: The themes that all rows give.
+        attempt: The themes that each part of the rows gives, with what they say.
+        folds: The parts of the rows.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    found = np.zeros((len(attempt.said), len(themes)))
+    for fold, placed in zip(folds, attempt.themes, strict=True):
+        theirs = list(placed.items())
+        shared = np.array(
+            [[_similarity(one, other) for _, other in theirs] for one in themes]
+        ).reshape(len(themes), len(theirs))
+        for at, other in zip(*linear_sum_assignment(-shared), strict=True):
+            if shared[at, other] > 0:
+                found[fold.out, at] = attempt.said[fold.out, theirs[other][0]]
+    return found
+
+
+def _similarity(one: Theme, other: Theme) -> float:
+    """Return the share of common terms of two themes on the same side (Jaccard)."""
+    if one.sign != other.sign:
+        return 0.0
+    common = len({*one.terms} & {*other.terms})
+    return common / (len(one.terms) + len(other.terms) - common)
 
 
 def _select_shape(tried: Sequence[Attempt], chance: float) -> Attempt:

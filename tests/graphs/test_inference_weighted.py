@@ -181,3 +181,20 @@ def test_the_sentence_with_the_greatest_weight_for_the_label_is_named() -> None:
     single = with_validation(reading(SENTENCES[:1], rows(60, 1)), rows(100, 2))
     warm = [it for it in read("weighted", single, rows(50, 3)).decisions if it.code == 1]
     assert warm and {it.entry for it in warm} <= {0, None} and 0 in {it.entry for it in warm}
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], ["first", "second"], ["x", "y"]])
+def test_labels_that_could_name_sides_of_a_pair_are_plain_labels_of_single_texts(
+    labels: list[str],
+) -> None:
+    public = {**PUBLIC, "labels": labels}
+    draw = random.Random(3)
+    texts = [" ".join(draw.choices(NOISE, k=draw.randrange(20, 60))) for _ in range(200)]
+    gold = [labels[len(text.split()) < 40] for text in texts]
+    made = [Observation({"text": text}, label) for text, label in zip(texts, gold, strict=True)]
+    sentence = (
+        f'If the text has at least 40 words, the label is "{labels[0]}"; otherwise, the label is'
+        f' "{labels[1]}".'
+    )
+    one = with_validation(reading([sentence], made[:100], public), made[100:150])
+    assert right("weighted", one, made[150:]) > 0.9

@@ -14,12 +14,22 @@ import pytest
 from peirce.records import Json
 from peirce.search.budget import Budget
 from peirce.search.text.evidence import chance_level
-from peirce.search.text.regression import Features, Weights, calibrated_losses, narrow, refit
-from peirce.search.text.themes import group_terms, merge_weights, split_sides, term_vectors
+from peirce.search.text.regression import (
+    Features,
+    Fold,
+    Weights,
+    calibrated_losses,
+    narrow,
+    refit,
+)
+from peirce.search.text.themes import Theme, group_terms, merge_weights, split_sides, term_vectors
 from peirce.search.text.vocabulary import build_term_table
 from peirce.search.text.words import (
     MAX_SENTENCES,
+    Attempt,
+    Shape,
     admit,
+    match_themes,
     min_texts,
     mine_rules,
     significant_mask,
@@ -356,3 +366,17 @@ def test_chance_is_corrected_for_by_the_number_of_sentences() -> None:
 def test_terms_are_listed_as_the_judge_reads_them() -> None:
     table = build_term_table(TextIndex([row["text"] for row in made(60)[0]]), 4)
     assert table.terms and all(isinstance(one, Term) for one in table.terms)
+
+
+def test_what_a_theme_says_of_held_out_rows_is_what_a_similar_theme_says() -> None:
+    folds = [
+        Fold(np.array([2, 3]), np.array([0, 1]), Weights(np.zeros(6), np.zeros(0))),
+        Fold(np.array([0, 1]), np.array([2, 3]), Weights(np.zeros(6), np.zeros(0))),
+    ]
+    placed = ({0: Theme((0, 1), 1), 1: Theme((2, 3), 1)}, {0: Theme((2,), 1), 1: Theme((0, 4), 1)})
+    said = np.array([[1.0, 10], [2, 20], [3, 30], [4, 40]])
+    attempt = Attempt(Shape(4, (2, 0), 0), np.zeros(4), said, placed)
+    themes = [Theme((2, 3), 1), Theme((0, 1), 1), Theme((5,), 1), Theme((2, 3), -1)]
+    assert match_themes(themes, attempt, folds).tolist() == [
+        [10, 1, 0, 0], [20, 2, 0, 0], [3, 30, 0, 0], [4, 40, 0, 0],
+    ]  # fmt: skip
