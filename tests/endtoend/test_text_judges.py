@@ -31,11 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 LABELS = ("warm", "cold")
 QUICK = {"hypotheses": 3, "observations": 20, "split": ("ind",)}
 SMALL = {"top": 3, "wrong": 4, "capacity": 6}
-LONG = (
-    "If the text mentions "
-    + ", ".join(f'"word{n}"' for n in range(10_000))
-    + ", the label is warm."
-)
+LONG = "The label is warm if the tone of the text is " + "very " * 10_000 + "warm."
 
 
 @pytest.fixture
@@ -322,7 +318,9 @@ def test_a_bank_that_is_nowhere_is_one_sentence(tmp_path, data, model, named):
     assert "\n" not in str(caught.value) and not store.exists()
 
 
-def test_a_hypothesis_of_ten_thousand_words_is_malformed_in_an_answer(tmp_path, data):
+def test_a_hypothesis_of_ten_thousand_words_that_is_no_exact_rule_is_malformed_in_an_answer(
+    tmp_path, data
+):
     says = lambda messages: f"1. {LONG}\n2. {RULES['text'][0]}"
     session = peirce.run("labels", data=data, method="hypogenic", model=FunctionProposer(says, "long"),
                          store=tmp_path / "s.duckdb", judge="exact", **QUICK)  # fmt: skip
