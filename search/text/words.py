@@ -13,8 +13,8 @@ sentences are about style: lengths, and the frequencies of punctuation marks and
 such as pronouns.
 
 Every row is held out once (cross-fitting). The number of terms, of themes and of measures of style
-is the one that predicts held-out rows best, where all terms of a theme count alike. Sentences that
-do not lower the loss on held-out rows are left out. A sentence that is not significant by itself on
+is the one that predicts held-out rows best, where all terms of a theme count alike. With two
+labels, sentences that clearly raise the loss on held-out rows are left out. A sentence that is not significant by itself on
 held-out rows is marked as weak (Benjamini and Hochberg 1995, over the tested sentences).
 
 The search does not use the meaning of words, spelling, or the order of more than two adjacent

@@ -34,7 +34,7 @@ from ..problems import DEFAULT_LABEL_NAME, LabelledData
 Noise: TypeAlias = Literal["exact", "sampled"]
 NOISE_KINDS: tuple[Noise, ...] = get_args(Noise)
 SPLIT_SHARES = (0.7, 0.1, 0.2)  # training, validation and test rows (HypoBench, appendix B.3)
-MAX_SENTENCE_CHARACTERS = 3_500  # characters per sentence; the family accepts more
+MAX_SENTENCE_CHARACTERS = 3_500  # characters per sentence; the family accepts 4,000
 
 
 @dataclass(frozen=True)
