@@ -143,7 +143,14 @@ def test_pairs_the_other_way_round_get_the_other_label(name: str, asking: bool) 
         Entry(f"H{i}", draw.random(), 20, 0.0, tuple(draw.sample(range(8), 3))) for i in range(6)
     )
     shown = tuple(Observation(pair, PAIR[i % 2]) for i, pair in enumerate(pairs[:8]))
-    view = View("pairs", "labels", "text", shown, {"labels": list(PAIR)}, InputSet("space", ()))
+    view = View(
+        "pairs",
+        "labels",
+        "text",
+        shown,
+        {"labels": list(PAIR), "shape": "pair"},
+        InputSet("space", ()),
+    )
     one = Reading(entries, view, judge, prompts=PairPrompts(), ask=reader if asking else None)
     forth = asyncio.run(predict(name, one, pairs)).decisions
     back = asyncio.run(predict(name, one, [turned(pair) for pair in pairs])).decisions
