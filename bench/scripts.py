@@ -41,6 +41,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "reading.py": ("--shapes", "think tags,combining marks,pairs of texts,numbered list,clauses"),
     "text.py": (),
     "text_search.py": ("--rows", "200", "--vocabulary", "1000", "5000", "--columns", "5", "10"),
+    "large_data.py": (),
     "studies.py": ("--problems", "100", "--contexts", "2", "--stored", "10"),
     "report.py": ("--problems", "200", "--loads", "3"),
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
