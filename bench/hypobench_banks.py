@@ -198,7 +198,7 @@ def page(rows: Sequence[Row]) -> str:
     of_rules = [row for row in rows if "rules" in row]
     if of_rules:
         parts += ["## True rules found", RULES, as_markdown(rules_table(of_rules))]
-    parts.append("## The banks")
+    parts += ["## The banks", BANKS]
     for row in rows:
         parts += [f"### {row['set']}, {row['shown']} rows", describe_bank(row)]
     return "\n\n".join(parts) + "\n"
@@ -278,7 +278,11 @@ def describe_bank(row: Row) -> str:
         lines += ["", "True rules that the bank states only in part or not at all:", ""]
         lines += [
             f"- {code(rule['true'])} overlap {rule['overlap']:.2f}"
-            + ("" if rule["holds_on"] is None else f", holds on {rule['holds_on']} shown rows")
+            + (
+                ""
+                if rule["holds_on"] is None
+                else f", applies to {rule['holds_on']} of the shown rows"
+            )
             + (", identified" if rule["identified"] else "")
             for rule in missed
         ]
@@ -293,27 +297,51 @@ def code(sentence: str) -> str:
 
 HEAD = """# Published labelled sets: accuracy and sentences
 
-This page reports how accurately `--model search` predicts labels on published data sets, next to simple baselines, and
-prints every sentence that it found. Of a list of more than 12 words the first 12, the strongest, are printed.
+This page reports how accurately the embedded search (`--model search`) predicts labels on published data sets, compares it
+with simple baselines on the same rows, and prints every sentence that it found. `hotel_reviews` (truthful or deceptive
+reviews) and `dreaddit` (posts with or without stress) were written by people. `shoe` and the `admission` sets were generated
+by programs.
 
     python bench/hypobench_banks.py DATA --out DIR --write docs/results/labelled-banks.md
 
-Each set is one session: `peirce run labels --data DATA --problem SET --observations N --method hypogenic --model search`,
-seed 0, unchanged presets, without a model or a network. The bank is read by `weighted`, whose weights are chosen on
-validation rows and never on test rows. The [baselines](../explanation/labelled-text.md#baselines) are trained on the same
-shown rows and tested on the same rows. Brackets hold Wilson's 95% interval over rows. p is that of a two-sided exact
-McNemar test against the best baseline. "Most words listed" is the number of words in the longest word list of a bank.
+Each line is one session with seed 0 and otherwise default settings, without a language model or a network:
+`peirce run labels --data DATA --problem SET --observations N --method hypogenic --model search`.
+The search and the [baselines](../explanation/labelled-text.md#baselines) learn from the same N training rows, the "rows
+shown". A logistic regression (`weighted`) combines the sentences into one prediction. It is fitted without the test rows.
 
-The aims are the accuracies of another TF-IDF baseline. On hotel_reviews it reached .872 on test rows and .730 on rows
-of another source with 800 shown rows, and .759 and .679 with 200; on dreaddit it reached .676 and .668."""
-APART = """Test rows whose inputs are equal to those of a training row, shown or not, are counted separately here. Sets without
-such rows are left out."""
-DRAWN = """Five samples of the training rows; the first is the one above. The banks of the others are not printed."""
-RULES = """The metadata of the admission sets states which rules produced the labels
-([discovery scores](../explanation/discovery.md)). A rule is identified if the shown rows distinguish it from similar rules.
-Other rules are found only if, among the sentences that explain the rows equally well, the simplest is the true one.
-"True rules read" counts the true sentences that Peirce reads as [exact sentences](../reference/exact-sentences.md). The
-others count as not found in "HDR exact", and are left out in "HDR of read rules"."""
+- **most words listed**: the number of words in the longest word list of a sentence.
+- **n**: the number of rows that are predicted.
+- **search**: the accuracy of the search, with Wilson's 95% interval. The next columns have the accuracies of the baselines.
+- **p against the best**: the baseline with the highest accuracy, and the p-value of a two-sided exact McNemar test of the
+  search against it.
+
+We aimed at the accuracies of another TF-IDF baseline, which is not in the tables. On hotel_reviews it reached .872 on test
+rows and .730 on rows of another source with 800 shown rows, and .759 and .679 with 200. On dreaddit it reached .676 and .668."""
+APART = """Some test rows have the same input as a training row. The next table counts these rows apart ("among them") from the other
+test rows ("not among them"). It compares with all training rows, also with those that were not shown. Sets without such test
+rows are left out."""
+DRAWN = """The accuracy depends on which training rows are shown. Here are five samples. The first is the one of the tables above, and
+`#1` to `#4` are four further random samples. Their sentences are not printed below."""
+RULES = """The metadata of the admission sets state the true rules, which produced the labels. The table says how many of them the
+sentences state. The hypothesis discovery rate (HDR) is 1 if the sentences state every true rule, and 0 if they state none. The
+columns are explained in [discovery scores](../explanation/discovery.md):
+
+- **true rules read**: how many true rules Peirce can read as [exact sentences](../reference/exact-sentences.md). The others
+  count as not found in "HDR exact", and are left out in "HDR of read rules".
+- **cases of them**: the number of read rules, where a rule with "or" counts once for each alternative.
+- **found exactly**: how many of these cases the sentences state without a difference.
+- **identified**: how many of them the shown rows distinguish from similar rules. No method can find the others with
+  certainty. They are found only if the true rule happens to be the simplest one that fits.
+- **HDR released**: the HDR as the published code computes it.
+- **precision**: how well the statements of the sentences agree with true rules, on average."""
+BANKS = """These are the sentences of each session, its *bank*. Of a list of more than 12 words, only the first 12 are printed, those
+most strongly associated with the label. `expens*` stands for all words that begin with "expens". `Weak evidence:` marks a
+sentence that is not significant by itself
+([how the search finds sentences](../explanation/search.md#labelled-records-and-texts-text)).
+
+Below some banks, there are true rules that the bank states only in part or not at all. "Overlap" is how much a rule has in
+common with the closest statement of the bank, from 0 to 1. "Applies to" is the number of shown rows that meet its
+conditions."""
 
 
 def bench_rows(rows: Sequence[Row]) -> list[BenchRow]:

@@ -26,6 +26,7 @@ from peirce.reports.papers.hypobench.baseline_models import fit_baselines
 from peirce.reports.papers.hypobench.metrics import label_scores, read_predictions
 from peirce.store import Store
 
+TITLE = "## Accuracy / macro F1 on"  # of each table
 SPLITS = {"ind": "test rows", "ood": "rows of other sources"}
 BASELINES = ("tfidf", "tree", "ebm")
 ALL = 1_000_000
@@ -96,7 +97,7 @@ def write_tables(found: Sequence[Row]) -> str:
         heads = ("set", "rows shown", "n", "sentences (weak)", "search", *BASELINES,
                  "search less tfidf", "seconds")  # fmt: skip
         table = Table(heads, tuple(cells))
-        parts.append(f"## Accuracy / macro F1 on {about}\n\n{as_markdown(table)}")
+        parts.append(f"{TITLE} {about}\n\n{as_markdown(table)}")
     return "\n\n".join(parts)
 
 
@@ -105,7 +106,7 @@ def main() -> None:
     parser.add_argument("sets", type=Path, nargs="+", help="folders, each with one set")
     parser.add_argument("--rows", nargs="+", default=["200", "all"])
     parser.add_argument("--write", type=Path, metavar="FILE",
-                        help="write the tables below the first heading '## ' of this page")  # fmt: skip
+                        help="write the tables of this page; what stands before them is kept")  # fmt: skip
     given = parser.parse_args()
     found: list[Row] = []
     for rows in given.rows:
@@ -116,7 +117,7 @@ def main() -> None:
     if given.write is None:
         print(text)
         return
-    head = given.write.read_text().partition("\n## ")[0]
+    head = given.write.read_text().partition(f"\n{TITLE}")[0]
     write_atomically({given.write: f"{head.rstrip()}\n\n{text}\n".encode()})
 
 

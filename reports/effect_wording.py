@@ -121,7 +121,7 @@ def describe_within(one: WithinGroups, raw: OddsRatio | None) -> str:
             )
         case "confounded":
             is_reversed = found.within is not None and found.within.side
-            change = "it is reversed" if is_reversed else "little of it is left"
+            change = "the effect is reversed" if is_reversed else "little of the effect is left"
             return (
                 f"CONFOUNDED by {by}: within groups {change}, {ratio} in {groups} (over all rows"
                 f" {format_ratio(raw)})"

@@ -19,7 +19,7 @@ function effectsOf({ effects, problem }) {
   if (!effects.length) return h("p", { class: "note" }, "There are no sentences.");
   const flagged = effects.filter((one) => one.effects.some(({ within }) => within.some(({ verdict }) => LOUD.includes(verdict)))).length;
   return h("div", { class: "effects" },
-    h("p", { class: "note" }, "The odds ratio says how much higher the odds of a label are where the sentence says so. The bracket is its 95% interval, and the line below it is drawn from 1/50 to 50.",
+    h("p", { class: "note" }, "The odds ratio is the odds of a label in rows to which the sentence gives it, divided by its odds in the rows compared with them. The bracket is its 95% interval, and the line below it is drawn from 1/50 to 50.",
       flagged ? ` ${flagged === 1 ? "One sentence does" : `${number(flagged)} sentences do`} not hold alike within groups.` : ""),
     h("ol", null, effects.map((one) => h("li", null, h("p", { class: "reading" }, one.summary || one.text),
       one.effects.length ? one.effects.map((effect) => effectOf(effect, problem)) : h("p", { class: "evidence" }, "Only a model could apply it to these rows.")))));

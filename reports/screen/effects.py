@@ -16,10 +16,12 @@ from .listings import EMPTY_BANK_TEXT
 from .text import SHORTENED, create_table, format_hypothesis, to_one_line
 
 LEGEND = (
-    "Odds ratio: how much higher the odds of the label are where the sentence says so, with a 95%"
-    " interval (Woolf). Applies: the share of rows to which the sentence gives the label; of a sentence"
-    " with two labels, the first, and the share to which it gives any. Found again: the share of 200 resamples of the rows with the same direction / with an"
-    " interval that excludes 1. Within a column: Mantel-Haenszel."
+    "Odds ratio: the odds of the label in rows to which the sentence gives it, divided by its odds in"
+    " the rows compared with them, with Woolf's 95% interval. Applies: the share of rows to which the"
+    " sentence gives the label; if it gives two labels, the share with the first of the share with"
+    " either. Found again: the share of 200 bootstrap samples of the rows with the odds ratio on the"
+    " same side of 1 / with an interval that excludes 1. Within a column: the Mantel-Haenszel odds"
+    " ratio."
 )
 MODEL_TEXT = "no effect: only a model could apply it"
 SHOWN_NOTE = " (the rows that the search saw, so sentences look better than they are)"

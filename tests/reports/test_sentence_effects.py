@@ -110,7 +110,7 @@ def test_the_name_of_a_library_is_flagged_as_a_confound():
     assert within.verdict == "confounded" and within.within.low < 1 < within.within.high
     reading = describe_within(found.within[0], found.ratio)
     assert reading.startswith(
-        "CONFOUNDED by package: within groups little of it is left, odds ratio"
+        "CONFOUNDED by package: within groups little of the effect is left, odds ratio"
     )
 
 
