@@ -45,6 +45,7 @@ SESSION = re.compile(r"(?:^session +|, session )([a-z0-9]{8})\b", re.M)
 # What differs from run to run, and what stands for it; "…" for the rest of a line.
 RULES = (
     (r"^(?:\[\d+/\d+\]|Opening data|Scoring what) .*\n", ""),  # progress: how much depends on time
+    (r"^[A-Z].*; (?:\d+ s|[\d:]+)\n", ""),  # a step that goes on, said every ten seconds
     (r"^(time +|digest +|sandbox +|sha256 +|calls +(?=.* added up over )).*", r"\1…"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "2026-01-01 12:00:00"),
     (r"\d+\.\d MB", "0.1 MB"),

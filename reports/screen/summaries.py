@@ -105,7 +105,8 @@ def next_step(session: Any) -> str:
     if not session.next:
         if session.unexplained and not session.best:
             why = f"to see why it ended, run: {format_command('show', session.session, session.store)}"
-            return f"{OTHER_MODEL}; {why}" if session.model.partition(":")[0] == "search" else why
+            searched = session.model.partition(":")[0] == "search" and session.method != "infer"
+            return f"{OTHER_MODEL}; {why}" if searched else why
         return format_command("report", session.session, session.store)
     if session.status == "failed" and len(set(session.failed.values())) == 1:
         return f'solve the problem in the line "failed" above, then run: {session.next}'

@@ -18,6 +18,7 @@ from peirce.records import InputSet, Observation
 from peirce.reports.papers.hypobench import baseline_models, baselines
 from peirce.reports.papers.hypobench.baseline_models import describe_missing, fit_baselines
 from peirce.reports.papers.hypobench.baselines import (
+    BaselineComparison,
     compare_with_baselines,
     describe_comparisons,
     mcnemar,
@@ -232,6 +233,12 @@ def test_a_result_that_beats_no_baseline_has_found_nothing():
         "ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500, tree 0.500; "
     )
     assert said.endswith("it does not beat majority (p 1, McNemar): it has found nothing beyond it")
+
+
+def test_a_baseline_that_is_better_is_named():
+    worse = BaselineComparison("ind", "tree", 40, 0.4, 0.7, 0.001)
+    assert (worse.beats, worse.loses) == (False, True)
+    assert describe_comparisons([worse])[0].endswith("tree is better (p 0.001, McNemar)")
 
 
 def test_a_little_more_than_a_baseline_is_not_more():

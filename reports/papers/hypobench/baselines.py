@@ -98,6 +98,11 @@ class BaselineComparison:
         """
         return self.accuracy > self.baseline_accuracy and self.p < 1 - LEVEL
 
+    @property
+    def loses(self) -> bool:
+        """Whether the baseline is more accurate and the difference is significant."""
+        return self.accuracy < self.baseline_accuracy and self.p < 1 - LEVEL
+
 
 def compare_with_baselines(
     problem: Problem, steps: Sequence[StepRecord], models: Mapping[str, Predict] | None = None
@@ -179,6 +184,8 @@ def _describe_comparison(some: Sequence[BaselineComparison]) -> str:
     if unbeaten is None:
         worst = max(other.p for other in some)
         verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
+    elif unbeaten.loses:
+        verdict = f"{unbeaten.baseline} is better (p {unbeaten.p:.3g}, McNemar)"
     else:
         why = CHANCE_TEXT if unbeaten.accuracy > unbeaten.baseline_accuracy else NO_BETTER_TEXT
         verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
