@@ -100,8 +100,15 @@ def next_step(session: Any) -> str:
 
     For a complete session, the command writes its report. If the session found nothing, the command
     shows why. For any other session, it resumes the session. It also retries failed problems, and
-    sets a larger budget if the budget was spent.
+    sets a larger budget if the budget was spent. After a smaller session of a learning curve, the
+    same `peirce run` goes on with the learning curve.
     """
+    if session.part_rows:
+        first = f"{session.next}; then " if session.next else ""
+        return (
+            f"{first}run the same `peirce run` again: this is only the session of"
+            f" {session.part_rows:,} rows of its learning curve"
+        )
     if not session.next:
         if session.unexplained and not session.best:
             why = f"to see why it ended, run: {format_command('show', session.session, session.store)}"
