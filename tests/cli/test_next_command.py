@@ -182,7 +182,7 @@ def test_an_interrupted_learning_curve_goes_on_with_the_same_command(folder, pei
         code, out, err = peirce(*arguments)
     assert code == 0 and next_of(out).startswith("peirce report"), out + err
     assert "Test accuracy by rows shown: 200 ." in out
-    listed = peirce("sessions", "--json")[1].splitlines()
+    listed = json.loads(peirce("sessions", "--json")[1])
     assert len(listed) == 2 and first.split()[2].rstrip(";") in {
-        json.loads(one)["session"] for one in listed
+        one["session"] for one in listed
     }
