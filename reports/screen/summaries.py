@@ -81,7 +81,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *([("no value", _named(empty))] if empty and all_metrics else []),
         *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
-        ("verdicts", join_counts(session.verdicts) or "none"),
+        ("verdicts", join_counts(_name_verdicts(session)) or "none"),
         *_faults(session.breaches, session.malformed),
         *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
@@ -117,6 +117,20 @@ def next_step(session: Any) -> str:
     if session.status == "failed" and len(set(session.failed.values())) == 1:
         return f'solve the problem in the line "failed" above, then run: {session.next}'
     return str(session.next)
+
+
+def _name_verdicts(session: Any) -> dict[str, int]:
+    """Return the verdicts with their counts; sentences in a bank are not called inconsistent.
+
+    Methods for labelled text may bank every sentence that can be applied, also sentences that are
+    right on a smaller share of the shown rows than tau. These are weighed against the others.
+    """
+    counts = dict(session.verdicts)
+    banked = sum(row["together"]["hypotheses"] for row in session.best if row.get("together"))
+    if banked >= counts.get("accepted", 0) + counts.get("inconsistent", 0):
+        names = {"inconsistent": "not exact, but in the bank"}
+        return {names.get(name, name): count for name, count in counts.items()}
+    return counts
 
 
 def _only(

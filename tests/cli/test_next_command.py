@@ -183,6 +183,4 @@ def test_an_interrupted_learning_curve_goes_on_with_the_same_command(folder, pei
     assert code == 0 and next_of(out).startswith("peirce report"), out + err
     assert "Test accuracy by rows shown: 200 ." in out
     listed = json.loads(peirce("sessions", "--json")[1])
-    assert len(listed) == 2 and first.split()[2].rstrip(";") in {
-        one["session"] for one in listed
-    }
+    assert len(listed) == 2 and first.split()[2].rstrip(";") in {one["session"] for one in listed}
