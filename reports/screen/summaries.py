@@ -125,11 +125,11 @@ def _name_verdicts(session: Any) -> dict[str, int]:
     Methods for labelled text may bank every sentence that can be applied, also sentences that are
     right on a smaller share of the shown rows than tau. These are weighed against the others.
     """
-    counts = dict(session.verdicts)
+    counts: dict[str, int] = dict(session.verdicts)
     banked = sum(row["together"]["hypotheses"] for row in session.best if row.get("together"))
     if banked >= counts.get("accepted", 0) + counts.get("inconsistent", 0):
-        names = {"inconsistent": "not exact, but in the bank"}
-        return {names.get(name, name): count for name, count in counts.items()}
+        weighed = "not exact, but in the bank"
+        return {weighed if name == "inconsistent" else name: n for name, n in counts.items()}
     return counts
 
 
