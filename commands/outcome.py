@@ -56,6 +56,8 @@ class Session(Result):
             left to do.
         learning_curve: the accuracy by number of shown rows, fewest rows first; empty, and absent from
             the JSON, unless the session was run with `learning_curve`.
+        part_rows: the number of rows shown to a smaller session of a learning curve; 0, and absent
+            from the JSON, for any other session.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
     """
@@ -85,6 +87,7 @@ class Session(Result):
     cause: str = optional_key(default_factory=str)
     next: str = optional_key(default_factory=str)
     learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
+    part_rows: int = optional_key(default_factory=int)
     oracle: str = unprinted_field(default_factory=str)
 
     def findings(self, problem: str | None = None) -> Findings:
@@ -214,7 +217,7 @@ def load_outcome(path: Path, session: str) -> Session:
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
-    from ..reports.learning_curve import read_learning_curve
+    from ..reports.learning_curve import PART_KEY, read_learning_curve
     from ..reports.screen.text import format_resume
     from ..tasks import load_family
     from .findings import find_findings
@@ -261,6 +264,9 @@ def load_outcome(path: Path, session: str) -> Session:
             cause=cause,
             next=again,
             learning_curve=read_learning_curve(store, session, scored),
+            part_rows=min(len(row.problem.shown) for row in rows)
+            if PART_KEY in record["settings"].get("operational", {})
+            else 0,
             oracle=load_family(record["settings"]["family"]).oracle,
         )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..store import Store
 
 KEY = "learning_curve"  # of the operational settings: [[number of rows, session], …]
+PART_KEY = "learning_curve_part"  # of the operational settings: the digest of a smaller session
 METRIC, OF_TEST_ROWS = "accuracy", "accuracy_ind"
 MARGIN = 0.02  # of the accuracy, above and below the curve
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...records import Digest, InputSet, Json, Problem, digest_of
+from ...reports.learning_curve import PART_KEY
 from ..outcome import open_for_reading
 from .planning import OnEvent, RunPlan
 from .text_planning import curve_sizes
-
-KEY = "learning_curve_part"  # of the operational settings: the digest of a smaller session
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def _shorten(plan: RunPlan, rows: int) -> CurvePart:
     smaller = replace(
         plan,
         chosen=replace(plan.chosen, pairs=tuple(pairs)),
-        operational={**told, KEY: key},
+        operational={**told, PART_KEY: key},
     )
     return CurvePart(rows, smaller, key)
 
@@ -64,9 +63,9 @@ def find_finished_parts(store: Path) -> dict[Digest, str]:
         return {}
     with open_for_reading(store) as opened:
         return {
-            row["settings"]["operational"][KEY]: row["session"]
+            row["settings"]["operational"][PART_KEY]: row["session"]
             for row in opened.sessions()
-            if row["status"] == "done" and row["settings"]["operational"].get(KEY)
+            if row["status"] == "done" and row["settings"]["operational"].get(PART_KEY)
         }
 
 

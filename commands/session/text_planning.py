@@ -286,17 +286,17 @@ def check_curve(family: Family, method: str, problems: Sequence[Problem]) -> Non
     """Raise UsageError if a session cannot have a learning curve."""
     if not isinstance(family, LabelsRows):
         raise UsageError(
-            f"learning_curve needs labelled rows, as task labels has them: {family.name} tasks have"
+            f"--learning-curve needs labelled rows, as task labels has them: {family.name} tasks have"
             " none"
         )
     if method == "imported":
         raise UsageError(
-            "learning_curve needs a method that asks a model: imported answers do not depend on the"
+            "--learning-curve needs a method that asks a model: imported answers do not depend on the"
             " number of rows"
         )
     shown = min(len(one.shown) for one in problems)
     if not curve_sizes(shown):
         raise UsageError(
-            f"learning_curve needs at least {3 * FIRST_ROWS // 2} shown rows, and {shown:,} are shown:"
-            " show more with observations, if the data has more"
+            f"--learning-curve needs at least {3 * FIRST_ROWS // 2} shown rows, and {shown:,} are shown:"
+            " show more with --observations, if the data has more"
         )

@@ -50,6 +50,7 @@ SILENCE_INTERVAL_S = (10.0, 60.0)  # The same bounds for lines during silence.
 HEARTBEAT_THREAD = "peirce screen"  # Name of the thread that prints them.
 OPENING = "Opening the data, the model and the sandbox"
 SCORING = "Scoring the hypotheses"
+CURVE_HINT = "run the same command again: finished sessions of the learning curve are not run again"
 STOPPING = "Finishing the steps in progress. Press Ctrl-C again to stop immediately."
 
 
@@ -102,7 +103,7 @@ class SessionProgress:
         self._causes: set[str] = set()
         self._running: dict[str, RunningProblem] = {}
         self._sums: Counter[str] = Counter()
-        self._stopping = False
+        self._stopping = self._in_curve = False
         self._without_tools = False
         self._status = self._cause = ""
         self._phase = OPENING
@@ -126,11 +127,13 @@ class SessionProgress:
         with contextlib.suppress(OSError):
             if self._picture is not None:
                 self._picture.stop()
+            # The command line prints the error after this line.
+            solved = isinstance(error, PeirceError) and not isinstance(error, Interrupted)
+            when = "To continue once the problem below is solved" if solved else "To continue"
             if self.session and (self._status != "done" or self._failed):
-                # The command line prints the error after this line.
-                solved = isinstance(error, PeirceError) and not isinstance(error, Interrupted)
-                when = "To continue once the problem below is solved" if solved else "To continue"
                 self._out.print(f"{when}, run: {self._resume_hint()}", soft_wrap=True)
+            elif self._in_curve and not self.session:
+                self._out.print(f"{when}, {CURVE_HINT}", soft_wrap=True)
 
     def _resume_hint(self) -> str:
         """Return the command that continues the session."""
@@ -176,6 +179,7 @@ class SessionProgress:
             self._say(f"Read {event['rows']:,} rows{after}")
 
     def _on_curve(self, event: Mapping[str, Json]) -> None:
+        self._in_curve = True
         self._phase = (
             f"Learning curve: {event['rows']:,} rows (session {event['number']} of {event['of']})"
         )

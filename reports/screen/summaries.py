@@ -81,7 +81,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *([("no value", _named(empty))] if empty and all_metrics else []),
         *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
-        ("verdicts", join_counts(session.verdicts) or "none"),
+        ("verdicts", join_counts(_name_verdicts(session)) or "none"),
         *_faults(session.breaches, session.malformed),
         *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
@@ -100,8 +100,15 @@ def next_step(session: Any) -> str:
 
     For a complete session, the command writes its report. If the session found nothing, the command
     shows why. For any other session, it resumes the session. It also retries failed problems, and
-    sets a larger budget if the budget was spent.
+    sets a larger budget if the budget was spent. After a smaller session of a learning curve, the
+    same `peirce run` goes on with the learning curve.
     """
+    if session.part_rows:
+        first = f"{session.next}; then " if session.next else ""
+        return (
+            f"{first}run the same `peirce run` again: this is only the session of"
+            f" {session.part_rows:,} rows of its learning curve"
+        )
     if not session.next:
         if session.unexplained and not session.best:
             why = f"to see why it ended, run: {format_command('show', session.session, session.store)}"
@@ -111,6 +118,20 @@ def next_step(session: Any) -> str:
     if session.status == "failed" and len(set(session.failed.values())) == 1:
         return f'solve the problem in the line "failed" above, then run: {session.next}'
     return str(session.next)
+
+
+def _name_verdicts(session: Any) -> dict[str, int]:
+    """Return the verdicts with their counts; sentences in a bank are not called inconsistent.
+
+    Methods for labelled text may bank every sentence that can be applied, also sentences that are
+    right on a smaller share of the shown rows than tau. These are weighed against the others.
+    """
+    counts: dict[str, int] = dict(session.verdicts)
+    banked = sum(row["together"]["hypotheses"] for row in session.best if row.get("together"))
+    if banked >= counts.get("accepted", 0) + counts.get("inconsistent", 0):
+        weighed = "not exact, but in the bank"
+        return {weighed if name == "inconsistent" else name: n for name, n in counts.items()}
+    return counts
 
 
 def _only(

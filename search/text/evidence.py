@@ -9,6 +9,8 @@ labels. For pairs of texts, the texts are swapped at random instead.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -20,8 +22,27 @@ BLOCK = 50  # shuffles at a time, which limits the memory
 LEVEL = 0.03  # significance level of the two statistics together
 
 
-def chance_level(features: Features, y: NDArray[np.bool_], seed: int = 0) -> float:
-    """Return the p-value of the hypothesis that the features do not depend on the labels.
+class Evidence(NamedTuple):
+    """p-values of the hypothesis that the features do not depend on the labels.
+
+    Attributes:
+        chance: By both statistics together.
+        whole: By the discrepancy of all features.
+        single: By the strongest feature.
+    """
+
+    chance: float
+    whole: float = 1.0
+    single: float = 1.0
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether a single feature tells more than all features together."""
+        return self.single <= LEVEL and self.single < self.whole
+
+
+def measure_evidence(features: Features, y: NDArray[np.bool_], seed: int = 0) -> Evidence:
+    """Return the p-values of the hypothesis that the features do not depend on the labels.
 
     Args:
         features: The features of n rows.
@@ -38,7 +59,7 @@ def chance_level(features: Features, y: NDArray[np.bool_], seed: int = 0) -> flo
     spread = np.sqrt(np.maximum(variance, 0.0))
     kept = spread > 1e-9
     if not kept.any():
-        return 1.0
+        return Evidence(1.0)
     columns, spread = sparse.csr_matrix(x[:, kept].T), spread[kept]
     lengths = np.asarray(x.multiply(x).sum(axis=1)).ravel()
 
@@ -61,8 +82,10 @@ def chance_level(features: Features, y: NDArray[np.bool_], seed: int = 0) -> flo
         shuffled.append(statistics(some))
     every = np.hstack([here[:, None], *shuffled])
     # The rank of the smaller p-value among those of the shuffles corrects for taking the smaller.
-    chances = np.stack([_chances(row) for row in every]).min(axis=0)
-    return float((chances <= chances[0] + 1e-12).mean())
+    both = np.stack([_chances(row) for row in every])
+    chances = both.min(axis=0)
+    chance = float((chances <= chances[0] + 1e-12).mean())
+    return Evidence(chance, *map(float, both[:, 0]))
 
 
 def _chances(values: Numbers) -> Numbers:

@@ -1,6 +1,7 @@
 """Terms that sentences about texts may list: words, stems, phrases, marks and kinds of words.
 
-A stem such as `luxur*` stands for all words that differ only in their endings. Which texts contain
+In scripts without spaces between words, the words are single characters, and the phrases pairs of
+characters. A stem such as `luxur*` stands for all words that differ only in their endings. Which texts contain
 which terms is a sparse matrix, so that 50,000 texts take some tens of megabytes.
 """
 
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...tools.sentence_rules.prepared_rows import TextIndex
-from ...tools.sentence_rules.terms import KINDS, Term
+from ...tools.sentence_rules.terms import KINDS, MARKS, Term, join_tokens
 
-WORD = re.compile(r"\w[\w.,']*")  # a word or a number
+WORD = re.compile(rf"\w[\w.,'{MARKS}]*")  # a word, a number, or a character with its marks
 LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PLAIN_MARKS = frozenset('!?()$/"-:;,%&...') | {"..."}
 STEM_LETTERS = 4  # minimum length of a stem
@@ -150,4 +151,4 @@ def _find_phrases(index: TextIndex, least: int) -> Iterator[tuple[Term, NDArray[
     for at in np.flatnonzero(sizes >= least):
         one, other = divmod(int(found[at]), count)
         there = rows[starts[at] : starts[at] + sizes[at]]
-        yield Term(f"{index.vocabulary[one]} {index.vocabulary[other]}"), there
+        yield Term(join_tokens([index.vocabulary[one], index.vocabulary[other]])), there

@@ -39,7 +39,7 @@ from ...tools.sentence_rules.quantities import Length, Measure, MentionedEntries
 from ...tools.sentence_rules.rules import ConditionClause, PreferenceClause, Rule
 from ..budget import Budget
 from .embedded import VECTORS, embedded_vectors
-from .evidence import LEVEL, SHUFFLES, chance_level
+from .evidence import LEVEL, SHUFFLES, measure_evidence
 from .regression import (
     ITERATIONS,
     STRENGTHS,
@@ -279,7 +279,8 @@ class _Part:
         self.text.budget.charge(features.present.nnz * fit_passes() / FLOPS)
         if not 0 < self.y.sum() < len(self.y) or not tried:
             return MinedRules((), (), tried)
-        chance = chance_level(features, self.y, self.seed)
+        evidence = measure_evidence(features, self.y, self.seed)
+        chance = evidence.chance
         if chance > LEVEL / self.parts:
             return MinedRules((), (), tried, 1, chance)
         if self.text.known is not None:
@@ -290,7 +291,7 @@ class _Part:
         seen = features.select(some)
         y = self.y[some]
         strength, folds = cross_fit(seen, y, FOLDS, self.seed)
-        best = self.choose_shape(seen, y, strength, folds)
+        best = self.choose_shape(seen, y, strength, folds, evidence.is_sparse)
         themes, weights = self.themes_of(self.y, strength, best.shape)
         style = np.flatnonzero(select_style(weights, best.shape.style).style)
         signs = np.sign(weights.style[style])
@@ -327,7 +328,12 @@ class _Part:
     # --- themes --------------------------------------------------------------------------
 
     def choose_shape(
-        self, seen: Features, y: NDArray[np.bool_], strength: float, folds: Sequence[Fold]
+        self,
+        seen: Features,
+        y: NDArray[np.bool_],
+        strength: float,
+        folds: Sequence[Fold],
+        is_sparse: bool,
     ) -> Attempt:
         """Return the shape that predicts held-out rows best, with what its sentences say there.
 
@@ -367,7 +373,7 @@ class _Part:
         for at in range(len(sizes)):
             attempt(round(STYLES[0] * self.most), at)
         chance = float(calibrated_losses(np.zeros(len(y)), y, self.text.paired).mean())
-        size = sizes.index(_select_shape(tried, chance).shape.terms)
+        size = sizes.index(_select_shape(tried, chance, is_sparse).shape.terms)
         tried = [one for one in tried if one.shape.terms == sizes[size]]
         for share in STYLES[1:]:
             attempt(round(share * self.most), size)
@@ -501,25 +507,29 @@ def _similarity(one: Theme, other: Theme) -> float:
     return common / (len(one.terms) + len(other.terms) - common)
 
 
-def _select_shape(tried: Sequence[Attempt], chance: float) -> Attempt:
+def _select_shape(tried: Sequence[Attempt], chance: float, is_sparse: bool) -> Attempt:
     """Return the attempt with the fewest terms among those that predict about best.
 
     Attempts with few terms vary most from sample to sample. One of them is taken only if its loss
-    is less than that of the others by more than chance (two standard errors).
+    is less than that of the others by more than chance (two standard errors, or one).
 
     Args:
         tried: The attempts, those with most terms first.
         chance: Mean loss without any sentence.
+        is_sparse: Whether a single feature tells more than all together. With few rows, one standard
+            error is then enough.
     """
     many = [one for one in tried if one.shape.terms >= SHORT] or list(tried[:1])
     best = min(one.loss for one in many)
-    slack = SLACK if len(tried[0].losses) > FEW_ROWS else FEW_ROWS_SLACK
+    has_few_rows = len(tried[0].losses) <= FEW_ROWS
+    errors = 1 if is_sparse and has_few_rows else 2
+    slack = FEW_ROWS_SLACK if has_few_rows else SLACK
     enough = best + slack * max(0.0, chance - best)
     near = [one for one in many if one.loss <= enough]
     found = min(near, key=lambda one: (max(one.shape.terms, READABLE), round(one.loss, 9)))
     for one in tried:
         gain = found.losses - one.losses
-        if one.shape.terms < SHORT and gain.mean() > 2 * gain.std() / math.sqrt(len(gain)):
+        if one.shape.terms < SHORT and gain.mean() > errors * gain.std() / math.sqrt(len(gain)):
             found = one
     return found
 

@@ -270,7 +270,7 @@ def parse_json_file_text(text: str, path: Path) -> Json:
 
 
 def read_csv(
-    path: Path, delimiter: str = ",", bad: BadRecords | None = None
+    path: Path, delimiter: str = ",", bad: BadRecords | None = None, *, keep_empty: bool = False
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line number, cells by column name) for each row below the header line.
 
@@ -281,6 +281,8 @@ def read_csv(
             delimiter of the header is used with a warning.
         bad: Collects rows that have more or fewer cells than the header; if None, such a row raises
             DataError.
+        keep_empty: Whether rows with only empty cells are yielded. An empty line is such a row if
+            there is only one column, but not at the end of the file.
 
     Raises:
         DataError: The file is empty or not CSV, a column name occurs twice, or a row has more or
@@ -288,7 +290,7 @@ def read_csv(
     """
     if bad is None:
         with BadRecords(path, skip=False) as bad:
-            yield from read_csv(path, delimiter, bad)
+            yield from read_csv(path, delimiter, bad, keep_empty=keep_empty)
         return
     csv.field_size_limit(MAX_LINE_CHARACTERS)  # the default of 131,072 is too small for some texts
     told, delimiter = _detect_delimiter(path, delimiter, bad)
@@ -309,9 +311,15 @@ def read_csv(
                     " the columns or, if line 1 holds data, put a line with the names of the columns"
                     " before it"
                 )
+            waiting: list[int] = []  # empty lines that are rows if another row follows
             for row in rows:
-                if not any(cell.strip() for cell in row):
+                if not row and keep_empty and len(header) == 1:
+                    waiting.append(rows.line_num)
+                if not row or not (keep_empty or any(cell.strip() for cell in row)):
                     continue
+                for number in waiting:
+                    yield number, {header[0]: ""}
+                waiting.clear()
                 if len(row) == len(header):
                     yield rows.line_num, dict(zip(header, row, strict=True))
                     continue

@@ -183,6 +183,8 @@ def read_rows(
 ) -> list[Row]:
     """Read rows, from a file or all files of a folder, as inputs of an existing data set.
 
+    Rows with only empty cells are rows too.
+
     Args:
         path: A file or folder, possibly followed by settings.
         columns: The columns of the data set, from the key "columns" of a problem's public facts.
@@ -217,7 +219,7 @@ def read_row_tables(
     else:
         paths = [source.path]
     with BadRecords(source.path) as bad:
-        tables = [read_table(one, bad) for one in paths]
+        tables = [read_table(one, bad, keep_empty=True) for one in paths]
         typed = infer_types(tables)
         found = [(table, _rows_of(one, columns, source.label, bad, needed))
                  for table, one in zip(tables, typed, strict=True)]  # fmt: skip

@@ -203,13 +203,16 @@ def file_type(path: Path) -> str:
     return ending if ending in FILE_TYPES else ""
 
 
-def read_table(path: Path, bad: BadRecords, limit: int | None = None) -> Table:
+def read_table(
+    path: Path, bad: BadRecords, limit: int | None = None, *, keep_empty: bool = False
+) -> Table:
     """Read a table from a file of any supported type.
 
     Args:
         path: The file.
         bad: Collects rows that cannot be read.
         limit: The maximum number of rows to read from a file with one row per line; None for all.
+        keep_empty: Whether the table has the rows of a CSV file in which all cells are empty.
 
     Raises:
         DataError: The file has no rows or cannot be read; the error names the line, row or column.
@@ -220,7 +223,7 @@ def read_table(path: Path, bad: BadRecords, limit: int | None = None) -> Table:
             f"{path}: the file type must be one of {', '.join(FILE_TYPES)} (text also as .gz)"
         )
     if form in (".csv", ".tsv"):
-        rows = read_csv(path, "\t" if form == ".tsv" else ",", bad)
+        rows = read_csv(path, "\t" if form == ".tsv" else ",", bad, keep_empty=keep_empty)
         table = _table_from_rows(path, islice(rows, limit), bad, untyped=True)
     elif form == ".json":
         text = read_text(path)

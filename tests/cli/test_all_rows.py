@@ -31,6 +31,8 @@ def test_sentences_of_weak_texts_are_described_as_a_whole(peirce):
         f"right on {together['right']:.1f}% of the 100 test rows (training rows: 300 shown)." in out
     )
     assert "None of these" not in out and "three failed" not in out
+    (verdicts,) = [one for one in out.splitlines() if one.startswith("verdicts")]
+    assert "not exact, but in the bank" in verdicts and "inconsistent" not in verdicts
     assert "the search found no further sentence" in out
     lines = err.splitlines()
     assert lines[0] == "Reading rows.csv"
@@ -62,6 +64,6 @@ def test_a_learning_curve_of_other_tasks_is_refused_in_one_sentence(peirce):
     code, out, err = peirce("run", "list_functions", "--learning-curve")
     assert code == 2 and not out
     assert err == (
-        "peirce: learning_curve needs labelled rows, as task labels has them: programs tasks have"
+        "peirce: --learning-curve needs labelled rows, as task labels has them: programs tasks have"
         " none\n"
     )

@@ -154,3 +154,33 @@ def test_a_session_that_its_endpoint_refused_continues_once_that_is_solved(peirc
     assert said.startswith("To continue once the problem below is solved, run: peirce resume ")
     with FaultyServer(model=lambda request: {"content": TAIL}, port=port):
         assert peirce(*arguments_of(said), "--quiet")[0] == 0
+
+
+def test_an_interrupted_learning_curve_goes_on_with_the_same_command(folder, peirce):
+    """The session that stops is one of several, so to resume it is not enough."""
+    rows = [f"text {number},{'yes' if number % 2 else 'no'}" for number in range(500)]
+    (folder / "rows.csv").write_text("\n".join(["text,verdict", *rows]) + "\n")
+    said = 'If the text mentions "1", the label is "yes"; otherwise it is "no".'
+    run = ["run", "labels", "--data", "rows.csv", "--label", "verdict", "--learning-curve",
+           "--observations", "300", "--max-answers", "2", "--retries", "0"]  # fmt: skip
+    with FaultyServer(model=lambda request: {"content": said}, delay_s=1.0) as server:
+        arguments = [*run, "--model", f"{server.url}#m"]
+        with subprocess.Popen(
+            command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            while server.requests < 1:
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        first = next_of(out)
+        again = "run the same `peirce run` again: this is only the session of 200 rows of its"
+        assert process.returncode == 130
+        assert re.fullmatch(rf"peirce resume \w+; then {again} learning curve", first)
+        assert "To continue, run the same command again: finished sessions of the learning" in err
+        code, out, _ = peirce(*arguments_of(first.partition(";")[0]), "--quiet")
+        assert code == 0 and next_of(out) == f"{again} learning curve"
+        code, out, err = peirce(*arguments)
+    assert code == 0 and next_of(out).startswith("peirce report"), out + err
+    assert "Test accuracy by rows shown: 200 ." in out
+    listed = json.loads(peirce("sessions", "--json")[1])
+    assert len(listed) == 2 and first.split()[2].rstrip(";") in {one["session"] for one in listed}

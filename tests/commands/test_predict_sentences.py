@@ -168,10 +168,28 @@ def test_a_missing_value_is_not_taken_for_the_label_of_all_other_rows(
         assert (row.label, row.rule, row.agreement, row.reason) == ("yes", PRO, 1.0, None)
 
 
-def test_an_empty_text_does_not_get_the_label_of_all_other_texts(tmp_path, bank):
-    data = write_lines(tmp_path / "new.jsonl", [{"review": ""}, {"review": "soup"}])
-    empty, soup = peirce.predict(bank, data)
-    assert (empty.label, empty.reason, soup.label) == (None, "missing_value", "bad")
+@pytest.mark.parametrize("name", ["new.csv", "new.jsonl"])
+def test_an_empty_text_is_a_text_without_words_and_has_its_row(tmp_path, bank, name):
+    texts = ["soup", "", "kind", "  ", "soup", ""]
+    rows = [f"{text}\n" for text in texts[:-1]] + ['""\n', "\n"]
+    data = tmp_path / name
+    if name == "new.csv":  # an empty line is a row, except at the end of the file
+        data.write_text("".join(["review\n", *rows]))
+    else:
+        write_lines(data, [{"review": text} for text in texts])
+    found = list(peirce.predict(bank, data))
+    labels = [row.label for row in found]
+    assert labels == ["bad", "bad", "good", "bad", "bad", "bad"]
+    assert not any(row.reason for row in found) and found[1].agreement == found[0].agreement
+    peirce.predict(bank, data, out=tmp_path / "out.csv")
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 7
+
+
+def test_a_row_of_empty_cells_has_its_row(tmp_path, bank):
+    data = tmp_path / "new.csv"
+    data.write_text("id,review\n1,kind\n,\n\n2,soup\n,\n")
+    labels = [row.label for row in peirce.predict(bank, data)]
+    assert labels == ["good", "bad", "bad", "bad"]
 
 
 def test_a_missing_value_that_the_session_has_itself_is_read_as_in_the_session(tmp_path):

@@ -10,6 +10,7 @@ import io
 import pytest
 from peirce.reports.papers.hypobench import cross_model
 from peirce.reports.screen import listings, progress, summaries
+from peirce.reports.screen.findings import describe_together
 from rich.console import Console
 
 TEXT = {
@@ -151,3 +152,10 @@ def test_many_observations_are_counted_and_a_source_is_named():
     out = printed(listings.print_hypotheses, [shown])
     assert "shown 70 correct, 5 wrong, 125 undefined of 200" in out and "not_asked" not in out
     assert 'from one.pdf   "longer texts"' in out and "quote_not_in_source" in out
+
+
+def test_shares_of_right_rows_are_rounded_as_in_the_table_of_metrics() -> None:
+    for right in range(1, 400):
+        told = {"hypotheses": 2, "strategy": "weighted", "right": right, "of": 400, "rows": "test",
+                "shown": 9, "training": 9}  # fmt: skip
+        assert f" right on {float(f'{right / 400:.3f}') * 100:.1f}% of" in describe_together(told)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from peirce.records import Json
 from peirce.search.budget import Budget
-from peirce.search.text.evidence import chance_level
+from peirce.search.text.evidence import measure_evidence
 from peirce.search.text.regression import (
     Features,
     Fold,
@@ -122,6 +122,47 @@ def test_every_sentence_is_read_back() -> None:
     for rule in found.rules:
         assert compile_sentence(rule.to_text(), PUBLIC) == rule
         assert compile_sentence(f"Weak evidence: {rule.to_text()}", PUBLIC) == rule
+
+
+@pytest.mark.parametrize(
+    ("filler", "planted"),
+    [
+        ("的一是不了人我在有他这为之大来以个中上们", "退款"),
+        ("กขคงจฉชซดตถทนบปผพมยร", "หลอก"),
+        ("あいうえおかきくけこさしすせそたちつ", "返金"),
+    ],
+)
+def test_texts_without_spaces_get_sentences_that_the_judge_reads(filler: str, planted: str) -> None:
+    draw = random.Random(5)
+    rows, labels = [], []
+    for place in range(200):
+        text = "".join(draw.choices(filler, k=30))
+        if place % 2 == (draw.random() < 0.9):
+            text = text[:15] + planted + text[15 + len(planted) :]
+        rows.append({"text": text})
+        labels.append("warm" if place % 2 else "cold")
+    found = mined(rows, labels)
+    said = [rule.to_text() for rule in found.rules]
+    assert any(one in sentence for one in {*planted} - {*filler} for sentence in said)
+    assert [compile_sentence(one, PUBLIC) for one in said] == list(found.rules)
+    sentence = f'If the text mentions "{planted}", the label is "warm"; otherwise "cold".'
+    rule = compile_sentence(sentence, PUBLIC)
+    codes = rule.codes(PreparedRows(rows, PUBLIC))
+    assert codes.tolist() == [int(planted in row["text"]) for row in rows]
+
+
+def test_of_few_rows_a_single_telling_word_gives_few_sentences() -> None:
+    """Without it, sixteen lists of noise stand around the word."""
+    draw = random.Random(1)
+    noise = [a + b for a in COMMON[:25] for b in COMMON[:20]]
+    rows, labels = [], []
+    for place in range(250):
+        said = draw.choices(noise, [1 / (at + 3) for at in range(500)], k=20)
+        said += ["zebra"] * (draw.random() < (0.3 if place % 2 else 0.02))
+        rows.append({"text": " ".join(said)})
+        labels.append("warm" if place % 2 else "cold")
+    found = mined(rows, labels)
+    assert 1 <= len(found.rules) <= 6 and "zebra" in found.rules[0].to_text()
 
 
 def test_labels_of_chance_have_no_sentence_in_most_samples() -> None:
@@ -337,16 +378,18 @@ def test_both_sides_of_a_label_have_themes() -> None:
 
 def test_evidence_is_found_where_it_is_and_not_where_labels_are_shuffled() -> None:
     features, y = sample(300, 60, 0.12)
-    assert chance_level(features, y) < 0.01
+    assert measure_evidence(features, y).chance < 0.01
     draw = np.random.default_rng(0)
-    chances = [chance_level(features, draw.permutation(y), seed) for seed in range(20)]
+    shuffled = [draw.permutation(y) for _ in range(20)]
+    chances = [measure_evidence(features, one, at).chance for at, one in enumerate(shuffled)]
     assert sum(one <= 0.05 for one in chances) <= 4 and np.mean(chances) > 0.3
 
 
 def test_evidence_of_pairs_does_not_depend_on_their_order() -> None:
     features, y = sample(200, 40, 0.06, paired=True)
     turned = Features(narrow(-features.present), -features.style, True)
-    assert chance_level(features, y) == chance_level(turned, ~y) < 0.05
+    here = measure_evidence(features, y)
+    assert here == measure_evidence(turned, ~y) and here.chance < 0.05
 
 
 def test_a_sentence_that_misleads_is_dropped_and_one_that_helps_is_kept() -> None:

@@ -58,10 +58,17 @@ def quantity_text(quantity: Quantity, bound: str, negated: bool) -> str:
                     return f"{format_text(text)} {verb} {format_terms(terms)}"
             return f"{format_text(text)} {verb} {bound} of {format_terms(terms)}"
         case Count(terms, share, text):
-            what = f"occurrences of {format_terms(terms)}{' per 100 words' if share else ''}"
+            noun = _singular("occurrences", bound)
+            what = f"{noun} of {format_terms(terms)}{' per 100 words' if share else ''}"
         case Length(unit, text):
-            what = unit
+            what = _singular(unit, bound)
     return f"{format_text(text)} {'does not have' if negated else 'has'} {bound} {what}"
+
+
+def _singular(noun: str, bound: str) -> str:
+    """Return a noun in the plural, or in the singular after a bound such as "at least 1"."""
+    is_one = bound.split()[-1] == "1" and not bound.startswith("between")
+    return noun.removesuffix("s") if is_one else noun
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from .rules import Clause, ConditionClause, NotExact, PreferenceClause, Rule
 from .subjects import ROW, TEXT
 from .text_conditions import read_amount, read_length_bound
 
-WEAK_EVIDENCE = re.compile(r"\s*weak evidence:", re.IGNORECASE)
+WEAK_EVIDENCE = re.compile(r"(?:\s*weak evidence:)+", re.IGNORECASE)
 SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
 

@@ -131,7 +131,9 @@ LIST_NOUNS = word_set("the these those following words word phrases phrase terms
                "expression tokens token string strings literal exact stem stems keywords keyword")  # fmt: skip
 UNITS: Phrases[Unit] = index_phrases(
     {
-        "different words|distinct words|unique words": "different words",
+        "different words|distinct words|unique words|different word|distinct word|unique word": (
+            "different words"
+        ),
         "words|word": "words",
         "characters|letters|character": "characters",
         "sentences|sentence": "sentences",

@@ -156,7 +156,7 @@ def _read_rows(path: Path, problem: Problem) -> _Rows | None:
     form = file_type(path)
     if form in (".csv", ".tsv", *COLUMNAR_SUFFIXES):
         with BadRecords(path) as bad:
-            table = read_table(path, bad)
+            table = read_table(path, bad, keep_empty=TARGET in problem.public)
         outputs = table.columns.get(_output_column(problem), [None] * len(table))
         return _Rows(table, [cell is not None for cell in outputs])
     if form in (".jsonl", ".ndjson"):

@@ -12,7 +12,8 @@ further calls are made to compute the agreement.
 If the label that an exact sentence gives to a row depends on a missing value, the sentence does not
 apply to the row. Columns in which the session itself has missing values are an exception, because
 the sentences were tested with these. If no sentence applies for this reason, the row has no
-prediction, and its `reason` is `MISSING_VALUE`.
+prediction, and its `reason` is `MISSING_VALUE`. An empty text is no missing value: it is a text
+without words, and is judged like any other.
 """
 
 from __future__ import annotations
@@ -173,10 +174,12 @@ class SentencePredictions:
         from ....tasks.text.family import select_split
 
         tested = (*self.problem.shown, *select_split(self.problem, "val"))
+        texts = find_text_columns(self.problem.public)
         columns = [
             name
             for name in self.problem.public["columns"]
-            if any(is_missing(one.get(name)) for one in inputs)
+            if name not in texts
+            and any(is_missing(one.get(name)) for one in inputs)
             and not any(is_missing(one.input.get(name)) for one in tested)
         ]
         if not columns:

@@ -230,3 +230,27 @@ def test_counts_are_those_of_a_slow_reading(some: list[str], terms: tuple[Term, 
 def test_what_means_nothing_cannot_be_built(build: Any) -> None:
     with pytest.raises(UsageError):
         build()
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (Comparison(Length("sentences"), "at least", 1), "has at least 1 sentence"),
+        (Comparison(Length("different words"), "more than", 1), "has more than 1 different word"),
+        (Comparison(Length("words"), "at least", 11), "has at least 11 words"),
+        (Between(Length("words"), 0, 1), "has between 0 and 1 words"),
+        (Comparison(Count((Term("!"),)), "at most", 1), 'has at most 1 occurrence of "!"'),
+    ],
+)
+def test_one_is_followed_by_the_singular(condition: Any, words: str) -> None:
+    public = {"labels": ["a", "b"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
+    rule = Rule((ConditionClause(condition, "a"),), "b")
+    assert rule.to_text().startswith(f"If the text {words}, ")
+    assert compile_sentence(rule.to_text(), public) == rule
+    assert compile_sentence(f"Weak evidence: weak evidence: {rule.to_text()}", public) == rule
+
+
+def test_characters_of_scripts_without_spaces_are_words() -> None:
+    assert tokenize("日本 ok, กรุง한국") == ["日", "本", "ok", ",", "ก", "รุ", "ง", "한국"]
+    assert Term("日本") == Term("日 本") and Term("日本").text == "日本"
+    assert Term("日本*") == Term("日本") and Term("iPhone手机").patterns == ("iphone", "手", "机")
