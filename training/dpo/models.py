@@ -23,6 +23,7 @@ from ...agents.local.settings import LocalSettings
 from ...records import DataError, Json, UsageError
 from ...records.private_files import write_folder
 from ..base_models import Base, check_packages, write_origin
+from .launcher import is_sharded
 from .pair_tokens import answer_end_token
 from .settings import TrainConfig
 
@@ -42,6 +43,8 @@ class LoadedBase:
         wording: The chat template, with the tokenizer that applies it.
         end: The id of the token that ends an answer.
         context: The context length in tokens; None if the model does not specify one.
+        device: The device that computes. With FSDP2, the weights are loaded on the CPU, and each
+            process later moves its part of them to this device.
     """
 
     base: Base
@@ -50,6 +53,7 @@ class LoadedBase:
     wording: ChatFormat
     end: int
     context: int | None
+    device: str
 
 
 def load_base(
@@ -77,7 +81,8 @@ def load_base(
         check_packages("bitsandbytes")
     # Weights that are trained directly stay in float32; a frozen base need not.
     dtype = "float32" if settings.full else compute_dtype(settings, device)
-    given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
+    place = "cpu" if is_sharded() else device
+    given = {"device": place, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = load_model(
@@ -96,16 +101,16 @@ def load_base(
         )
     ends = found.model.generation_config.eos_token_id
     end = answer_end_token(wording, ends if isinstance(ends, list) else [ends])
-    return LoadedBase(base, found.model, found.tokenizer, wording, end, found.context)
+    return LoadedBase(base, found.model, found.tokenizer, wording, end, found.context, device)
 
 
 def loads_in_4bit(settings: TrainConfig, device: str) -> bool:
     """Return whether the base model is loaded in 4 bits.
 
-    By default it is loaded in 4 bits on a GPU if an adapter is trained.
+    By default it is loaded in 4 bits on a GPU if an adapter is trained, but not with FSDP2.
     """
     if settings.four_bit is None:
-        return device.startswith("cuda") and not settings.full
+        return device.startswith("cuda") and not settings.full and not is_sharded()
     return settings.four_bit
 
 
@@ -139,16 +144,19 @@ def make_peft_config(settings: TrainConfig) -> LoraConfig:
     )
 
 
-def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
+def save_trained(
+    model: Any, opened: LoadedBase, folder: Path, weights: Mapping[str, Any] | None = None
+) -> None:
     """Save the trained weights, and the tokenizer of the base model, in a new folder.
 
     Args:
         model: The trained model. For an adapter, only the adapter's weights are saved.
         opened: The base model of the training.
         folder: The folder to write to.
+        weights: The weights by name, if `model` holds only a part of each; None if it is complete.
     """
     source = opened.base.files.folder
-    model.save_pretrained(folder, safe_serialization=True)
+    model.save_pretrained(folder, safe_serialization=True, state_dict=weights)
     (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty template
     copy_tokenizer(source, folder)
     if (folder / "config.json").is_file():
