@@ -33,8 +33,13 @@ def start_sharding(accelerator: Any, dtype: str) -> None:
         # on CPUs. torch divides them on CPUs as well, and this is how the tests run.
         state.fsdp_plugin = FullyShardedDataParallelPlugin()
         state.distributed_type = DistributedType.FSDP
+    # Checkpoints of complete weights (FULL_STATE_DICT) hang when an adapter is loaded, with torch 2.13
+    # and accelerate 1.15. Each process therefore always writes its part.
+    plugin = state.fsdp_plugin
+    plugin.state_dict_config = plugin.optim_state_dict_config = None
+    plugin.set_state_dict_type("SHARDED_STATE_DICT")
     # accelerate would also sum gradients and round log-probabilities in bfloat16.
-    state.fsdp_plugin.mixed_precision_policy = MixedPrecisionPolicy(
+    plugin.mixed_precision_policy = MixedPrecisionPolicy(
         param_dtype=torch.bfloat16 if dtype == "bfloat16" else None, reduce_dtype=torch.float32
     )
 
