@@ -11,6 +11,7 @@ import shutil
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,11 @@ class LoadedBase:
     context: int | None
     device: str
 
+    @property
+    def attention(self) -> str:
+        """The implementation of attention that the model uses, as transformers names it."""
+        return str(self.model.config._attn_implementation)
+
 
 def load_base(
     base: Base,
@@ -79,6 +85,7 @@ def load_base(
     quantized = loads_in_4bit(settings, device)
     if quantized:
         check_packages("bitsandbytes")
+    attention = find_attention(settings, device)
     # Weights that are trained directly stay in float32; a frozen base need not.
     dtype = "float32" if settings.full else compute_dtype(settings, device)
     place = "cpu" if is_sharded() else device
@@ -86,7 +93,7 @@ def load_base(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = load_model(
-            base.files, None, LocalSettings.from_options(base.name, given), answers=False
+            base.files, None, LocalSettings.from_options(base.name, given), False, attention
         )
     if quantized:
         _keep_trainable(found.model)
@@ -119,6 +126,25 @@ def compute_dtype(settings: TrainConfig, device: str) -> str:
     if settings.compute != "auto":
         return settings.compute
     return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+def find_attention(settings: TrainConfig, device: str) -> str | None:
+    """Return the implementation of attention to load a model with; None for the library's choice.
+
+    Raises:
+        UsageError: FlashAttention is requested but cannot be used.
+    """
+    if settings.attention == "flash_attention_2":
+        if find_spec("flash_attn") is None:
+            raise UsageError(
+                "attention flash_attention_2 needs the package flash-attn, which is not installed:"
+                " install it, or use --attention sdpa."
+            )
+        if not device.startswith("cuda") or compute_dtype(settings, device) != "bfloat16":
+            raise UsageError(
+                "attention flash_attention_2 needs a GPU and compute bfloat16: use --attention sdpa."
+            )
+    return None if settings.attention == "auto" else settings.attention
 
 
 def uses_gradient_checkpointing(settings: TrainConfig, model: Any) -> bool:

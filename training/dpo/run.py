@@ -5,7 +5,8 @@
 
 The folder of a training contains:
 
-    training.json        settings, pairs and base by digest, status, final measurements
+    training.json        settings, pairs and base by digest, status, final measurements, the seconds
+                         of each part, the number of processes and the implementation of attention
     checkpoints/         checkpoint-N after update N, with the curriculum's state, for `resume`
     adapter/ or model/   the trained weights (model/ with `full`) and the tokenizer, once it ended
 
@@ -205,6 +206,7 @@ class _Run:
         schedule, said = self._schedule(drawn, probed, tokens)
         stages = schedule.stages
         record |= {"stages": list(stages), "pools": _counts(drawn, probed, tokens)}
+        record |= {"attention": opened.attention, "processes": processes}
         mixture = Mixture({one: drawn[one] for one in stages}, settings.seed, settings.period)
         course = CurriculumCallback(
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
