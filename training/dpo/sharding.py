@@ -70,4 +70,6 @@ def gather_weights(model: Any, trained_only: bool) -> dict[str, torch.Tensor]:
         full_state_dict=True, cpu_offload=True, ignore_frozen_params=trained_only
     )
     weights: dict[str, torch.Tensor] = get_model_state_dict(model, options=options)
-    return weights
+    # An output layer that is tied to the embeddings is not saved twice.
+    tied = {} if trained_only else getattr(model, "all_tied_weights_keys", {})
+    return {name: one for name, one in weights.items() if name not in tied}

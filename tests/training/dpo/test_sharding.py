@@ -84,19 +84,24 @@ def largest_difference(found, wanted):
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    return make_model(tmp_path_factory.mktemp("models") / "base")
+def bases(tmp_path_factory):
+    """Return a base for an adapter and one to train in full, whose embeddings are tied to its output."""
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        False: make_model(folder / "base"),
+        True: make_model(folder / "tied", tie_word_embeddings=True),
+    }
 
 
 @pytest.fixture(scope="module")
-def single(base, tmp_path_factory):
+def single(bases, tmp_path_factory):
     """Return the folder and the record of a training by one process, of an adapter or in full."""
     found = {}
 
     def trained(full):
         if full not in found:
             out = tmp_path_factory.mktemp("single")
-            found[full] = out, run(base, out, full)
+            found[full] = out, run(bases[full], out, full)
         return found[full]
 
     return trained
@@ -119,8 +124,9 @@ soak = pytest.mark.soak
     ],
 )
 def test_several_processes_train_what_one_does(
-    tmp_path, base, single, configuration, processes, full, record_property
+    tmp_path, bases, single, configuration, processes, full, record_property
 ):
+    base = bases[full]
     folder, wanted = single(full)
     told = launch(tmp_path, base, configuration, processes, full)
     straight = told["straight"]
