@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stored_pairs import store_pairs
 from tiny_model import make_model, require
 from tiny_pairs import make_table
 
@@ -147,3 +148,19 @@ def test_several_processes_train_what_one_does(
     if configuration.startswith("fsdp2"):
         with pytest.raises(UsageError, match="was written with FSDP2"):
             run(base, tmp_path / "copy", full, resume=True)
+
+
+@soak
+def test_the_command_line_prints_the_result_of_several_processes_once(tmp_path, bases):
+    store_pairs(tmp_path / "store.duckdb")
+    call = [sys.executable, "-m", "accelerate.commands.launch",
+            "--config_file", str(CONFIGURATIONS / "fsdp2-adapter.yaml"), "--main_process_port", "0",
+            "-m", "peirce", "train", "--base", str(bases[False]), "--pairs", "last",
+            "--store", str(tmp_path / "store.duckdb"), "--out", str(tmp_path / "out"),
+            "--examples", "16", "--period", "8", "--batch", "4", "--device-batch", "2", "--probe-pairs", "4",
+            "--lora-rank", "2", "--max-length", "256", "--no-precompute", "--device", "cpu"]  # fmt: skip
+    done = subprocess.run(call, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[:3000]
+    assert done.stdout.count("done after 16 examples") == done.stdout.count("Time: updates") == 1
+    record = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert (record["status"], record["processes"]) == ("done", 2)
