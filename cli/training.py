@@ -201,7 +201,8 @@ def _train(
     with training.TrainingProgress(out, quiet=quiet) as screen:
         record = train_model(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record.status != "interrupted"
-    emit([record]) if as_json else training.print_training(text.create_console(), record)
+    if record.examples is not None:  # only the first process of a launcher has the result
+        emit([record]) if as_json else training.print_training(text.create_console(), record)
     if record.status == "interrupted":
         raise typer.Exit(130)
 

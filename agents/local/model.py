@@ -202,7 +202,11 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def load_model(
-    base: ModelFolder, adapter: ModelFolder | None, settings: LocalSettings, answers: bool = True
+    base: ModelFolder,
+    adapter: ModelFolder | None,
+    settings: LocalSettings,
+    answers: bool = True,
+    attention: str | None = None,
 ) -> LocalModel:
     """Load a model, with an adapter if one is passed.
 
@@ -212,6 +216,8 @@ def load_model(
         settings: The settings of the model.
         answers: Whether the model will answer prompts. False loads only the weights, without a
             forward pass. After a forward pass, bitsandbytes could not train some of the weights.
+        attention: The implementation of attention, as transformers names it; None for the library's
+            choice, which is sdpa if the model supports it.
 
     Raises:
         UsageError: The device does not exist or has too little memory.
@@ -221,7 +227,7 @@ def load_model(
         with _convert_load_errors(f"the tokenizer of {base.name!r}"):
             tokenizer = _tokenizer(base, adapter)
         with _convert_load_errors(f"model {base.name!r}"):
-            model = _model(base, settings)
+            model = _model(base, settings, attention)
         if adapter is not None:
             with _convert_load_errors(f"adapter {adapter.name!r} on {base.name!r}"):
                 model = _adapted(model, adapter)
@@ -268,8 +274,8 @@ def _tokenizer(base: ModelFolder, adapter: ModelFolder | None) -> Any:
     )
 
 
-def _model(base: ModelFolder, settings: LocalSettings) -> Any:
-    more: dict[str, Any] = {}
+def _model(base: ModelFolder, settings: LocalSettings, attention: str | None) -> Any:
+    more: dict[str, Any] = {} if attention is None else {"attn_implementation": attention}
     device = _device(settings.device)
     dtype: str = settings.dtype
     if settings.load_in_4bit:

@@ -102,6 +102,8 @@ class TrainingRecord(Result):
         base: the model that was trained.
         pairs: digest of the set of pairs.
         examples: number of pairs that the training has seen.
+        seconds_by_part: the training time by part: updates, probes, samples (sampled answers),
+            reference (log-probabilities of the reference model), saving and other.
         stages: by stage, the first and the last value of the loss, the accuracy and the log-ratio
             of the chosen answers.
         template: template of the prompts.
@@ -119,6 +121,7 @@ class TrainingRecord(Result):
     seed: int | None = None
     examples: int | None = None
     seconds: float | None = None
+    seconds_by_part: Mapping[str, float] | None = None
     stages: Mapping[str, Mapping[str, Sequence[float]]] | None = None
     template: str | None = None
     said: Sequence[str] | None = None

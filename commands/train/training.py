@@ -369,7 +369,8 @@ def _finished(
         "model": None if trained.model is None else str(trained.model),
         "base": asked["base"], "pairs": asked["pairs"], "schedule": told["schedule"],
         "seed": told["seed"], "examples": trained.examples,
-        "seconds": trained.fields.get("seconds"), "stages": stages,
+        "seconds": trained.fields.get("seconds"),
+        "seconds_by_part": trained.fields.get("seconds_by_part"), "stages": stages,
         "template": pair_settings.get("template") or "full",
         "said": list(trained.fields.get("said") or ()), "store": asked["store"], "files": [],
     }  # fmt: skip

@@ -34,6 +34,8 @@ def print_training(out: Console, record: Mapping[str, Json]) -> None:
     )
     seconds = record.get("seconds")
     out.print(f"{head} in {format_duration(seconds)}" if seconds is not None else head)
+    if parts := record.get("seconds_by_part"):
+        out.print(_time_by_part(parts), soft_wrap=True)
     if stages := record["stages"]:
         shown = create_table("stage", "loss ↓", "accuracy ↑", "chosen log-ratio")
         for stage, one in stages.items():
@@ -51,6 +53,26 @@ def print_training(out: Console, record: Mapping[str, Json]) -> None:
         if record.get("template", "full") != "full":
             words += ["--template", record["template"]]
         out.print(f"Next: {shlex.join(words)}", soft_wrap=True)
+
+
+TIME_PARTS = {
+    "updates": "updates",
+    "probes": "probes",
+    "samples": "sampled answers",
+    "reference": "reference model",
+    "saving": "saving",
+    "other": "other",
+}
+
+
+def _time_by_part(parts: Mapping[str, float]) -> str:
+    total = sum(parts.values()) or 1.0
+    shares = (
+        f"{name} {format_duration(parts[part])} ({parts[part] / total:.0%})"
+        for part, name in TIME_PARTS.items()
+        if part in parts
+    )
+    return f"Time: {', '.join(shares)}"
 
 
 def _course(values: Sequence[float] | None) -> str:

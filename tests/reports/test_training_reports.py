@@ -185,3 +185,16 @@ def test_the_next_command_asks_as_the_pairs_did(template, more, capsys):
     trained.print_training(text.create_console(), record)
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == f"Next: peirce run TASK --model hf:out/model{more}"
+
+
+def test_the_summary_says_where_the_time_went_in_one_line(capsys):
+    from peirce.reports.screen import text
+    from peirce.reports.screen import training as trained
+
+    parts = {"updates": 60.0, "probes": 20.0, "samples": 15.0, "reference": 3.0, "saving": 1.0, "other": 1.0}  # fmt: skip
+    record = {"training": "a", "status": "done", "examples": 8, "seconds": 100.0, "stages": {}, "said": [],
+              "model": None, "seconds_by_part": parts}  # fmt: skip
+    trained.print_training(text.create_console(), record)
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("Time: ")]
+    assert line.startswith("Time: updates ") and "(60%), probes " in line
+    assert "sampled answers 15" in line and line.endswith("other 1.0 s (1%)")

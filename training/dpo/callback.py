@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,16 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.utils.data import Sampler
 from transformers import TrainerCallback
 
-from ...records import DataError, Json, PeirceError
+from ...records import DataError, Json, PeirceError, UsageError
 from . import checkpoints
 from .curriculum import MomentumSchedule, Schedule
+from .launcher import is_sharded
 from .mixture import Mixture
+from .overoptimization import OveroptimizationGuard
 from .pair_tokens import PairTokens
-from .processes import broadcast
+from .processes import broadcast, run_with_help
 from .progress import (
+    TIMED_PARTS,
     MeasureSamples,
     Progress,
     SampleAnswers,
@@ -38,91 +41,6 @@ from .settings import TrainConfig
 
 if TYPE_CHECKING:
     from .scoring import Probe
-
-
-# --- Over-optimisation, which the accuracy of a probe does not show.
-#
-# A DPO loss falls as long as the rejected answer loses more probability than the chosen one. Both
-# may lose, and the probability goes to answers that are in no pair. A warning is given where the
-# chosen log-ratio of a stage falls below `log_ratio_warning`, and where instruction following of
-# sampled answers falls by `following_drop` below its value before training. The setting `stop`
-# selects which of these warnings end the training.
-
-
-class OveroptimizationGuard:
-    """Warns of over-optimisation, and reports whether a warning ends the training.
-
-    Attributes:
-        messages: Notes and warnings so far, one sentence each. There is at most one warning for
-            each stage, and one for the sampled answers.
-        stop_reason: The warning that ends the training, or an empty string.
-    """
-
-    def __init__(self, settings: TrainConfig) -> None:
-        self._settings = settings
-        self._first: float | None = None  # instruction following before training
-        self._seen: dict[str, str] = {}
-        self.stop_reason = ""
-
-    @property
-    def messages(self) -> tuple[str, ...]:
-        """The notes and warnings of the training so far, one sentence each."""
-        return tuple(self._seen.values())
-
-    def add_notes(self, notes: Sequence[str]) -> None:
-        """Add sentences to `messages` that describe the training from its beginning."""
-        self._seen |= {f"note/{text}": text for text in notes}
-
-    def check_probes(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
-        """Warn if the chosen answers of a stage have lost too much probability since the start.
-
-        Args:
-            examples: The number of examples before the probe.
-            probes: The values of `PROBE_METRICS` by stage, then by name.
-        """
-        least = self._settings.log_ratio_warning
-        for stage, measured in probes.items():
-            ratio = measured["chosen_logratio"]
-            if ratio < least:
-                self._warn(
-                    "log_ratio", stage,
-                    f"After {examples:,} examples the chosen answers of the stage {stage} have lost"
-                    f" probability (log-ratio {ratio:.2f}, below {least:g}): over-optimisation.",
-                )  # fmt: skip
-
-    def check_samples(self, examples: int, values: Mapping[str, float]) -> None:
-        """Warn if too many fewer sampled answers can be parsed than before the training.
-
-        The first call stores the share that later calls are compared with.
-
-        Args:
-            examples: The number of examples before the sample was taken.
-            values: The measurements of the sampled answers, by name.
-        """
-        share = values.get("instruction_following")
-        if share is None:
-            return
-        if self._first is None:
-            self._first = share
-        elif self._first - share > self._settings.following_drop:
-            self._warn(
-                "following", "",
-                f"After {examples:,} examples, {share:.1%} of the sampled answers can be parsed,"
-                f" compared with {self._first:.1%} before training: the model is collapsing.",
-            )  # fmt: skip
-
-    def state_dict(self) -> Json:
-        """Return the guard's state as JSON, to be saved in a checkpoint."""
-        return {"first": self._first, "seen": dict(self._seen)}
-
-    def load_state_dict(self, state: Any) -> None:
-        """Restore the guard's state from a checkpoint."""
-        self._first, self._seen = state["first"], dict(state["seen"])
-
-    def _warn(self, kind: str, stage: str, text: str) -> None:
-        self._seen.setdefault(f"{kind}/{stage}", text)
-        if self._settings.stop in (kind, "either"):
-            self.stop_reason = text
 
 
 @contextlib.contextmanager
@@ -202,6 +120,8 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self._interrupt = interrupt
         self._began = time.monotonic()
         self._before = 0.0  # seconds of training before a resume
+        self._spent = dict.fromkeys(TIMED_PARTS, 0.0)
+        self._update_began = self._began
         self._loss: float | None = None
         self._probed = self._sampled_at = -1  # examples at the last probe and the last sample
         self._random_state = torch.get_rng_state()  # as after the last finished update
@@ -226,6 +146,24 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         """The training time so far in seconds, including the time before a resume."""
         return self._before + time.monotonic() - self._began
 
+    @property
+    def seconds_by_part(self) -> dict[str, float]:
+        """The training time so far in seconds, by part: `TIMED_PARTS`, and "other" for the rest."""
+        return {**self._spent, "other": max(0.0, self.seconds - sum(self._spent.values()))}
+
+    @contextlib.contextmanager
+    def measure_time(self, part: str) -> Iterator[None]:
+        """Add the time of the `with` block to a part of the training time.
+
+        Args:
+            part: One of `progress.TIMED_PARTS`.
+        """
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._spent[part] += time.monotonic() - began
+
     # --- Trainer callbacks -----------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -248,13 +186,19 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             self._tell("reference")
             places = [self._tokens.positions(pair) for pair in self.period.pairs]
             keys = [(prompt, answer) for prompt, *answers in places for answer in answers]
-            self.references.compute_missing(keys, self._scorer)
+            with self.measure_time("reference"):
+                self.references.compute_missing(keys, self._scorer)
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Note when the update begins."""
+        self._update_began = time.monotonic()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop the training after this update if the caller requests it.
 
         With several processes, a training stops only at the end of a period.
         """
+        self._spent["updates"] += time.monotonic() - self._update_began
         self.examples = state.global_step * self.settings.batch
         self._random_state = torch.get_rng_state()
         # Several processes must all stop at the same point, which is the end of a period.
@@ -309,7 +253,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             identity: The training id, settings, pairs and base model of the checkpoint.
         """
         state = {**identity, "examples": self.examples, "seconds": self.seconds,
-                 "schedule": self.schedule.state_dict(), "mixture": self.mixture.state_dict(),
+                 "seconds_by_part": self._spent, "sharded": is_sharded(), "schedule": self.schedule.state_dict(), "mixture": self.mixture.state_dict(),
                  "guard": self.guard.state_dict(), "measured": [self._probed, self._sampled_at]}  # fmt: skip
         checkpoints.complete_checkpoint(folder, state, *self.references.to_arrays())
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
@@ -326,12 +270,19 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             if name not in state:
                 raise DataError(f"The state of the checkpoint {folder} has no {name!r}: remove it, and"
                                 " --resume goes on from the one before.")  # fmt: skip
+        if bool(state.get("sharded")) != is_sharded():
+            written, now = ("with", "without") if state.get("sharded") else ("without", "with")
+            raise UsageError(
+                f"The checkpoint {folder} was written {written} FSDP2 and cannot be continued {now} it:"
+                " start the launcher with the same configuration."
+            )
         self.mixture.check_state_dict(state["mixture"])
         self.schedule.load_state_dict(state["schedule"])
         self.guard.load_state_dict(state["guard"])
         self.references.load_arrays(arrays["keys"], arrays["values"])
         self._tokens.reference_logps = self.references.logps if self.settings.precompute else {}
         self.examples, self._before = state["examples"], state["seconds"]
+        self._spent |= state.get("seconds_by_part", {})
         self._probed, self._sampled_at = state.get("measured", [self.examples, self.examples])
 
     # --- a probe ----------------------------------------------------------------------------
@@ -345,7 +296,8 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         due = self._sampled is not None and every and number % every == 0
         if self._sampled is not None and due and self._sampled_at != self.examples:
             self._tell("sample")
-            self.samples = self._sample(self._sampled)
+            with self.measure_time("samples"):
+                self.samples = self._sample(self._sampled)
             for name, value in self.samples.items():
                 self._point("", name, value)
             self.guard.check_samples(self.examples, self.samples)
@@ -355,7 +307,10 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
 
     def _run_probe(self) -> None:
         self._tell("probe")
-        self.probes = self._probe.measure()
+        with self.measure_time("reference"):
+            self._probe.score_reference()
+        with self.measure_time("probes"):
+            self.probes = self._probe.measure()
         for stage, measured in self.probes.items():
             for name, value in measured.items():
                 self._point(stage, name, value)
@@ -385,9 +340,10 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
                     self._point(stage, name, value)
 
     def _sample(self, sampled: MeasureSamples) -> Mapping[str, float]:
-        """Sample in the main process, and share the values with all processes."""
-        told = dict(sampled(self._ask)) if self._trainer.is_world_process_zero() else {}
-        found: Mapping[str, float] = broadcast(told, self._trainer.accelerator.num_processes)
+        """Measure in the main process, sample in all, and share the values with all."""
+        found: Mapping[str, float] = run_with_help(
+            lambda ask: dict(sampled(ask)), self._ask, self._trainer.accelerator.num_processes
+        )
         if "instruction_following" not in found:
             raise PeirceError("The sampler of the training measured no instruction_following.")
         return found

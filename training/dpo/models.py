@@ -11,6 +11,7 @@ import shutil
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from ...agents.local.settings import LocalSettings
 from ...records import DataError, Json, UsageError
 from ...records.private_files import write_folder
 from ..base_models import Base, check_packages, write_origin
+from .launcher import is_sharded
 from .pair_tokens import answer_end_token
 from .settings import TrainConfig
 
@@ -42,6 +44,8 @@ class LoadedBase:
         wording: The chat template, with the tokenizer that applies it.
         end: The id of the token that ends an answer.
         context: The context length in tokens; None if the model does not specify one.
+        device: The device that computes. With FSDP2, the weights are loaded on the CPU, and each
+            process later moves its part of them to this device.
     """
 
     base: Base
@@ -50,6 +54,12 @@ class LoadedBase:
     wording: ChatFormat
     end: int
     context: int | None
+    device: str
+
+    @property
+    def attention(self) -> str:
+        """The implementation of attention that the model uses, as transformers names it."""
+        return str(self.model.config._attn_implementation)
 
 
 def load_base(
@@ -75,13 +85,15 @@ def load_base(
     quantized = loads_in_4bit(settings, device)
     if quantized:
         check_packages("bitsandbytes")
+    attention = find_attention(settings, device)
     # Weights that are trained directly stay in float32; a frozen base need not.
     dtype = "float32" if settings.full else compute_dtype(settings, device)
-    given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
+    place = "cpu" if is_sharded() else device
+    given = {"device": place, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = load_model(
-            base.files, None, LocalSettings.from_options(base.name, given), answers=False
+            base.files, None, LocalSettings.from_options(base.name, given), False, attention
         )
     if quantized:
         _keep_trainable(found.model)
@@ -96,16 +108,16 @@ def load_base(
         )
     ends = found.model.generation_config.eos_token_id
     end = answer_end_token(wording, ends if isinstance(ends, list) else [ends])
-    return LoadedBase(base, found.model, found.tokenizer, wording, end, found.context)
+    return LoadedBase(base, found.model, found.tokenizer, wording, end, found.context, device)
 
 
 def loads_in_4bit(settings: TrainConfig, device: str) -> bool:
     """Return whether the base model is loaded in 4 bits.
 
-    By default it is loaded in 4 bits on a GPU if an adapter is trained.
+    By default it is loaded in 4 bits on a GPU if an adapter is trained, but not with FSDP2.
     """
     if settings.four_bit is None:
-        return device.startswith("cuda") and not settings.full
+        return device.startswith("cuda") and not settings.full and not is_sharded()
     return settings.four_bit
 
 
@@ -114,6 +126,25 @@ def compute_dtype(settings: TrainConfig, device: str) -> str:
     if settings.compute != "auto":
         return settings.compute
     return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+def find_attention(settings: TrainConfig, device: str) -> str | None:
+    """Return the implementation of attention to load a model with; None for the library's choice.
+
+    Raises:
+        UsageError: FlashAttention is requested but cannot be used.
+    """
+    if settings.attention == "flash_attention_2":
+        if find_spec("flash_attn") is None:
+            raise UsageError(
+                "attention flash_attention_2 needs the package flash-attn, which is not installed:"
+                " install it, or use --attention sdpa."
+            )
+        if not device.startswith("cuda") or compute_dtype(settings, device) != "bfloat16":
+            raise UsageError(
+                "attention flash_attention_2 needs a GPU and compute bfloat16: use --attention sdpa."
+            )
+    return None if settings.attention == "auto" else settings.attention
 
 
 def uses_gradient_checkpointing(settings: TrainConfig, model: Any) -> bool:
@@ -139,16 +170,19 @@ def make_peft_config(settings: TrainConfig) -> LoraConfig:
     )
 
 
-def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
+def save_trained(
+    model: Any, opened: LoadedBase, folder: Path, weights: Mapping[str, Any] | None = None
+) -> None:
     """Save the trained weights, and the tokenizer of the base model, in a new folder.
 
     Args:
         model: The trained model. For an adapter, only the adapter's weights are saved.
         opened: The base model of the training.
         folder: The folder to write to.
+        weights: The weights by name, if `model` holds only a part of each; None if it is complete.
     """
     source = opened.base.files.folder
-    model.save_pretrained(folder, safe_serialization=True)
+    model.save_pretrained(folder, safe_serialization=True, state_dict=weights)
     (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty template
     copy_tokenizer(source, folder)
     if (folder / "config.json").is_file():

@@ -6,15 +6,17 @@ Import this module only when a training starts, because it imports torch.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import torch
 from accelerate import PartialState
-from accelerate.utils import broadcast_object_list
+from accelerate.utils import broadcast_object_list, gather_object
 
 from ...agents.local.model import is_out_of_memory
 from ...records import PeirceError, UsageError
+from .launcher import is_sharded
+from .progress import TrainingInterrupted
 from .settings import TrainConfig
 
 
@@ -34,6 +36,11 @@ def find_device(settings: TrainConfig) -> tuple[str, int]:
             f"The device {wanted} is not available; available devices:"
             f" {', '.join([*kinds, 'cpu'])}."
         )
+    if is_sharded() and (wanted == "mps" or (wanted == "cpu" and "cuda" in kinds)):
+        raise UsageError(
+            f"FSDP2 cannot train on the device {wanted} of this machine: leave out --device, or"
+            " start the launcher without FSDP."
+        )
     state = PartialState(cpu=wanted == "cpu")
     return "cpu" if wanted == "cpu" else str(state.device), state.num_processes
 
@@ -47,12 +54,40 @@ def run_on_main_process(work: Callable[[], Any], processes: int) -> Any:
         work: The function to run.
         processes: The number of processes.
     """
-    told: tuple[Any, PeirceError | None] = (None, None)
+    return run_with_help(lambda _: work(), lambda: None, processes)
+
+
+def run_with_help(
+    work: Callable[[Callable[..., Any]], Any], help_with: Callable[..., Any], processes: int
+) -> Any:
+    """Run `work` in the first process only, and return its result in all processes.
+
+    `work` receives a function. Each of its calls runs `help_with` in all processes at the same
+    time, with the arguments of the first process. If `work` raises a PeirceError or
+    TrainingInterrupted, all processes raise the same error.
+
+    Args:
+        work: The function to run.
+        help_with: The function in which all processes take part.
+        processes: The number of processes.
+    """
+    if processes == 1:
+        return work(help_with)
+    told: tuple[Any, Exception | None] = (None, None)
     if PartialState().is_main_process:
+
+        def call(*arguments: Any) -> Any:
+            broadcast(arguments, processes)
+            return help_with(*arguments)
+
         try:
-            told = work(), None
-        except PeirceError as error:
+            told = work(call), None
+        except (PeirceError, TrainingInterrupted) as error:
             told = None, error
+        broadcast(None, processes)
+    else:
+        while (arguments := broadcast(None, processes)) is not None:
+            help_with(*arguments)
     value, refused = broadcast(told, processes)
     if refused is not None:
         raise refused
@@ -65,6 +100,34 @@ def broadcast(value: Any, processes: int) -> Any:
     if processes > 1:
         broadcast_object_list(told, from_process=0)
     return told[0]
+
+
+def gather(value: Any, processes: int) -> list[Any]:
+    """Return, in every process, the `value` of each process, in the order of the processes."""
+    if processes == 1:
+        return [value]
+    found: list[Any] = gather_object([value])
+    return found
+
+
+def divide_batches(batches: int, processes: int, unshared: Collection[int] = ()) -> list[list[int]]:
+    """Divide batches among processes so that all processes make the same number of passes.
+
+    A pass of a model that FSDP2 divides is a collective operation. A process that has no batch left
+    therefore repeats one, and the result of the repetition is dropped.
+
+    Args:
+        batches: The number of batches.
+        processes: The number of processes.
+        unshared: Batches that all processes compute at the same time.
+
+    Returns:
+        A list of rounds. Each round has the number of a batch for each process.
+    """
+    shared = [one for one in range(batches) if one not in unshared]
+    rounds = [shared[at : at + processes] for at in range(0, len(shared), processes)]
+    rounds = [[*one, *one[-1:] * (processes - len(one))] for one in rounds]
+    return rounds + [[one] * processes for one in sorted(unshared)]
 
 
 @contextlib.contextmanager

@@ -79,6 +79,11 @@ training time so far, without the time between a stop and a resume."""
 SAMPLE_METRICS = ("instruction_following", "consistent")
 """Values without a stage: what the caller's sampler returned, under its names."""
 
+TIMED_PARTS = ("updates", "probes", "samples", "reference", "saving")
+"""The parts of the training time: weight updates; probes of the model on validation pairs; sampled
+answers, including their judgement; log-probabilities of the reference model; checkpoints and the
+trained weights. The remainder, for example drawing pairs and loading libraries, is "other"."""
+
 METRICS = (*PROBE_METRICS, *CURRICULUM_METRICS, *UPDATE_METRICS, *SAMPLE_METRICS)
 
 

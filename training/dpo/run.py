@@ -5,7 +5,8 @@
 
 The folder of a training contains:
 
-    training.json        settings, pairs and base by digest, status, final measurements
+    training.json        settings, pairs and base by digest, status, final measurements, the seconds
+                         of each part, the number of processes and the implementation of attention
     checkpoints/         checkpoint-N after update N, with the curriculum's state, for `resume`
     adapter/ or model/   the trained weights (model/ with `full`) and the tokenizer, once it ended
 
@@ -33,6 +34,7 @@ from ..base_models import Base, check_packages, find_base, write_origin
 from ..splits import Split
 from . import checkpoints
 from .curriculum import Schedule, make_schedule, trainable_stages
+from .launcher import check_launcher, is_sharded
 from .mixture import Mixture
 from .pair_tokens import PairTokens
 from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
@@ -105,11 +107,13 @@ def train(
 
     Raises:
         UsageError: `out` contains another training; or `out` contains a training and `resume` is
-            False; or the base model, the pairs and the settings do not fit each other.
+            False; or the base model, the pairs and the settings do not fit each other; or the
+            launcher divides the model in a way that is not supported.
         DataError: A file cannot be read.
         PeirceError: The loss is not finite, or a batch does not fit into memory.
         KeyboardInterrupt: `overdue` returned true before there was anything to save.
     """
+    check_launcher(settings)
     check_packages()
     found = find_base(base)
     # Under a launcher, one process checks the folder for all of them before any of them writes.
@@ -193,14 +197,16 @@ class _Run:
     ) -> tuple[CurriculumCallback, Any]:
         """Return the course and the trainer, connected with each other."""
         from .callback import CurriculumCallback
+        from .sampling import AnswerSampler
         from .scoring import Scorer
-        from .trainer import AnswerSampler, make_dpo_config, make_trainer
+        from .trainer import make_dpo_config, make_trainer
 
         settings, record = self._settings, self._record
         tokens, drawn, probed = self._pools(opened)
         schedule, said = self._schedule(drawn, probed, tokens)
         stages = schedule.stages
         record |= {"stages": list(stages), "pools": _counts(drawn, probed, tokens)}
+        record |= {"attention": opened.attention, "processes": processes}
         mixture = Mixture({one: drawn[one] for one in stages}, settings.seed, settings.period)
         course = CurriculumCallback(
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
@@ -214,6 +220,9 @@ class _Run:
         probe = Probe({one: probed[one] for one in stages}, tokens, scorer, settings.beta)
         ask = AnswerSampler(trainer, opened.wording, settings.sample_tokens, rows, opened.context)
         course.attach(trainer, scorer, probe, ask)
+        if not is_sharded():  # FSDP2 divides the model when the training begins
+            with course.measure_time("reference"):
+                probe.score_reference()
         return course, trainer
 
     def _train(
@@ -236,8 +245,9 @@ class _Run:
             except TrainingInterrupted:
                 status = "interrupted"
                 course.save_interrupted()
-            if main and status != "interrupted":
-                self._save(trainer, opened)
+            if status != "interrupted":
+                with course.measure_time("saving"):
+                    self._save(trainer, opened)
         except KeyboardInterrupt:
             status = "interrupted"
             raise
@@ -286,12 +296,18 @@ class _Run:
     def _save(self, trainer: Any, opened: LoadedBase) -> None:
         from ..external_libraries import report_write_errors
         from .models import save_trained
+        from .sharding import gather_weights
 
-        name = "model" if self._settings.full else "adapter"
+        full = self._settings.full
+        weights = gather_weights(trainer.model, not full) if is_sharded() else None
+        if not trainer.is_world_process_zero():
+            return
+        name = "model" if full else "adapter"
 
         def write(folder: Path) -> None:
             with report_write_errors(self._out):
-                save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, folder)
+                model = trainer.accelerator.unwrap_model(trainer.model)
+                save_trained(model, opened, folder, weights)
             write_origin(folder, self._base, self._record["training"], self._table.digest)
 
         write_folder(self._out / name, write, replace=True)
@@ -414,6 +430,7 @@ def _fields(course: CurriculumCallback) -> dict[str, Json]:
     used = course.mixture.usage(course.schedule.history, course.examples)
     return {
         "seconds": round(course.seconds, 3),
+        "seconds_by_part": {part: round(s, 3) for part, s in course.seconds_by_part.items()},
         "probes": {stage: dict(one) for stage, one in course.probes.items()},
         "sampled": dict(course.samples),
         "weights": dict(course.schedule.weights()),

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from accelerate.utils import gather_object
 from numpy.typing import NDArray
 
 from ..stages import STAGES, Stage
 from .pair_tokens import PairTokens, Tokens, shuffle_pairs
+from .processes import divide_batches, gather
 
 if TYPE_CHECKING:
     from ..pair_table import PairTable
@@ -69,27 +69,23 @@ class Scorer:
             return self._scored(keys, self._own())
 
     def _own(self) -> Any:
-        """Return the unwrapped model.
-
-        A pass through the wrapped model waits for all processes, which have different numbers of
-        batches.
-        """
+        """Return the unwrapped model; DistributedDataParallel would prepare a backward pass."""
         return self._trainer.accelerator.unwrap_model(self._trainer.model)
 
     def _scored(self, keys: Sequence[SequenceKey], model: Any) -> NDArray[np.float64]:
         accelerator = self._trainer.accelerator
         batches = list(self._batches(keys))
-        mine = batches[accelerator.process_index :: accelerator.num_processes]
-        found: list[tuple[int, float]] = []
+        found: dict[int, float] = {}
         with _evaluating(model), torch.no_grad(), accelerator.autocast():
-            for places in mine:
+            # With FSDP2 a pass is a collective operation, so every process takes part in each round.
+            for turn in divide_batches(len(batches), accelerator.num_processes):
+                places = batches[turn[accelerator.process_index]]
                 scores = self._batch_scores(model, [self._sequence(keys[one]) for one in places])
-                found += zip(places, scores, strict=True)
-        if accelerator.num_processes > 1:
-            found = gather_object(found)
+                found |= zip(places, scores, strict=True)
         values = np.empty(len(keys))
-        for place, score in found:
-            values[place] = score
+        for places_and_scores in gather(found, accelerator.num_processes):
+            for place, score in places_and_scores.items():
+                values[place] = score
         return values
 
     def _batches(self, keys: Sequence[SequenceKey]) -> Iterator[list[int]]:
@@ -198,8 +194,6 @@ def draw_pools(
 class Probe:
     """Measures the loss and the accuracy of a model on validation pairs (GEAR, section 6.2).
 
-    The log-probabilities under the reference model are computed when the object is created.
-
     Args:
         pairs: The ids of the validation pairs of each stage.
         tokens: The tokens of the pairs.
@@ -225,10 +219,19 @@ class Probe:
                         self._keys.append(key)
                 rows.append([place[prompt, answer] for answer in answers])
             self._rows[stage] = np.array(rows, np.int64)
-        self._reference = scorer.reference_logps(self._keys)
+        self._reference: NDArray[np.float64] | None = None
+
+    def score_reference(self) -> None:
+        """Compute the log-probabilities under the reference model, unless that is done already."""
+        if self._reference is None:
+            self._reference = self._scorer.reference_logps(self._keys)
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Return the values of `progress.PROBE_METRICS`, by stage and then by name."""
+        """Return the values of `progress.PROBE_METRICS`, by stage and then by name.
+
+        Call `score_reference` first.
+        """
+        assert self._reference is not None
         ratios = self._scorer.policy_logps(self._keys) - self._reference
         return {stage: self._summary(ratios[rows]) for stage, rows in self._rows.items()}
 

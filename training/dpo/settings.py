@@ -86,11 +86,16 @@ class TrainConfig(DpoSettings):
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
         "auto", "Device to train on: auto, cpu, cuda or mps."
     )
-    four_bit: bool | None = setting(None, "Load the base model in 4 bits, NF4 (default: on a GPU, unless full is set).")  # fmt: skip
+    four_bit: bool | None = setting(None, "Load the base model in 4 bits, NF4 (default: on a GPU, unless full is set or FSDP2 is used).")  # fmt: skip
     compute: Literal["auto", "float32", "bfloat16"] = setting(
         "auto",
         "Data type of the computation: float32 or bfloat16; auto is bfloat16 on a GPU"
         " and float32 on a CPU.",
+    )
+    attention: Literal["auto", "sdpa", "flash_attention_2", "eager"] = setting(
+        "auto",
+        "Implementation of attention: sdpa, flash_attention_2 (needs the package flash-attn, a GPU and"
+        " bfloat16) or eager; auto is sdpa if the model supports it, otherwise eager.",
     )
     device_batch: int = setting(8, "Number of pairs on a device at a time, a divisor of batch; affects memory use, not the"
         " result.", ge=1)  # fmt: skip

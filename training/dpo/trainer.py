@@ -1,4 +1,4 @@
-"""TRL's DPOTrainer on pairs that are drawn period by period, and a sampler of the model's answers.
+"""TRL's DPOTrainer on pairs that are drawn period by period.
 
 Import this module only when a training starts, because it imports torch, transformers and TRL. Four
 features of TRL are not used:
@@ -15,24 +15,24 @@ features of TRL are not used:
 from __future__ import annotations
 
 import copy
-import sys
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from datasets import Dataset
 from transformers import PrinterCallback, ProgressCallback
 from trl import DPOConfig, DPOTrainer
 
-from ...agents.local.chat import PLAIN, ChatFormat
-from ...records import Json, Message, UsageError
-from ..external_libraries import parse_trackers, quiet_libraries, report_write_errors
+from ...records import Json, UsageError
+from ..external_libraries import parse_trackers, report_write_errors
 from .callback import CurriculumCallback
 from .checkpoints import PREFIX
+from .launcher import is_sharded
 from .models import LoadedBase, compute_dtype, make_peft_config, uses_gradient_checkpointing
 from .pair_tokens import PairTokens
 from .settings import TrainConfig
+from .sharding import shard_reference, start_sharding
 
 
 class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
@@ -44,6 +44,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         identity: What each checkpoint records about the training, in addition to the state of
             `course`.
         precompute: Whether `tokens` contains the reference log-probabilities.
+        dtype: The data type of the computation: float32 or bfloat16.
         kwargs: The arguments of DPOTrainer.
     """
 
@@ -53,8 +54,10 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         tokens: PairTokens,
         identity: Mapping[str, Json],
         precompute: bool,
+        dtype: str,
         **kwargs: Any,
     ) -> None:
+        self._reference, self._dtype = kwargs.get("ref_model"), dtype
         some = Dataset.from_dict({"prompt": [""], "chosen": [""], "rejected": [""]})
         super().__init__(train_dataset=some, callbacks=[course], **kwargs)
         for weights in self.model.parameters():
@@ -67,6 +70,18 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         for callback in (PrinterCallback, ProgressCallback):
             self.remove_callback(callback)
 
+    def create_accelerator_and_postprocess(self) -> None:
+        """Create the accelerator, and divide the reference model if FSDP2 is used.
+
+        The trained model is divided when the training begins.
+        """
+        super().create_accelerator_and_postprocess()
+        if is_sharded():
+            start_sharding(self.accelerator, self._dtype)
+            self.is_fsdp_enabled = True
+            if self._reference is not None:
+                shard_reference(self.accelerator, self._reference)
+
     def _prepare_dataset(self, dataset: Any, *more: Any, **told: Any) -> Any:
         return dataset
 
@@ -74,12 +89,19 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         return self._course.period
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        with report_write_errors(Path(self.args.output_dir)):
-            super()._save_checkpoint(model, trial)
-        if self.is_world_process_zero():
-            folder = Path(self.args.output_dir) / f"{PREFIX}{self.state.global_step}"
-            self._course.complete_checkpoint(folder, self._told)
-        self.accelerator.wait_for_everyone()
+        with self._course.measure_time("saving"):
+            with report_write_errors(Path(self.args.output_dir)):
+                super()._save_checkpoint(model, trial)
+            self.accelerator.wait_for_everyone()  # each process writes files of its own
+            if self.is_world_process_zero():
+                folder = Path(self.args.output_dir) / f"{PREFIX}{self.state.global_step}"
+                self._course.complete_checkpoint(folder, self._told)
+            self.accelerator.wait_for_everyone()
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """Save the weights of a checkpoint, unless FSDP2 saves them with the optimizer's state."""
+        if not is_sharded():
+            super().save_model(output_dir, _internal_call)
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """Write no model card; `model_cards.dpo_card` writes the card of a training."""
@@ -107,12 +129,14 @@ def make_dpo_config(settings: TrainConfig, opened: LoadedBase, folder: Path, pro
             f"A batch of {settings.batch} pairs cannot be divided among {processes} processes"
             f" with {settings.device_batch} pairs each at a time (device_batch)."
         )
-    device = str(opened.model.device)
+    bfloat16 = compute_dtype(settings, opened.device) == "bfloat16"
+    # The settings decide, not `mixed_precision` in accelerate's configuration.
+    os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if bfloat16 else "no"
     recompute = uses_gradient_checkpointing(settings, opened.model)
     args = DPOConfig(
         output_dir=str(folder),
-        use_cpu=device == "cpu",
-        bf16=compute_dtype(settings, device) == "bfloat16",
+        use_cpu=opened.device == "cpu",
+        bf16=bfloat16,
         seed=settings.seed,
         num_train_epochs=settings.periods,
         per_device_train_batch_size=each,
@@ -163,8 +187,8 @@ def make_trainer(
     reference = copy.deepcopy(opened.model).requires_grad_(False) if settings.full else None
     try:
         return CurriculumTrainer(
-            course, tokens, identity, settings.precompute, model=opened.model, ref_model=reference, args=args,
-            processing_class=opened.tokenizer,
+            course, tokens, identity, settings.precompute, compute_dtype(settings, opened.device),
+            model=opened.model, ref_model=reference, args=args, processing_class=opened.tokenizer,
             peft_config=None if settings.full else make_peft_config(settings),
         )  # fmt: skip
     except ValueError as error:
@@ -174,74 +198,3 @@ def make_trainer(
             f"{opened.base.name!r} has no layers {settings.lora_targets!r} for an adapter"
             " (lora_targets). Use all-linear for every linear layer."
         ) from None
-
-
-class AnswerSampler:
-    """Samples answers of the model in training (`progress.SampleAnswers`).
-
-    A call does not change the global random state.
-
-    Args:
-        trainer: The trainer of the model.
-        wording: The chat template and the tokenizer.
-        max_new_tokens: The maximum number of tokens of an answer.
-        rows: The number of answers per batch.
-        context: The context length in tokens; None if it is unknown. An answer ends where the
-            context is full. If a prompt fills the context, its answer is empty.
-    """
-
-    def __init__(
-        self,
-        trainer: CurriculumTrainer,
-        wording: ChatFormat,
-        max_new_tokens: int,
-        rows: int,
-        context: int | None,
-    ) -> None:
-        self._trainer = trainer
-        self._wording = wording
-        self._most = max_new_tokens
-        self._rows = rows
-        self._context = sys.maxsize if context is None else context
-
-    def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
-        ids = (
-            self._wording.tokenize([self._wording.render_prompt(one) for one in prompts])
-            if prompts
-            else []
-        )
-        held = [place for place, one in enumerate(ids) if len(one) < self._context]
-        order = sorted(held, key=lambda place: len(ids[place]))
-        model = self._trainer.accelerator.unwrap_model(self._trainer.model)
-        devices = [model.device] if model.device.type == "cuda" else []
-        found = [""] * len(ids)
-        was = model.training
-        model.eval()
-        with (
-            torch.random.fork_rng(devices=devices),
-            quiet_libraries(),
-            self._trainer.accelerator.autocast(),
-        ):
-            torch.manual_seed(seed)
-            for start in range(0, len(order), self._rows):
-                places = order[start : start + self._rows]
-                for place, answer in zip(places, self._batch(model, [ids[one] for one in places]), strict=True):  # fmt: skip
-                    found[place] = answer
-        model.train(was)
-        return found
-
-    def _batch(self, model: Any, rows: Sequence[Sequence[int]]) -> list[str]:
-        width, config = max(map(len, rows)), model.generation_config
-        ids = [[config.pad_token_id] * (width - len(row)) + list(row) for row in rows]
-        seen = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
-        with torch.no_grad():
-            output = model.generate(
-                input_ids=torch.tensor(ids, device=model.device),
-                attention_mask=torch.tensor(seen, device=model.device),
-                do_sample=True, temperature=1.0, top_k=0, top_p=1.0, use_cache=True,
-                max_new_tokens=min(self._most, self._context - width),
-            )  # fmt: skip
-        said: list[str] = self._wording.tokenizer.batch_decode(output[:, width:], skip_special_tokens=True)  # fmt: skip
-        if self._wording.template == PLAIN:
-            said = [one.partition(self._wording.stop)[0] for one in said]
-        return said

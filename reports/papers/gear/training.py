@@ -30,7 +30,7 @@ SCHEDULES = (
     "single:gear",
 )  # in the order of figures
 STAGES = ("parsing", "consistency", "gear")
-UNLABELLED_SETTINGS = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
+UNLABELLED_SETTINGS = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "attention", "device_batch",
           "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
           "sample_tokens")  # fmt: skip
 # Settings of the momentum schedule only.

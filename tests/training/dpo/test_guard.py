@@ -5,7 +5,7 @@ Internals: the guard is shown log-ratios that no training would give in turn.
 
 import pytest
 from peirce.training.dpo import TrainConfig
-from peirce.training.dpo.callback import OveroptimizationGuard
+from peirce.training.dpo.overoptimization import OveroptimizationGuard
 
 FALLEN = {"parsing": {"chosen_logratio": -0.51}, "gear": {"chosen_logratio": -0.5}}
 

@@ -29,7 +29,7 @@ def sampled(ask):
     return {"instruction_following": float(len(ask([TABLE.prompts[0]], 1)[0]))}
 
 log, told = ListLog(), {}
-train(base, TABLE, TrainConfig.from_mapping(SETTINGS), Path(out), log, sampled=sampled)
+train(base, TABLE, TrainConfig.from_mapping(SETTINGS), Path(out), log, measure_samples=sampled)
 told["points"] = [[*key, value] for key, value in log.points.items() if key[2] != "seconds"]
 try:
     train(base, TABLE, TrainConfig.from_mapping(SETTINGS), Path(out), log)
