@@ -1,8 +1,9 @@
 """Convert preference pairs to the token ids of one model.
 
-A prompt is converted to text with the model's chat template, exactly as `hf:` models receive it,
-and then tokenized. An answer is tokenized as the continuation of the prompt, followed by the token
-that ends an answer.
+A prompt is converted to tokens with the model's chat template, exactly as `hf:` models receive it,
+followed by what the template writes before an answer without reasoning
+(`agents/local/example_format.py`). These tokens are not trained. An answer is tokenized as their
+continuation, followed by the token that ends an answer.
 
 A pair is left out and counted if its prompt and its longer answer together have more than
 `max_length` tokens. No text is ever truncated. Each prompt and answer is tokenized once, however
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...agents.local.example_format import ExampleFormat
 from ...records import DataError, Unavailable
 from ..draws import hash_key
 
@@ -48,13 +50,9 @@ class PairTokens:
 
     def __init__(self, table: PairTable, wording: ChatFormat, end: int, max_length: int) -> None:
         self._table = table
-        self._wording = wording
+        self._format = ExampleFormat(wording)
         self._end = end
         self._max_length = max_length
-        try:
-            self._lead = wording.render_prompt([{"role": "user", "content": "?"}])
-        except Unavailable as error:
-            raise DataError(str(error)) from None
         self._prompts: dict[int, Tokens] = {}
         self._answers: dict[int, Tokens] = {}
         self.too_long: set[int] = set()
@@ -112,31 +110,21 @@ class PairTokens:
         return len(self._prompts[prompt]) + max(len(self._answers[one]) for one in answers)
 
     def _learn(self, pairs: Sequence[int]) -> None:
-        table, wording = self._table, self._wording
+        table = self._table
         prompts = sorted({int(table.prompt[pair]) for pair in pairs} - self._prompts.keys())
         answers = sorted(
             {int(column[pair]) for pair in pairs for column in (table.chosen, table.rejected)}
             - self._answers.keys()
         )
         try:
-            texts = [wording.render_prompt(table.prompts[place]) for place in prompts]
+            starts = self._format.tokenize_starts([table.prompts[place] for place in prompts])
+            texts = self._format.tokenize_answers([table.answers[place] for place in answers])
         except Unavailable as error:  # outside a session, waiting would not help
             raise DataError(f"A prompt of the pairs cannot be worded: {error}") from None
-        for place, ids in zip(prompts, wording.tokenize(texts) if texts else [], strict=True):
+        for place, ids in zip(prompts, starts, strict=True):
             self._prompts[place] = np.array(ids, np.int32)
-        lead = wording.tokenize([self._lead])[0]
-        texts = [self._lead + table.answers[place] for place in answers]
-        for place, ids in zip(answers, wording.tokenize(texts) if texts else [], strict=True):
-            # Where lead and answer merge into one token, the answer is tokenized alone, because the
-            # model begins after the prompt's last token.
-            rest = ids[len(lead) :] if ids[: len(lead)] == lead else self._alone(place)
-            self._answers[place] = np.array([*rest, self._end], np.int32)
-
-    def _alone(self, place: int) -> list[int]:
-        said: list[int] = self._wording.tokenizer(
-            self._table.answers[place], add_special_tokens=False
-        )["input_ids"]
-        return said
+        for place, ids in zip(answers, texts, strict=True):
+            self._answers[place] = np.array([*ids, self._end], np.int32)
 
 
 def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:

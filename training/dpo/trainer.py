@@ -26,6 +26,7 @@ from transformers import PrinterCallback, ProgressCallback
 from trl import DPOConfig, DPOTrainer
 
 from ...agents.local.chat import PLAIN, ChatFormat
+from ...agents.local.example_format import ExampleFormat
 from ...records import Json, Message, UsageError
 from ..external_libraries import parse_trackers, quiet_libraries, report_write_errors
 from .callback import CurriculumCallback
@@ -179,7 +180,8 @@ def make_trainer(
 class AnswerSampler:
     """Samples answers of the model in training (`progress.SampleAnswers`).
 
-    A call does not change the global random state.
+    A call does not change the global random state. An answer begins where the answers of the pairs
+    begin, so a model that reasons in sessions is sampled without reasoning.
 
     Args:
         trainer: The trainer of the model.
@@ -200,16 +202,13 @@ class AnswerSampler:
     ) -> None:
         self._trainer = trainer
         self._wording = wording
+        self._format = ExampleFormat(wording)
         self._most = max_new_tokens
         self._rows = rows
         self._context = sys.maxsize if context is None else context
 
     def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
-        ids = (
-            self._wording.tokenize([self._wording.render_prompt(one) for one in prompts])
-            if prompts
-            else []
-        )
+        ids = self._format.tokenize_starts(prompts)
         held = [place for place, one in enumerate(ids) if len(one) < self._context]
         order = sorted(held, key=lambda place: len(ids[place]))
         model = self._trainer.accelerator.unwrap_model(self._trainer.model)
