@@ -7,7 +7,8 @@ continuation, followed by the token that ends an answer.
 
 A pair is left out and counted if its prompt and its longer answer together have more than
 `max_length` tokens. No text is ever truncated. Each prompt and answer is tokenized once, however
-many pairs use it.
+many pairs use it. Which pairs fit must be known before the first draw, so all pairs that may be drawn
+are tokenized first. If all pairs are known to fit, only those that are drawn are tokenized.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class PairTokens:
         wording: The chat template and the tokenizer.
         end: The id of the token that ends an answer (`answer_end_token`).
         max_length: The maximum number of tokens of a prompt and an answer together.
+        all_fit: Whether all pairs are known to fit (`reproduction.limit_holds`).
 
     Attributes:
         too_long: The ids of pairs that exceed `max_length`.
@@ -48,8 +50,16 @@ class PairTokens:
             mapping is not empty, examples include these values.
     """
 
-    def __init__(self, table: PairTable, wording: ChatFormat, end: int, max_length: int) -> None:
+    def __init__(
+        self,
+        table: PairTable,
+        wording: ChatFormat,
+        end: int,
+        max_length: int,
+        all_fit: bool = False,
+    ) -> None:
         self._table = table
+        self._all_fit = all_fit
         self._format = ExampleFormat(wording)
         self._end = end
         self._max_length = max_length
@@ -62,6 +72,7 @@ class PairTokens:
         return len(self._table)
 
     def __getitem__(self, pair: int) -> dict[str, Any]:
+        self.tokenize([pair])
         prompt, chosen, rejected = self.positions(pair)
         example = {
             "prompt_ids": self._prompts[prompt].tolist(),
@@ -81,7 +92,7 @@ class PairTokens:
         return int(table.prompt[pair]), int(table.chosen[pair]), int(table.rejected[pair])
 
     def sequence(self, key: tuple[int, int]) -> tuple[Tokens, Tokens]:
-        """Return the tokens of a prompt and of an answer.
+        """Return the tokens of a prompt and of an answer, which must be tokenized already.
 
         Args:
             key: The position of the prompt and the position of the answer in the table.
@@ -92,12 +103,14 @@ class PairTokens:
         """Return the first `limit` ids of `pairs` that do not exceed the length limit, in their
         order.
         """
+        if self._all_fit:
+            return [int(pair) for pair in pairs[:limit]]
         found: list[int] = []
         at = 0
         while at < len(pairs) and len(found) < limit:
             block = [int(pair) for pair in pairs[at : at + min(_BLOCK, limit - len(found))]]
             at += len(block)
-            self._learn(block)
+            self.tokenize(block)
             for pair in block:
                 if self._length(pair) > self._max_length:
                     self.too_long.add(pair)
@@ -109,7 +122,17 @@ class PairTokens:
         prompt, *answers = self.positions(pair)
         return len(self._prompts[prompt]) + max(len(self._answers[one]) for one in answers)
 
-    def _learn(self, pairs: Sequence[int]) -> None:
+    @property
+    def tokenized(self) -> tuple[int, int]:
+        """The numbers of prompts and of answers that were tokenized so far."""
+        return len(self._prompts), len(self._answers)
+
+    def tokenize(self, pairs: Sequence[int]) -> None:
+        """Tokenize the prompts and answers of pairs that are not tokenized yet.
+
+        Raises:
+            DataError: The chat template refuses a prompt.
+        """
         table = self._table
         prompts = sorted({int(table.prompt[pair]) for pair in pairs} - self._prompts.keys())
         answers = sorted(

@@ -8,10 +8,14 @@ model's own rendering is used instead, without its variables, and a date in it i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...agents.local.chat import MARK
+from ...agents.local.example_format import ExampleFormat
 from ...records import Json, ToolSpec, Unavailable, UsageError, digest_prompt
+from ..pairs.lengths import COUNTS, tokenizer_digest
 
 if TYPE_CHECKING:
     from ...agents.local.chat import ChatFormat
@@ -53,10 +57,12 @@ def check_rendering(
     Raises:
         UsageError: A recorded prompt is not reproduced, or the template writes the current date.
     """
+    notes = _note_lead(wording)
     if anew:
         return [
             "The prompts are rendered with the base's own chat template and its default variables,"
-            " whatever the sessions used."
+            " whatever the sessions used.",
+            *notes,
         ]
     recorded = pairs.get("rendering") or []
     if any(wording.writes_date(roles) for roles in _ROLES):
@@ -65,12 +71,43 @@ def check_rendering(
         _check_session(wording, session, session_names)
     unknown = len(pairs.get("sessions") or ()) - len(recorded)
     if unknown < 1:
-        return []
+        return notes
     which = "1 session was" if unknown == 1 else f"{unknown:,} sessions were"
     return [
         f"How the prompts of {which} rendered is unknown, because the model reported no token ids;"
-        " the training renders them with the base's own chat template."
+        " the training renders them with the base's own chat template.",
+        *notes,
     ]
+
+
+def _note_lead(wording: ChatFormat) -> list[str]:
+    lead = ExampleFormat(wording).find_lead([{"role": "user", "content": MARK}])
+    if not lead:
+        return []
+    return [
+        f"Each answer follows {json.dumps(lead)}, which stands for no reasoning in the chat template"
+        " and is not trained."
+    ]
+
+
+def limit_holds(
+    pairs: Mapping[str, Json], wording: ChatFormat, settings: TrainConfig, max_length: int
+) -> bool:
+    """Return whether all pairs are known to fit a length limit, without tokenizing them.
+
+    This is so if `peirce pairs` left out longer pairs with the tokens of the same base.
+
+    Args:
+        pairs: The settings of the set of pairs.
+        wording: The chat template of the training, with the tokenizer.
+        settings: The settings of the training.
+        max_length: The maximum number of tokens of a prompt and an answer together.
+    """
+    limited = pairs.get("length") or {}
+    if limited.get("counts") != COUNTS or settings.chat_template or settings.render_anew:
+        return False
+    same = limited["tokenizer"] == tokenizer_digest(wording.tokenizer)
+    return bool(same and limited["max_length"] <= max_length)
 
 
 def _check_session(

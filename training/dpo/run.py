@@ -38,7 +38,7 @@ from .curriculum import Schedule, make_schedule, trainable_stages
 from .mixture import Mixture
 from .pair_tokens import PairTokens
 from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
-from .reproduction import DATE_KEY, check_rendering, choose_rendering
+from .reproduction import DATE_KEY, check_rendering, choose_rendering, limit_holds
 from .scoring import Probe, draw_pools
 from .settings import TrainConfig
 
@@ -266,7 +266,8 @@ class _Run:
         """Return tokens, and ids of the pairs to draw from and to probe, by stage."""
         settings, table = self._settings, self._table
         limit = min(settings.max_length, opened.context or settings.max_length)
-        tokens = PairTokens(table, opened.wording, opened.end, limit)
+        known = limit_holds(table.settings, opened.wording, settings, limit)
+        tokens = PairTokens(table, opened.wording, opened.end, limit, known)
         drawn = draw_pools(table, tokens, Split.TRAIN, settings.examples, settings.seed)
         probed = draw_pools(table, tokens, Split.VALIDATION, settings.probe_pairs, settings.seed)
         return tokens, drawn, probed

@@ -19,9 +19,15 @@ from ...agents.local.example_format import ExampleFormat
 from ...records import DataError, Json, Message, Unavailable, UsageError, digest_of_text
 
 INSTALL = "pip install 'peirce[train]'"
+COUNTS = "training"  # in the settings of a limit: the counts are exactly those of a training
 _TOGETHER = 1_000
 
 T = TypeVar("T")
+
+
+def tokenizer_digest(tokenizer: Any) -> str:
+    """Return the digest of a tokenizer and its chat template."""
+    return digest_of_text(tokenizer.backend_tokenizer.to_str() + str(tokenizer.chat_template))
 
 
 class ModelText:
@@ -96,8 +102,7 @@ class ModelText:
         """Return the name of the base model and the digest of its tokenizer, to be stored with
         pairs.
         """
-        told = self._tokenizer.backend_tokenizer.to_str() + str(self._tokenizer.chat_template)
-        return {"base": self.name, "tokenizer": digest_of_text(told)}
+        return {"base": self.name, "tokenizer": tokenizer_digest(self._tokenizer)}
 
 
 class TokenLimit:
@@ -129,7 +134,8 @@ class TokenLimit:
 
     def settings(self) -> Mapping[str, Json]:
         """Return the settings of the tokenizer and the limit, which are stored with the pairs."""
-        return {**self._text.settings(), "max_length": self.max_tokens}
+        settings = {"max_length": self.max_tokens, "counts": COUNTS}
+        return {**self._text.settings(), **settings}
 
     def with_variables(self, variables: Mapping[str, Json]) -> TokenLimit:
         """Return a copy that renders prompts with these variables of the chat template."""
