@@ -18,11 +18,10 @@ from tiny_pairs import make_table
 
 require("trl", "datasets")
 from peirce.agents import open_model  # noqa: E402
-from peirce.agents.local.chat import ChatFormat  # noqa: E402
 from peirce.records import PROMPT_DIGEST, InputSet, View, digest_prompt  # noqa: E402
 from peirce.training import find_base  # noqa: E402
 from peirce.training.dpo import TrainConfig  # noqa: E402
-from peirce.training.dpo.models import load_base  # noqa: E402
+from peirce.training.dpo.models import load_base, open_wording  # noqa: E402
 from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
 from peirce.training.pairs import ModelText  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
@@ -147,5 +146,6 @@ def test_a_plain_prompt_ends_where_the_answer_begins(family):
 
 def test_the_families_that_write_a_date_are_known(family):
     kind, folder = family
-    words = ChatFormat("m", AutoTokenizer.from_pretrained(folder), None, kind.variables, False)
+    settings = TrainConfig.from_mapping({"device": "cpu"})
+    words = open_wording(find_base(str(folder)), None, settings, kind.variables)
     assert words.writes_date() is words.writes_date(("system", "user")) is kind.writes_date

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...agents.local.chat import MARK
 from ...agents.local.example_format import ExampleFormat
-from ...records import Json, ToolSpec, Unavailable, UsageError, digest_prompt
+from ...records import DataError, Json, ToolSpec, Unavailable, UsageError, digest_prompt
 from ..pairs.lengths import COUNTS, tokenizer_digest
 
 if TYPE_CHECKING:
@@ -56,8 +56,13 @@ def check_rendering(
 
     Raises:
         UsageError: A recorded prompt is not reproduced, or the template writes the current date.
+        DataError: The template refuses a conversation of one turn.
     """
-    notes = _note_lead(wording)
+    try:
+        notes = _note_lead(wording)
+        dated = any(wording.writes_date(roles) for roles in _ROLES)
+    except Unavailable as error:
+        raise DataError(str(error)) from None
     if anew:
         return [
             "The prompts are rendered with the base's own chat template and its default variables,"
@@ -65,7 +70,7 @@ def check_rendering(
             *notes,
         ]
     recorded = pairs.get("rendering") or []
-    if any(wording.writes_date(roles) for roles in _ROLES):
+    if dated:
         raise UsageError(_date_error(wording))
     for session in recorded:
         _check_session(wording, session, session_names)

@@ -15,20 +15,17 @@ from datetime import datetime
 import peirce
 import pytest
 from model_families import FAMILIES, make_family_model
-from sessions_of_pairs import answered, problem, space, write
 from tiny_model import require
 from tiny_pairs import make_table
 
 require("trl", "datasets")
-from peirce.agents.local.chat import ChatFormat  # noqa: E402
 from peirce.agents.scripted import FunctionProposer  # noqa: E402
-from peirce.records import PROMPT_DIGEST, UsageError, Verdict, digest_prompt  # noqa: E402
+from peirce.records import PROMPT_DIGEST, UsageError, digest_prompt  # noqa: E402
 from peirce.store import Store  # noqa: E402
-from peirce.training import read_table  # noqa: E402
+from peirce.training import find_base, read_table  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
+from peirce.training.dpo.models import open_wording  # noqa: E402
 from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
-from peirce.training.pairs import PairChoices  # noqa: E402
-from peirce.training.pairs.build_pairs import build_pairs  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 TABLE = make_table()
@@ -51,9 +48,13 @@ def folders(tmp_path_factory):
     return folder_of
 
 
+def wording_of(folder, variables=None):
+    return open_wording(find_base(str(folder)), None, TrainConfig.from_mapping({}), variables)
+
+
 def rendered_by(folder, variables=None, asked=ASKED, **changed):
     """The table, as if one session with a model in this folder had asked `asked`."""
-    words = ChatFormat("m", AutoTokenizer.from_pretrained(folder), None, variables or {}, False)
+    words = wording_of(folder, variables)
     session = {
         "session": "ab" * 32, "model": "hf:0123", "chat_template": words.digest,
         "variables": dict(variables or {}),
@@ -169,7 +170,7 @@ def test_rendering_anew_uses_the_base_s_own_template_without_the_variables(
     table = rendered_by(folders("qwen3 without thinking"), {"enable_thinking": False})
     trained = run(folder, table, tmp_path / "anew", render_anew=True)
     assert "rendered with the base's own chat template" in " ".join(trained.fields["said"])
-    words = ChatFormat("m", AutoTokenizer.from_pretrained(folder), None, {}, False)
+    words = wording_of(folder)
     wanted = {words.render_prompt(one) + FAMILIES["qwen3"].lead for one in table.prompts}
     assert seen and set(seen) <= wanted
     other = run(folders("qwen2.5"), table, tmp_path / "other", render_anew=True)
@@ -224,19 +225,6 @@ def test_sets_without_recorded_prompts_train_with_a_note(folders, tmp_path):
         table = replace(TABLE, settings={"sessions": ["0" * 64] * count}).with_digest()
         (said,) = run(folder, table, tmp_path / str(count)).fields["said"]
         assert words in said and "reported no token ids" in said
-
-
-def test_only_sessions_that_recorded_digests_are_described(tmp_path):
-    listed = [
-        (problem(f"p{i}", offset=i),
-         [answered(Verdict.ACCEPTED, "wide", [1, 1, 1]), answered(Verdict.MALFORMED, "", [])])
-        for i in range(4)
-    ]  # fmt: skip
-    with Store.open(tmp_path / "store.duckdb", write=True) as store:
-        told = {"scheme": "hf", "model_args": {}, "chat_template": "0" * 16}
-        session = write(store, listed, space(3), model_settings=told, model="hf:tiny")
-        settings = build_pairs(store, [session], PairChoices()).table.settings
-    assert "rendering" not in settings
 
 
 def test_a_session_a_set_and_a_training_of_one_model_agree(folders, tmp_path, monkeypatch):
