@@ -15,12 +15,12 @@ from datetime import datetime
 import peirce
 import pytest
 from model_families import FAMILIES, make_family_model
-from tiny_model import require
+from tiny_model import TEMPLATE, make_model, require
 from tiny_pairs import make_table
 
 require("trl", "datasets")
 from peirce.agents.scripted import FunctionProposer  # noqa: E402
-from peirce.records import PROMPT_DIGEST, UsageError, digest_prompt  # noqa: E402
+from peirce.records import PROMPT_DIGEST, ToolSpec, UsageError, digest_prompt  # noqa: E402
 from peirce.store import Store  # noqa: E402
 from peirce.training import find_base, read_table  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
@@ -136,6 +136,19 @@ def test_another_tokenizer_is_refused(folders, tmp_path):
     tokenizer.save_pretrained(other)
     said = refused(folder, rendered_by(other), tmp_path / "out")
     assert "its tokenizer is another one" in said
+
+
+def test_prompts_that_offered_tools_are_compared_with_the_tools(tmp_path):
+    tool = {"name": "execute", "description": "runs code", "parameters": {"type": "object"}}
+    offers = "{% for t in tools or [] %}tool {{ t.function.name }}\n{% endfor %}"
+    folder = make_model(tmp_path / "offers", offers + TEMPLATE, num_hidden_layers=1)
+    ids = wording_of(folder).tokenize_prompt(ASKED, [ToolSpec(**tool)])
+    assert ids != wording_of(folder).tokenize_prompt(ASKED)
+    prompt = {"messages": ASKED, "tools": [tool], "digest": digest_prompt(ids)}
+    table = rendered_by(folder, prompts=[prompt])
+    assert run(folder, table, tmp_path / "out").fields["said"] == []
+    table = rendered_by(folder, prompts=[{**prompt, "tools": []}])
+    assert "its tokenizer is another one" in refused(folder, table, tmp_path / "other")
 
 
 def test_a_prompt_that_the_template_refuses_is_refused(folders, tmp_path):
