@@ -26,6 +26,7 @@ from peirce.training import find_base, read_table  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
 from peirce.training.dpo.models import open_wording  # noqa: E402
 from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
+from peirce.training.dpo.trainer import AnswerSampler  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 TABLE = make_table()
@@ -226,6 +227,23 @@ def test_a_date_with_a_computed_format_cannot_be_fixed(folders, tmp_path):
     refused(folders("llama3.2 of today"), TABLE, tmp_path / "out", **told)
     with pytest.raises(UsageError, match="computes the format of the date"):
         run(folders("llama3.2 of today"), TABLE, tmp_path / "out", render_anew=True, **told)
+
+
+@pytest.mark.parametrize("name", ["qwen3", "r1"])
+def test_samples_begin_where_the_answers_of_pairs_begin(folders, tmp_path, monkeypatch, name):
+    rows, work = [], AnswerSampler._batch
+
+    def see(self, model, ids):
+        rows.extend(ids)
+        return work(self, model, ids)
+
+    monkeypatch.setattr(AnswerSampler, "_batch", see)
+    settings = TrainConfig.from_mapping({**SMALL, "sample_tokens": 3})
+    train(str(folders(name)), TABLE, settings, tmp_path / "out", ListLog(),
+          measure_samples=lambda ask: {"instruction_following": float(len(ask([ASKED], 1)))})  # fmt: skip
+    tokenizer = AutoTokenizer.from_pretrained(folders(name))
+    begun = wording_of(folders(name)).render_prompt(ASKED) + FAMILIES[name].lead
+    assert len(rows) == 3 and {tokenizer.decode(row) for row in rows} == {begun}
 
 
 # --- what a set of pairs holds ----------------------------------------------------------------------
