@@ -14,6 +14,16 @@ _TAG = re.compile(r"<(/?)(think|thinking)>")
 _NAMES = ("think", "thinking")
 
 
+def find_open_block(text: str) -> str:
+    """Return the text from the last opening tag that no closing tag follows; "" if there is none."""
+    found = ""
+    for name in _NAMES:
+        at = text.rfind(f"<{name}>")
+        if at > text.rfind(f"</{name}>"):
+            found = max(found, text[at:], key=len)
+    return found
+
+
 def split_reasoning(text: str) -> tuple[str, str]:
     """Return (answer, reasoning) from a text that may contain <think> blocks.
 

@@ -12,6 +12,7 @@ if "." not in __name__:  # imported from the folder of the repository, without i
 
 from .calls import (
     IS_LAST,
+    PROMPT_DIGEST,
     RETRY_LISTENER,
     CallKey,
     HoldsSecrets,
@@ -24,6 +25,7 @@ from .calls import (
     ToolCall,
     ToolSpec,
     Usage,
+    digest_prompt,
 )
 from .errors import (
     BudgetSpent,
@@ -107,6 +109,7 @@ __all__ = [
     "FRONT_FIELD",
     "IS_LAST",
     "NOT_REQUESTED",
+    "PROMPT_DIGEST",
     "PROVIDERS",
     "RETRY_LISTENER",
     "THEME_NAME",
@@ -198,6 +201,7 @@ __all__ = [
     "canonical_json",
     "digest_of",
     "digest_of_text",
+    "digest_prompt",
     "is_finite_number",
     "parse_strictly",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from .problems import View
-from .values import Json
+from .values import Json, digest_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,6 +62,12 @@ class Usage:
 
 
 IS_LAST = "is_last"  # of `Reply.meta`: True if the proposer has nothing to add to this reply
+PROMPT_DIGEST = "prompt_digest"  # of `Reply.meta`: `digest_prompt` of the prompt, where it is known
+
+
+def digest_prompt(tokens: Sequence[int]) -> str:
+    """Return 16 hexadecimal digits that identify the token ids of a prompt."""
+    return digest_of(list(tokens))[:16]
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class Reply:
     finish: str = "stop"
     usage: Usage = Usage()
     retries: int = 0
-    # `IS_LAST`; fields of the step; for recorded answers last_of_turn.
+    # `IS_LAST`; `PROMPT_DIGEST`; fields of the step; for recorded answers last_of_turn.
     meta: Mapping[str, Json] = field(default_factory=dict)
 
 

@@ -337,6 +337,14 @@ class Store:
         """
         return _journal.calls(self._reading, session, problem)
 
+    def digested_prompts(self, session: str, limit: int) -> list[dict[str, Any]]:
+        """Return up to `limit` prompts of the proposer whose token ids were digested.
+
+        Each dict has the keys messages, tools, and digest (`records.PROMPT_DIGEST`). The list is
+        empty for sessions whose model did not report the digest.
+        """
+        return _journal.digested_prompts(self._reading, session, limit)
+
     def list_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
         """Return the model and tool calls of a session, without requests and responses.
 

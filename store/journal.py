@@ -21,6 +21,7 @@ from concurrent.futures import Future
 from typing import Any, Literal
 
 from ..records import (
+    PROMPT_DIGEST,
     CallKey,
     Digest,
     Json,
@@ -287,6 +288,28 @@ def calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str
         params,
     )
     return [_call(row) for row in rows]
+
+
+def digested_prompts(reader: RowReader, session: str, limit: int) -> list[dict[str, Any]]:
+    """Return requests of the proposer whose responses contain the digest of their prompt.
+
+    Each dict has the keys messages, tools and digest. First calls of problems come first.
+    """
+    rows = reader.query(
+        "SELECT request, response FROM call JOIN (SELECT session, problem, ordinal FROM problem) "
+        "USING (session, problem) WHERE session = ? AND kind = 'model' AND path LIKE "
+        f"'%/propose/%' AND response LIKE '%\"{PROMPT_DIGEST}\"%' ORDER BY path, ordinal LIMIT ?",
+        (session, limit),
+    )
+    found = []
+    for asked, answered in rows:
+        request = decode_json(asked, "call.request", dict)
+        meta = decode_json(answered, "call.response", dict).get("meta") or {}
+        if isinstance(digest := meta.get(PROMPT_DIGEST), str):
+            found.append(
+                {"messages": request["messages"], "tools": request["tools"], "digest": digest}
+            )
+    return found
 
 
 MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in a listing

@@ -17,7 +17,7 @@ from contextlib import aclosing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ...records import Json, UsageError
+from ...records import PROMPT_DIGEST, Json, UsageError
 from .address import Endpoint
 from .arguments import Arguments, is_json, parse_json
 from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault
@@ -29,6 +29,7 @@ from .replies import (
     escape_surrogates,
     normalise_choice,
     parse_usage,
+    prompt_digest,
     reported_usage,
 )
 
@@ -259,7 +260,9 @@ def _client_class() -> type[ChatOpenAI]:
                 malformed = Fault(MALFORMED, retryable=True)
                 malformed.usage = reported_usage(response)
                 raise malformed from None
-            result.generations[0].message.additional_kwargs["choice"] = choice
+            told = result.generations[0].message.additional_kwargs
+            told["choice"] = choice
+            told[PROMPT_DIGEST] = prompt_digest(body)
             return result
 
         def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
@@ -278,6 +281,7 @@ MAX_CHARACTERS = 32_000_000  # characters; an endless stream must not fill the m
 MOST_BYTES = 8 * MAX_CHARACTERS  # of a stream; an event of one token takes some 200 bytes
 MOST_PIECES = 1_000_000  # of a stream: events, and lines within them
 JOINED = ("reasoning_content", "reasoning", "refusal")
+KEPT_FIELDS = ("id", "model", "created", "prompt_token_ids")  # of the events of a stream
 
 
 async def iter_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -413,7 +417,7 @@ class StreamedAnswer:
         return {**self._about, "usage": self._usage, "choices": [choice]}
 
     def _take(self, event: dict[str, Json]) -> str:
-        self._about |= {k: event[k] for k in ("id", "model", "created") if event.get(k)}
+        self._about |= {k: event[k] for k in KEPT_FIELDS if event.get(k)}
         groq = event.get("x_groq") or {}
         self._usage = event.get("usage") or groq.get("usage") or self._usage
         text = ""

@@ -11,7 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...records import Json, Message, Reply, ToolCall, Usage, canonical_json
+from ...records import (
+    PROMPT_DIGEST,
+    Json,
+    Message,
+    Reply,
+    ToolCall,
+    Usage,
+    canonical_json,
+    digest_prompt,
+)
 from ..reasoning import split_reasoning
 from .arguments import parse_json
 from .faults import ErrorInBody, Fault
@@ -86,6 +95,17 @@ def normalise_choice(choice: Mapping[str, Json]) -> dict[str, Json]:
     return {**choice, "message": {**said, "role": "assistant", "tool_calls": calls or None}}
 
 
+def prompt_digest(body: Mapping[str, Json]) -> str:
+    """Return the digest of the token ids of the prompt, or "" if the response does not contain them.
+
+    vLLM returns them as `prompt_token_ids` if the request has `return_token_ids`.
+    """
+    ids = body.get("prompt_token_ids")
+    if not isinstance(ids, list) or not ids or not all(type(one) is int for one in ids):
+        return ""
+    return digest_prompt(ids)
+
+
 def parse_reply(message: Any, retries: int) -> Reply:
     """Return the `Reply` for a LangChain message.
 
@@ -109,6 +129,8 @@ def parse_reply(message: Any, retries: int) -> Reply:
         meta["reasoning"] = reasoning
     if said.get("refusal"):
         meta["refusal"] = as_text(said["refusal"])
+    if digest := message.additional_kwargs.get(PROMPT_DIGEST):
+        meta[PROMPT_DIGEST] = digest
     if finish not in ("stop", "length", "tool_calls"):
         meta["finish_reason"] = finish
     if finish == "length":  # The last call was truncated, so its arguments are still text.

@@ -7,7 +7,11 @@ rendered once more in a simpler form: the text of the system message moves to th
 tool turns become user turns, and neighbouring turns of the same role are joined.
 
 Tools are passed to the template as JSON schemas. Tool calls are recognized in the format of Hermes
-and Qwen, `<tool_call>{"name": …, "arguments": {…}}</tool_call>`. Other formats are read as text.
+and Qwen, `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, and in that of gpt-oss
+(channels.py). Other formats are read as text.
+
+Reasoning is separated from the answer: blocks in <think> tags, which the prompt itself may open, and
+the channel `analysis` of gpt-oss.
 """
 
 from __future__ import annotations
@@ -17,25 +21,40 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from ...records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
+from ...records import (
+    DataError,
+    Json,
+    Message,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Unavailable,
+    UsageError,
+    digest_of,
+)
 from ...records import Usage as Tokens
-from ..endpoint.arguments import parse_json
-from ..endpoint.replies import MAX_DEPTH
-from ..reasoning import split_reasoning
+from ..reasoning import find_open_block, split_reasoning
+from .channels import CHANNEL_MARKS, split_channels
+from .tool_calls import extract_tool_calls, write_tool_call
 
 if TYPE_CHECKING:
     from .decoding import Answer
 
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"
-TOOL_CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
-NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
+DATE_CALL = re.compile(r"""strftime_now\(\s*("[^"]*"|'[^']*')\s*\)""")
+DATES = (datetime(2001, 2, 3, 4, 5, 6), datetime(1999, 12, 31, 22, 58, 59))  # differ in every part
+THINK_MARKS = ("<think>", "</think>", "<thinking>", "</thinking>")
+# Stand for a message and an answer where only the text around them matters.
+MARK, ANSWER_MARK = "Text 7301", "Answer 2985"
 # Variables that transformers itself passes to a template.
 TEMPLATE_VARIABLES = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
          "bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token",
@@ -69,7 +88,7 @@ class ChatFormat:
         tools: bool,
         known_only: bool = False,
     ) -> None:
-        self._name = name
+        self.name = name
         self.tokenizer = tokenizer
         self._variables = dict(variables)
         self.tools = tools
@@ -79,6 +98,7 @@ class ChatFormat:
             self.template = read_template(chat_template)
         else:
             self.template = self._own_template()
+        self._dated = self.template
         self._check(known_only)
 
     @property
@@ -112,7 +132,7 @@ class ChatFormat:
         said = self._rendered(turns, tools)
         if not said or len(said) > MOST_CHARACTERS:
             size = f"{len(said):,} characters, more than {MOST_CHARACTERS:,}" if said else "nothing"
-            raise Unavailable(f"the chat template of model {self._name!r} writes {size}")
+            raise Unavailable(f"the chat template of model {self.name!r} writes {size}")
         return said
 
     def render_conversation(self, messages: Sequence[Message]) -> str:
@@ -123,6 +143,56 @@ class ChatFormat:
             Unavailable: The chat template refuses the conversation, fails or runs for too long.
         """
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
+
+    @property
+    def digest(self) -> str:
+        """Return 16 hexadecimal digits that identify the template, or "plain"."""
+        return PLAIN if self.template == PLAIN else digest_of(self.template)[:16]
+
+    @property
+    def variables(self) -> Mapping[str, Json]:
+        """Return the variables of the template with which prompts are rendered."""
+        return dict(self._variables)
+
+    def writes_date(self, roles: Sequence[str] = ("user",)) -> bool:
+        """Return whether the prompt for a conversation with these roles contains the current date."""
+        if "strftime_now" not in self.template or self._dated != self.template:
+            return False
+        if "strftime_now(" in DATE_CALL.sub("", self.template):
+            return True  # with a format that is computed, so the date cannot be replaced
+        asked = [{"role": role, "content": MARK} for role in roles]
+        found = []
+        for date in DATES:
+            self._dated = _write_date(self.template, date)
+            try:
+                found.append(self.render_prompt(asked))
+            finally:
+                self._dated = self.template
+        return found[0] != found[1]
+
+    def freeze_date(self, date: datetime) -> None:
+        """Write this date in all prompts, wherever the template writes the current one.
+
+        Raises:
+            UsageError: The template computes the format of the date.
+        """
+        self._dated = _write_date(self.template, date)
+        if "strftime_now(" in self._dated:
+            raise UsageError(
+                f"the chat template of {self.name!r} computes the format of the date that it writes,"
+                " so the date cannot be fixed: set chat_template=FILE"
+            )
+
+    @cached_property
+    def opens_reasoning(self) -> bool:
+        """Whether a prompt ends inside an open block of reasoning."""
+        if self.template == PLAIN:
+            return False
+        try:
+            prompt = self.render_prompt([{"role": "user", "content": MARK}])
+        except Unavailable:
+            return False
+        return bool(find_open_block(prompt.rpartition(MARK)[2]))
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text. Each text must begin with a result of
@@ -154,7 +224,7 @@ class ChatFormat:
         except faults as error:
             said = " ".join(str(error).split())[:200] or type(error).__name__
             raise Unavailable(
-                f"the chat template of model {self._name!r} refuses the conversation: {said}"
+                f"the chat template of model {self.name!r} refuses the conversation: {said}"
             ) from None
 
     def parse_reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
@@ -165,10 +235,17 @@ class ChatFormat:
             answer: The generated tokens.
             tools: The tools that the model was offered.
         """
-        said = self.tokenizer.decode(answer.tokens, skip_special_tokens=True)
+        said = self._decode(answer.tokens)
         if self.stop:
             said = said.partition(self.stop)[0].strip()
-        text, reasoning = split_reasoning(said)
+        if self._has_channels:
+            text, reasoning, requests = split_channels(said)
+            if tools:  # in the form that is read below
+                text += "".join(write_tool_call(name, arguments) for name, arguments in requests)
+        else:
+            if self.opens_reasoning and not said.lstrip().startswith(THINK_MARKS[::2]):
+                said = f"<think>{said}"
+            text, reasoning = split_reasoning(said)
         calls: tuple[ToolCall, ...] = ()
         if tools:
             text, calls = extract_tool_calls(text, tools)
@@ -179,6 +256,27 @@ class ChatFormat:
         finish = "length" if not answer.ended else "tool_calls" if calls else "stop"
         meta = {"reasoning": reasoning} if reasoning else {}
         return Reply(text, calls, finish, usage, meta=meta)
+
+    @property
+    def _has_channels(self) -> bool:
+        return "<|channel|>" in self.template
+
+    @cached_property
+    def _special(self) -> tuple[set[int], set[int]]:
+        """The ids of special tokens, and of those among them that mark reasoning or channels."""
+        marks = (*THINK_MARKS, *(CHANNEL_MARKS if self._has_channels else ()))
+        added = self.tokenizer.added_tokens_decoder.items()
+        special = {number: token.content for number, token in added if token.special}
+        kept = {number for number, content in special.items() if content in marks}
+        return {*special, *self.tokenizer.all_special_ids}, kept
+
+    def _decode(self, tokens: Sequence[int]) -> str:
+        """Return the text of generated tokens; of special tokens, only marks are written."""
+        special, marks = self._special
+        if not marks:
+            return str(self.tokenizer.decode(tokens, skip_special_tokens=True))
+        kept = [token for token in tokens if token in marks or token not in special]
+        return str(self.tokenizer.decode(kept, skip_special_tokens=False))
 
     def _own_template(self) -> str:
         told = self.tokenizer.chat_template
@@ -200,16 +298,16 @@ class ChatFormat:
             try:
                 tree = Environment(extensions=extensions).parse(source)
             except TemplateError as error:
-                raise DataError(f"the chat template of {self._name!r} is broken: {error}") from None
+                raise DataError(f"the chat template of {self.name!r} is broken: {error}") from None
             if tree.find(Pow):
                 raise DataError(
-                    f"the chat template of {self._name!r} uses `**`, which is refused because a"
+                    f"the chat template of {self.name!r} uses `**`, which is refused because a"
                     " power may take years"
                 )
             known = set(find_undeclared_variables(tree))
         if self.tools and "tools" not in known:
             raise UsageError(
-                f"the chat template of model {self._name!r} does not support tools: omit tools=true"
+                f"the chat template of model {self.name!r} does not support tools: omit tools=true"
             )
         for key in tuple(self._variables):
             if key not in known - TEMPLATE_VARIABLES and known_only:
@@ -217,17 +315,17 @@ class ChatFormat:
             elif key not in known - TEMPLATE_VARIABLES:
                 valid = ", ".join(sorted(known - TEMPLATE_VARIABLES)) or "none"
                 raise UsageError(
-                    f"model {self._name!r} does not take a setting {key!r}, and its chat template has no"
+                    f"model {self.name!r} does not take a setting {key!r}, and its chat template has no"
                     f" such variable: it has {valid}"
                 )
 
     def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool) -> str:
-        with _bounded(f"the chat template of model {self._name!r}"):
+        with _bounded(f"the chat template of model {self.name!r}"):
             return str(
                 self.tokenizer.apply_chat_template(
                     list(turns),
                     tools=[_tool(spec) for spec in tools] or None,
-                    chat_template=self.template,
+                    chat_template=self._dated,
                     add_generation_prompt=prompt,
                     tokenize=False,
                     **self._variables,
@@ -235,41 +333,9 @@ class ChatFormat:
             )
 
 
-def extract_tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return (text without the tool calls, tool calls) for the output of a model.
-
-    The arguments of a call that are not a JSON object stay text.
-
-    Args:
-        text: The output of the model.
-        tools: The tools that the model was offered.
-    """
-    found = tuple(
-        _call(n, match[1].strip(), tools) for n, match in enumerate(TOOL_CALL.finditer(text))
-    )
-    return (TOOL_CALL.sub("", text).strip(), found) if found else (text, ())
-
-
-def _call(number: int, raw: str, tools: Sequence[ToolSpec]) -> ToolCall:
-    named = NAME.search(raw)
-    only = tools[0].name if len(tools) == 1 else ""
-    name: str = named[1] if named else only
-    try:
-        told = parse_json(raw)
-        arguments = told.get("arguments", told.get("parameters", {}))
-        if isinstance(arguments, str):
-            arguments = parse_json(arguments)
-        name = str(told.get("name", name))
-    except (ValueError, RecursionError, AttributeError):
-        arguments = raw
-    if not isinstance(arguments, dict) or _deeper(arguments, MAX_DEPTH):
-        arguments = raw
-    return ToolCall(f"call_{number}", name, arguments)
-
-
-def _deeper(value: Json, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels == 0 or any(_deeper(one, levels - 1) for one in inner)
+def _write_date(template: str, date: datetime) -> str:
+    """Return the template with a date instead of its calls of `strftime_now`."""
+    return DATE_CALL.sub(lambda call: json.dumps(date.strftime(call[1][1:-1])), template)
 
 
 def _turn(message: Message) -> dict[str, Json]:
@@ -312,8 +378,8 @@ def _folded(turns: Sequence[Message]) -> list[dict[str, Json]]:
 
 def _written(call: Mapping[str, Json]) -> str:
     function = call["function"]
-    told = {"name": function.get("name"), "arguments": function["arguments"]}
-    return f"<tool_call>{json.dumps(told, ensure_ascii=False)}</tool_call>"
+    arguments = json.dumps(function["arguments"], ensure_ascii=False)
+    return write_tool_call(function.get("name"), arguments)
 
 
 def _plain(turns: Sequence[Message]) -> str:

@@ -223,9 +223,8 @@ def load_model(
         UsageError: The device does not exist or has too little memory.
         DataError: A file of the model cannot be used.
     """
+    tokenizer = load_tokenizer(base, adapter)
     with _quiet():
-        with _convert_load_errors(f"the tokenizer of {base.name!r}"):
-            tokenizer = _tokenizer(base, adapter)
         with _convert_load_errors(f"model {base.name!r}"):
             model = _model(base, settings, attention)
         if adapter is not None:
@@ -266,12 +265,17 @@ def default_batch(model: Any, decoder: Decoder | None) -> int:
     return SMALL_BATCH if count_parameters(model) <= TINY or model.device.type != "cpu" else BATCH
 
 
-def _tokenizer(base: ModelFolder, adapter: ModelFolder | None) -> Any:
-    """Return the adapter's own tokenizer, with which it was trained, or that of the base."""
+def load_tokenizer(base: ModelFolder, adapter: ModelFolder | None = None) -> Any:
+    """Return the adapter's own tokenizer, with which it was trained, or that of the base.
+
+    Raises:
+        DataError: The tokenizer cannot be loaded.
+    """
     source = adapter if adapter is not None and adapter.has_tokenizer else base
-    return transformers.AutoTokenizer.from_pretrained(
-        source.folder, local_files_only=True, trust_remote_code=False
-    )
+    with _quiet(), _convert_load_errors(f"the tokenizer of {base.name!r}"):
+        return transformers.AutoTokenizer.from_pretrained(
+            source.folder, local_files_only=True, trust_remote_code=False
+        )
 
 
 def _model(base: ModelFolder, settings: LocalSettings, attention: str | None) -> Any:

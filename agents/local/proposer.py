@@ -23,10 +23,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
+    PROMPT_DIGEST,
     Json,
     Message,
     Proposer,
@@ -36,6 +37,7 @@ from ...records import (
     UsageError,
     View,
     digest_of,
+    digest_prompt,
 )
 
 if TYPE_CHECKING:
@@ -136,7 +138,8 @@ class LocalProposer:
                 f"model {self._name!r} gives no numbers (NaN) for its next token: its weights are"
                 f" broken, or its dtype {self._settings['dtype']} does not hold what they amount to"
             )
-        return self._wording.parse_reply(len(tokens), answer, tools)
+        reply = self._wording.parse_reply(len(tokens), answer, tools)
+        return replace(reply, meta={**reply.meta, PROMPT_DIGEST: digest_prompt(tokens)})
 
     async def close(self) -> None:
         """Stop running requests within one token, and free the memory of the model."""
@@ -379,16 +382,12 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
         "max_tokens": settings.max_tokens,
         "context_tokens": model.context,
         "tools": settings.tools,
-        "chat_template": _shown_template(wording.template, PLAIN),
+        "chat_template": wording.digest,
         "model_args": variables,
         "transport": {**_folders(base, adapter), "device": model.device, "batch": model.batch,
                       "versions": _versions()},
     }  # fmt: skip
     return LocalProposer(model, wording, thread, told)
-
-
-def _shown_template(template: str, plain: str) -> str:
-    return plain if template == plain else digest_of(template)[:16]
 
 
 def _folders(base: ModelFolder, adapter: ModelFolder | None) -> dict[str, Json]:

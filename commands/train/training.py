@@ -138,6 +138,7 @@ def train(
             trained = train_dpo(
                 base, table, told, folder, log, measure_samples=sampled, progress=on_progress,
                 interrupt=interrupt, overdue=interrupt.is_overdue, resume=resume,
+                session_names=_session_names(counts),
             )  # fmt: skip
         # the training was finished already, but the store may lack its end
         if is_main_process() and not log.settings:
@@ -303,6 +304,14 @@ def _settings_over(
     from ...training.dpo.settings import TrainConfig
 
     return TrainConfig.from_mapping({**before, **read_config(config), **given})
+
+
+def _session_names(counts: Mapping[str, Json]) -> dict[str, str]:
+    """Return the names of the sessions of a set of pairs for error messages, by digest."""
+    return {
+        str(one["digest"]): f"session {one['session']} of model {one['model']}"
+        for one in counts.get("sessions") or ()
+    }
 
 
 def _sampler(

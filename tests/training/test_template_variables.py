@@ -10,7 +10,7 @@ import json
 
 import peirce
 import pytest
-from peirce.records import UsageError, Verdict
+from peirce.records import UsageError, Verdict, digest_prompt
 from peirce.store import Store
 from peirce.training.pairs import ModelText, PairChoices, TokenLimit
 from peirce.training.pairs.build_pairs import build_pairs
@@ -194,3 +194,21 @@ def test_a_base_whose_template_lacks_a_variable_is_worded_without_it(tmp_path):
     opened = load_base(find_base(str(other)), settings, "cpu", VARIABLES)
     assert opened.wording.render_prompt(messages) == ModelText(other).render_prompt(messages)
     assert tokens_module.answer_end_token(opened.wording, [2]) == 2
+
+
+def test_only_sessions_that_recorded_digests_of_prompts_are_described(tmp_path):
+    told = {**LOCAL, "model_args": {}, "chat_template": "0" * 16}
+    with Store.open(tmp_path / "store.duckdb", write=True) as store:
+        sessions = sessions_with(store, told, SEARCH)
+        assert "rendering" not in build_pairs(store, sessions, PairChoices()).table.settings
+
+
+def test_a_set_describes_how_a_session_rendered_its_prompts(asked_session):
+    place, sessions, prompts = asked_session
+    with Store.open(place, write=False) as store:
+        (told,) = build_pairs(store, sessions, PairChoices()).table.settings["rendering"]
+        assert told["session"] == store.digest(sessions[0])
+    assert told["variables"] == VARIABLES and len(told["chat_template"]) == 16
+    assert len(told["prompts"]) == 4
+    wanted = {digest_prompt(ids) for ids in prompts.values()}
+    assert {one["digest"] for one in told["prompts"]} < wanted

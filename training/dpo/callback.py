@@ -182,6 +182,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         history = self.schedule.history
         drawn = self.mixture.draws(history, number * length, (number + 1) * length)
         self.period.pairs = [one.pair for one in drawn]
+        self._tokens.tokenize(self.period.pairs)
         if self.settings.precompute:
             self._tell("reference")
             places = [self._tokens.positions(pair) for pair in self.period.pairs]

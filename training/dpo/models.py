@@ -11,6 +11,7 @@ import shutil
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from peft import LoraConfig
 
 from ...agents.local.chat import PLAIN, ChatFormat
 from ...agents.local.files import TOKENIZER_FILES
-from ...agents.local.model import load_model
+from ...agents.local.model import load_model, load_tokenizer
 from ...agents.local.settings import LocalSettings
 from ...records import DataError, Json, UsageError
 from ...records.private_files import write_folder
@@ -62,11 +63,46 @@ class LoadedBase:
         return str(self.model.config._attn_implementation)
 
 
+def open_wording(
+    base: Base,
+    tokenizer: Any,
+    settings: TrainConfig,
+    variables: Mapping[str, Json] | None = None,
+    date: str | None = None,
+) -> ChatFormat:
+    """Return the chat template of a training, with the tokenizer that applies it.
+
+    Args:
+        base: The files of the base model.
+        tokenizer: The loaded tokenizer; None to load it.
+        settings: The settings of the training.
+        variables: As in `load_base`.
+        date: As in `load_base`.
+
+    Raises:
+        UsageError: Neither the tokenizer nor the settings contain a chat template, or its date
+            cannot be replaced.
+        DataError: The tokenizer cannot be read.
+    """
+    tokenizer = tokenizer or load_tokenizer(base.files)
+    template = settings.chat_template or None
+    wording = ChatFormat(base.name, tokenizer, template, variables or {}, False, known_only=True)
+    if wording.template == PLAIN and template is None:
+        raise UsageError(
+            f"The tokenizer of {base.name!r} has no chat template to format prompts with. Set"
+            " chat_template=FILE to use a template, or chat_template=plain to use none."
+        )
+    if date is not None:
+        wording.freeze_date(datetime.fromisoformat(date))
+    return wording
+
+
 def load_base(
     base: Base,
     settings: TrainConfig,
     device: str,
     variables: Mapping[str, Json] | None = None,
+    date: str | None = None,
 ) -> LoadedBase:
     """Load a base model for training.
 
@@ -76,6 +112,8 @@ def load_base(
         device: The device on which to load the model, for example cuda.
         variables: The variables of the chat template in the sessions from which the pairs come.
             Variables that this model's template does not use are ignored.
+        date: The date that prompts contain if the chat template writes one, such as 2026-11-29;
+            None for the current date.
 
     Raises:
         UsageError: The settings do not fit the base model, or neither the tokenizer nor the
@@ -97,15 +135,7 @@ def load_base(
         )
     if quantized:
         _keep_trainable(found.model)
-    template = settings.chat_template or None
-    wording = ChatFormat(
-        base.name, found.tokenizer, template, variables or {}, False, known_only=True
-    )
-    if wording.template == PLAIN and template is None:
-        raise UsageError(
-            f"The tokenizer of {base.name!r} has no chat template to format prompts with. Set"
-            " chat_template=FILE to use a template, or chat_template=plain to use none."
-        )
+    wording = open_wording(base, found.tokenizer, settings, variables, date)
     ends = found.model.generation_config.eos_token_id
     end = answer_end_token(wording, ends if isinstance(ends, list) else [ends])
     return LoadedBase(base, found.model, found.tokenizer, wording, end, found.context, device)

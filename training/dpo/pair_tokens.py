@@ -1,12 +1,14 @@
 """Convert preference pairs to the token ids of one model.
 
-A prompt is converted to text with the model's chat template, exactly as `hf:` models receive it,
-and then tokenized. An answer is tokenized as the continuation of the prompt, followed by the token
-that ends an answer.
+A prompt is converted to tokens with the model's chat template, exactly as `hf:` models receive it,
+followed by what the template writes before an answer without reasoning
+(`agents/local/example_format.py`). These tokens are not trained. An answer is tokenized as their
+continuation, followed by the token that ends an answer.
 
 A pair is left out and counted if its prompt and its longer answer together have more than
 `max_length` tokens. No text is ever truncated. Each prompt and answer is tokenized once, however
-many pairs use it.
+many pairs use it. Which pairs fit must be known before the first draw, so all pairs that may be drawn
+are tokenized first. If all pairs are known to fit, only those that are drawn are tokenized.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...agents.local.example_format import ExampleFormat
 from ...records import DataError, Unavailable
 from ..draws import hash_key
 
@@ -39,6 +42,7 @@ class PairTokens:
         wording: The chat template and the tokenizer.
         end: The id of the token that ends an answer (`answer_end_token`).
         max_length: The maximum number of tokens of a prompt and an answer together.
+        all_fit: Whether all pairs are known to fit (`reproduction.limit_holds`).
 
     Attributes:
         too_long: The ids of pairs that exceed `max_length`.
@@ -46,15 +50,19 @@ class PairTokens:
             mapping is not empty, examples include these values.
     """
 
-    def __init__(self, table: PairTable, wording: ChatFormat, end: int, max_length: int) -> None:
+    def __init__(
+        self,
+        table: PairTable,
+        wording: ChatFormat,
+        end: int,
+        max_length: int,
+        all_fit: bool = False,
+    ) -> None:
         self._table = table
-        self._wording = wording
+        self._all_fit = all_fit
+        self._format = ExampleFormat(wording)
         self._end = end
         self._max_length = max_length
-        try:
-            self._lead = wording.render_prompt([{"role": "user", "content": "?"}])
-        except Unavailable as error:
-            raise DataError(str(error)) from None
         self._prompts: dict[int, Tokens] = {}
         self._answers: dict[int, Tokens] = {}
         self.too_long: set[int] = set()
@@ -64,6 +72,7 @@ class PairTokens:
         return len(self._table)
 
     def __getitem__(self, pair: int) -> dict[str, Any]:
+        self.tokenize([pair])
         prompt, chosen, rejected = self.positions(pair)
         example = {
             "prompt_ids": self._prompts[prompt].tolist(),
@@ -83,7 +92,7 @@ class PairTokens:
         return int(table.prompt[pair]), int(table.chosen[pair]), int(table.rejected[pair])
 
     def sequence(self, key: tuple[int, int]) -> tuple[Tokens, Tokens]:
-        """Return the tokens of a prompt and of an answer.
+        """Return the tokens of a prompt and of an answer, which must be tokenized already.
 
         Args:
             key: The position of the prompt and the position of the answer in the table.
@@ -94,12 +103,14 @@ class PairTokens:
         """Return the first `limit` ids of `pairs` that do not exceed the length limit, in their
         order.
         """
+        if self._all_fit:
+            return [int(pair) for pair in pairs[:limit]]
         found: list[int] = []
         at = 0
         while at < len(pairs) and len(found) < limit:
             block = [int(pair) for pair in pairs[at : at + min(_BLOCK, limit - len(found))]]
             at += len(block)
-            self._learn(block)
+            self.tokenize(block)
             for pair in block:
                 if self._length(pair) > self._max_length:
                     self.too_long.add(pair)
@@ -111,32 +122,32 @@ class PairTokens:
         prompt, *answers = self.positions(pair)
         return len(self._prompts[prompt]) + max(len(self._answers[one]) for one in answers)
 
-    def _learn(self, pairs: Sequence[int]) -> None:
-        table, wording = self._table, self._wording
+    @property
+    def tokenized(self) -> tuple[int, int]:
+        """The numbers of prompts and of answers that were tokenized so far."""
+        return len(self._prompts), len(self._answers)
+
+    def tokenize(self, pairs: Sequence[int]) -> None:
+        """Tokenize the prompts and answers of pairs that are not tokenized yet.
+
+        Raises:
+            DataError: The chat template refuses a prompt.
+        """
+        table = self._table
         prompts = sorted({int(table.prompt[pair]) for pair in pairs} - self._prompts.keys())
         answers = sorted(
             {int(column[pair]) for pair in pairs for column in (table.chosen, table.rejected)}
             - self._answers.keys()
         )
         try:
-            texts = [wording.render_prompt(table.prompts[place]) for place in prompts]
+            starts = self._format.tokenize_starts([table.prompts[place] for place in prompts])
+            texts = self._format.tokenize_answers([table.answers[place] for place in answers])
         except Unavailable as error:  # outside a session, waiting would not help
             raise DataError(f"A prompt of the pairs cannot be worded: {error}") from None
-        for place, ids in zip(prompts, wording.tokenize(texts) if texts else [], strict=True):
+        for place, ids in zip(prompts, starts, strict=True):
             self._prompts[place] = np.array(ids, np.int32)
-        lead = wording.tokenize([self._lead])[0]
-        texts = [self._lead + table.answers[place] for place in answers]
-        for place, ids in zip(answers, wording.tokenize(texts) if texts else [], strict=True):
-            # Where lead and answer merge into one token, the answer is tokenized alone, because the
-            # model begins after the prompt's last token.
-            rest = ids[len(lead) :] if ids[: len(lead)] == lead else self._alone(place)
-            self._answers[place] = np.array([*rest, self._end], np.int32)
-
-    def _alone(self, place: int) -> list[int]:
-        said: list[int] = self._wording.tokenizer(
-            self._table.answers[place], add_special_tokens=False
-        )["input_ids"]
-        return said
+        for place, ids in zip(answers, texts, strict=True):
+            self._answers[place] = np.array([*ids, self._end], np.int32)
 
 
 def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:

@@ -5,8 +5,9 @@
 
 The folder of a training contains:
 
-    training.json        settings, pairs and base by digest, status, final measurements, the seconds
-                         of each part, the number of processes and the implementation of attention
+    training.json        settings, pairs and base by digest, the date in the prompts if `render_anew`
+                         is set, status, final measurements, the seconds of each part, the number of
+                         processes and the implementation of attention
     checkpoints/         checkpoint-N after update N, with the curriculum's state, for `resume`
     adapter/ or model/   the trained weights (model/ with `full`) and the tokenizer, once it ended
 
@@ -25,6 +26,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,7 @@ from .launcher import check_launcher, is_sharded
 from .mixture import Mixture
 from .pair_tokens import PairTokens
 from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
+from .reproduction import DATE_KEY, check_rendering, choose_rendering, limit_holds
 from .scoring import Probe, draw_pools
 from .settings import TrainConfig
 
@@ -84,6 +87,7 @@ def train(
     interrupt: Callable[[], bool] | None = None,
     overdue: Callable[[], bool] | None = None,
     resume: bool = False,
+    session_names: Mapping[str, str] | None = None,
 ) -> TrainingResult:
     """Fine-tune a base model on preference pairs by DPO, and measure it on validation pairs.
 
@@ -104,11 +108,13 @@ def train(
         resume: Continue from the last complete checkpoint in `out`, or from the start if there is
             no checkpoint. For a finished training, the stored result is returned. If its weights
             were removed, they are trained again.
+        session_names: Names of the sessions of the pairs for error messages, by digest.
 
     Raises:
         UsageError: `out` contains another training; or `out` contains a training and `resume` is
-            False; or the base model, the pairs and the settings do not fit each other; or the
-            launcher divides the model in a way that is not supported.
+            False; or the base model, the pairs and the settings do not fit each other; or the base
+            model renders the prompts in another way than the sessions; or the launcher divides the
+            model in a way that is not supported.
         DataError: A file cannot be read.
         PeirceError: The loss is not finite, or a batch does not fit into memory.
         KeyboardInterrupt: `overdue` returned true before there was anything to save.
@@ -128,7 +134,7 @@ def train(
     if record["status"] == "done" and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
-        return _Run(found, table, settings, out, log, record).go(
+        return _Run(found, table, settings, out, log, record, session_names or {}).go(
             measure_samples, progress, interrupt, overdue
         )
 
@@ -144,9 +150,12 @@ class _Run:
         out: Path,
         log: TrainingLog,
         record: dict[str, Any],
+        sessions: Mapping[str, str],
     ) -> None:
         self._base, self._table, self._settings = base, table, settings
         self._out, self._log, self._record = out, log, record
+        self._sessions = sessions
+        self._notes: list[str] = []
 
     def go(
         self,
@@ -160,12 +169,16 @@ class _Run:
 
         with quiet_libraries(), report_out_of_memory(self._settings):
             from .callback import abort_passes
-            from .models import load_base
+            from .models import load_base, open_wording
 
             device, processes = find_device(self._settings)
             overdue = overdue if processes == 1 else None  # several processes must stop together
-            variables = self._table.settings.get("template_variables")
-            opened = load_base(self._base, self._settings, device, variables)
+            rendering = choose_rendering(self._table.settings, self._settings, self._record)
+            wording = open_wording(self._base, None, self._settings, *rendering)
+            self._notes = check_rendering(
+                wording, self._table.settings, self._settings.render_anew, self._sessions
+            )
+            opened = load_base(self._base, self._settings, device, *rendering)
             if progress is not None:
                 progress(Progress(0, self._settings.examples, 0.0, phase="tokens"))
             try:
@@ -211,7 +224,7 @@ class _Run:
         course = CurriculumCallback(
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
         )
-        course.guard.add_notes(said)
+        course.guard.add_notes([*self._notes, *said])
         args = make_dpo_config(settings, opened, self._out / CHECKPOINTS_FOLDER, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
@@ -263,7 +276,8 @@ class _Run:
         """Return tokens, and ids of the pairs to draw from and to probe, by stage."""
         settings, table = self._settings, self._table
         limit = min(settings.max_length, opened.context or settings.max_length)
-        tokens = PairTokens(table, opened.wording, opened.end, limit)
+        known = limit_holds(table.settings, opened.wording, settings, limit)
+        tokens = PairTokens(table, opened.wording, opened.end, limit, known)
         drawn = draw_pools(table, tokens, Split.TRAIN, settings.examples, settings.seed)
         probed = draw_pools(table, tokens, Split.VALIDATION, settings.probe_pairs, settings.seed)
         return tokens, drawn, probed
@@ -348,7 +362,8 @@ def _begun(
             raise UsageError(
                 f"The folder {str(out)!r} cannot be created: {error.strerror}."
             ) from None
-        return {"training": secrets.token_hex(4), **mine, "status": "new", "examples": 0,
+        dated = {DATE_KEY: datetime.now().date().isoformat()} if settings.render_anew else {}
+        return {"training": secrets.token_hex(4), **mine, **dated, "status": "new", "examples": 0,
                 "model": None, "fields": {}}  # fmt: skip
     held = read_record(out)
     if not resume:

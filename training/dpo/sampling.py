@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ...agents.local.chat import PLAIN, ChatFormat
+from ...agents.local.example_format import ExampleFormat
 from ...records import Message
 from ..external_libraries import quiet_libraries
 from .launcher import is_sharded
@@ -31,6 +32,8 @@ class AnswerSampler:
     All processes call this object at the same time with the same arguments. Each generates a part
     of the batches, and all get all answers. An answer depends on the seed and on the batch that
     contains it, but not on the number of processes. A call does not change the global random state.
+    An answer begins where the answers of the pairs begin, so a model that reasons in sessions is
+    sampled without reasoning.
 
     With FSDP2, a model generates each token by a collective operation, so a process that has
     finished its batch takes part until the slowest one has finished.
@@ -54,16 +57,13 @@ class AnswerSampler:
     ) -> None:
         self._trainer = trainer
         self._wording = wording
+        self._format = ExampleFormat(wording)
         self._most = max_new_tokens
         self._rows = rows
         self._context = sys.maxsize if context is None else context
 
     def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
-        ids = (
-            self._wording.tokenize([self._wording.render_prompt(one) for one in prompts])
-            if prompts
-            else []
-        )
+        ids = self._format.tokenize_starts(prompts)
         held = [place for place, one in enumerate(ids) if len(one) < self._context]
         order = sorted(held, key=lambda place: len(ids[place]))
         batches = [order[start : start + self._rows] for start in range(0, len(order), self._rows)]

@@ -210,6 +210,7 @@ class Probe:
         place: dict[SequenceKey, int] = {}
         self._rows: dict[str, np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
         for stage, ids in pairs.items():
+            tokens.tokenize(ids)
             rows = []
             for pair in ids:
                 prompt, *answers = tokens.positions(pair)

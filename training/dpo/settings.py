@@ -111,6 +111,11 @@ class TrainConfig(DpoSettings):
     chat_template: str = setting(
         "", "Jinja file that replaces the model's chat template, or plain."
     )
+    render_anew: bool = setting(
+        False,
+        "Render the prompts with the base's own chat template and its default variables, even if the"
+        " sessions rendered them in another way. A date in the template is that of the first start.",
+    )
     # probes and warnings
     probe_pairs: int = setting(300, "Number of validation pairs per stage in each probe.", ge=1)
     sample_every: int = setting(

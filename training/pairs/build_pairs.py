@@ -62,6 +62,7 @@ from .pooling import (
     variables_of,
 )
 from .preferences import Caps, PairArrays
+from .rendering import describe_rendering
 from .report import PairCounter
 from .selection import select_in_ratio, select_within_limit
 
@@ -331,6 +332,8 @@ def build_pairs(
     settings = _settings(choices, template, sources, asked, length_limit)
     if variables:  # Without any, the digest is that of sets which were made before they counted.
         settings["template_variables"] = dict(variables)
+    if rendering := describe_rendering(store, sources):  # likewise
+        settings["rendering"] = rendering
     table = _table(heap, choices, length_limit, settings, counting).with_digest()
     return PairsResult(table, counting.report(table))
 

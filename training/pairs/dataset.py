@@ -172,6 +172,8 @@ def _card(table: PairTable, rows: Mapping[str, int], messages: bool) -> str:
     lines += ["---", f"# Preference pairs {table.digest[:12]}", ""]
     lines += [f"{len(table):,} pairs in TRL's {form} preference format; set `{table.digest}`.", ""]
     lines += ["| split | pairs |", "|---|---|", *(f"| {s} | {n} |" for s, n in rows.items()), ""]
-    told = json.dumps(dict(table.settings), indent=2, sort_keys=True)
+    # Recorded prompts may be long, and only a training by Peirce reads them.
+    settings = {key: value for key, value in table.settings.items() if key != "rendering"}
+    told = json.dumps(settings, indent=2, sort_keys=True)
     lines += ["Settings:", "", *(f"    {line}" for line in told.splitlines()), ""]
     return "\n".join(lines)

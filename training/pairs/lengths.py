@@ -1,10 +1,8 @@
 """Render prompts with a model's chat template, and count the tokens of prompts and answers.
 
-A training concatenates three parts: the prompt in the chat template, up to the start of the
-assistant's turn; the answer; and the token that ends the answer. Each part is tokenized separately,
-as a training does (`dpo/pair_tokens.py`), and the length of a pair is the sum of the parts'
-lengths. All tokens that the template writes after an answer are counted, although a training uses
-only the first of them.
+The counts are those of a training (`dpo/pair_tokens.py`), which uses the same code
+(`agents/local/example_format.py`): the tokens before the answer, those of the answer, and one token
+that ends it. The length of a pair is their sum.
 """
 
 from __future__ import annotations
@@ -14,13 +12,22 @@ import copy
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ...agents.local.chat import ChatFormat
+from ...agents.local.example_format import ExampleFormat
 from ...records import DataError, Json, Message, Unavailable, UsageError, digest_of_text
 
 INSTALL = "pip install 'peirce[train]'"
+COUNTS = "training"  # in the settings of a limit: the counts are exactly those of a training
 _TOGETHER = 1_000
+
+T = TypeVar("T")
+
+
+def tokenizer_digest(tokenizer: Any) -> str:
+    """Return the digest of a tokenizer and its chat template."""
+    return digest_of_text(tokenizer.backend_tokenizer.to_str() + str(tokenizer.chat_template))
 
 
 class ModelText:
@@ -48,59 +55,54 @@ class ModelText:
                 f"the tokenizer of {name!r} has no chat template to format prompts with: use a"
                 " chat model, or add a template to its tokenizer"
             )
-        self._wording = self._worded(variables or {})
+        self._format = self._formatted(variables or {})
 
-    def _worded(self, variables: Mapping[str, Json]) -> ChatFormat:
+    def _formatted(self, variables: Mapping[str, Json]) -> ExampleFormat:
         with _convert_errors():
-            return ChatFormat(
-                self.name, self._tokenizer, None, variables, tools=False, known_only=True
+            return ExampleFormat(
+                ChatFormat(
+                    self.name, self._tokenizer, None, variables, tools=False, known_only=True
+                )
             )
 
     def with_variables(self, variables: Mapping[str, Json]) -> Self:
         """Return a copy that renders prompts with these variables of the chat template."""
         changed = copy.copy(self)
-        changed._wording = self._worded(variables)
+        changed._format = self._formatted(variables)
         return changed
 
     def render_prompt(self, messages: Sequence[Message]) -> str:
         """Return the text of a prompt, up to the position where the answer begins.
 
+        If the model reasons before it answers, the text ends after an empty block of reasoning.
+
         Raises:
             DataError: The chat template rejects the messages.
         """
         with _convert_errors():
-            return self._wording.render_prompt(messages)
+            return self._format.render_start(messages)
 
     def count_prompt_tokens(self, prompts: Sequence[Sequence[Message]]) -> list[int]:
-        """Return the number of tokens of each prompt."""
-        return self._counted([self.render_prompt(messages) for messages in prompts])
+        """Return the number of tokens before the answer, for each prompt."""
+        with _convert_errors():
+            return [
+                len(ids) for part in _parts(prompts) for ids in self._format.tokenize_starts(part)
+            ]
 
     def count_answer_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each answer, including the tokens that end an answer."""
-        closing = self._closing()
-        return [count + closing for count in self._counted(texts)]
+        """Return the number of tokens of each answer, including the token that ends an answer."""
+        with _convert_errors():
+            return [
+                len(ids) + 1
+                for part in _parts(texts)
+                for ids in self._format.tokenize_answers(part)
+            ]
 
     def settings(self) -> dict[str, Json]:
         """Return the name of the base model and the digest of its tokenizer, to be stored with
         pairs.
         """
-        told = self._tokenizer.backend_tokenizer.to_str() + str(self._tokenizer.chat_template)
-        return {"base": self.name, "tokenizer": digest_of_text(told)}
-
-    def _closing(self) -> int:
-        """Return the number of tokens after an answer in the template, at least one."""
-        user = {"role": "user", "content": "a"}
-        with _convert_errors():
-            whole = self._wording.render_conversation([user, {"role": "assistant", "content": "b"}])
-        parts = self._counted([whole, self.render_prompt([user]), "b"])
-        return max(1, parts[0] - parts[1] - parts[2])
-
-    def _counted(self, texts: Sequence[str]) -> list[int]:
-        return [count for part in _parts(texts) for count in self._of_part(part)]
-
-    def _of_part(self, texts: Sequence[str]) -> Iterator[int]:
-        encoded = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)
-        yield from map(len, encoded["input_ids"])
+        return {"base": self.name, "tokenizer": tokenizer_digest(self._tokenizer)}
 
 
 class TokenLimit:
@@ -132,7 +134,8 @@ class TokenLimit:
 
     def settings(self) -> Mapping[str, Json]:
         """Return the settings of the tokenizer and the limit, which are stored with the pairs."""
-        return {**self._text.settings(), "max_length": self.max_tokens}
+        settings = {"max_length": self.max_tokens, "counts": COUNTS}
+        return {**self._text.settings(), **settings}
 
     def with_variables(self, variables: Mapping[str, Json]) -> TokenLimit:
         """Return a copy that renders prompts with these variables of the chat template."""
@@ -147,7 +150,7 @@ def _convert_errors() -> Iterator[None]:
         raise DataError(str(error)) from None
 
 
-def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+def _parts(texts: Sequence[T]) -> Iterator[Sequence[T]]:
     return (texts[start : start + _TOGETHER] for start in range(0, len(texts), _TOGETHER))
 
 

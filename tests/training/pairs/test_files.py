@@ -131,7 +131,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("base") / "tiny", TEMPLATE)
 
 
-def test_lengths_are_those_of_the_whole_text(table: PairTable, base: Path) -> None:
+def test_lengths_are_those_of_the_whole_text_up_to_the_end_token(
+    table: PairTable, base: Path
+) -> None:
     from transformers import AutoTokenizer
 
     text, tokenizer = ModelText(base), AutoTokenizer.from_pretrained(base)
@@ -144,7 +146,8 @@ def test_lengths_are_those_of_the_whole_text(table: PairTable, base: Path) -> No
         for said, at in zip(both, (table.chosen[place], table.rejected[place]), strict=True):
             turns = [*(dict(one) for one in asked), {"role": "assistant", "content": said}]
             whole = tokenizer.apply_chat_template(turns, tokenize=False)
-            count = len(tokenizer(whole, add_special_tokens=False)["input_ids"])
+            assert whole.endswith("<|im_end|>\n")  # the line feed is not trained
+            count = len(tokenizer(whole[:-1], add_special_tokens=False)["input_ids"])
             assert count == prompts[table.prompt[place]] + answers[at]
 
 
