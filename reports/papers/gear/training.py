@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SCHEDULES = (
     "fixed",
     "momentum",
+    "remaining-loss",
     "single:parsing",
     "single:consistency",
     "single:gear",
