@@ -1,7 +1,4 @@
-"""The intervals and tables of bench/momentum.py, and the cells of its experiment.
-
-Internals: the script is a module here; cells are written by the test, so nothing is trained.
-"""
+"""The intervals and tables of bench/momentum.py. The test writes the cells, so nothing is trained."""
 
 from __future__ import annotations
 
