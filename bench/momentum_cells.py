@@ -3,8 +3,8 @@
     python bench/momentum.py --experiment OUT
 
  1. bases      the base that comes with Peirce, and a gpt_neox pretrained here with the same settings
- 2. problems   easy ACRE problems; a hash of a rule says whether its problems train, validate or are held out
- 3. pairs      of the problems that are not held out: answers of the first base, good and bad, and of the search
+ 2. problems   easy ACRE problems; held-out problems have rules that no other problem has
+ 3. pairs      of other problems: parsing and consistency of the first base's answers, gear mostly of the search's
  4. cells      for each base, schedule and seed: one training, then one session on the held-out problems
 
 Everything in OUT is made once. Started again after it was stopped, it continues with the next cell. A cell
@@ -22,7 +22,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,9 +48,13 @@ TRAINING = {
     "device_batch": 16, "probe_pairs": 30, "max_length": 640, "save_every": 1_000, "keep": 1,
     "sample_answers": 0,
 }  # fmt: skip
-PROBLEMS, A_SEED = 400, 40  # problems in all, and of one seed of the generator
-FIRST_SEED = 310  # of the generator; the pretraining and --quick use others
-PARTS = {"train": 0.5, "validation": 0.6, "held-out": 1.0}  # of the rules: where each part ends
+A_SEED = 40  # problems of one seed of the generator
+SEEDS_OF_PAIRS = range(310, 320)  # seeds of the generator; the pretraining and --quick use others
+SEEDS_HELD_OUT = range(710, 714)
+PROBLEMS_FILE, HELD_OUT_FILE = "problems.jsonl", "held-out.jsonl"
+# Where each part of the rules ends. The last part of the problems was the held-out one of a first version of
+# this experiment (LOG.md), and is not used any more.
+PARTS = {"train": 0.5, "validation": 0.6, "held-out": 1.0}
 INPUTS = 200  # of the sample space, by which predictions are compared
 OBSERVATIONS = 3
 COLLECT_ROUNDS, ROUNDS = 2, 1
@@ -134,61 +138,84 @@ def make_problems(out: Path) -> None:
     """Generate the problems, their sample space and their split by rule."""
     folder = out / "problems"
     folder.mkdir(exist_ok=True)
-    if not (folder / "problems.jsonl").exists():
-        rows: list[dict[str, Any]] = []
-        for number in range(PROBLEMS // A_SEED):
-            peirce.tasks_generate(
-                TASK, folder / "part", problems=A_SEED, seed=FIRST_SEED + number, difficulty="easy"
-            )
-            rows += map(json.loads, (folder / "part").read_text().splitlines())
-            (folder / "part").unlink()
-        lines = [json.dumps(row | {"idx": f"{TASK}-{n}"}) + "\n" for n, row in enumerate(rows)]
-        write_text(folder / "problems.jsonl", "".join(lines))
+    if not (folder / PROBLEMS_FILE).exists():
+        write_lines(folder / PROBLEMS_FILE, generate(folder, SEEDS_OF_PAIRS, TASK))
+    known = set(read_rules(out, PROBLEMS_FILE).values())
+    if not (folder / HELD_OUT_FILE).exists():
+        new = generate(folder, SEEDS_HELD_OUT, "new")
+        write_lines(
+            folder / HELD_OUT_FILE, [row for row in new if row["secret"]["rule"] not in known]
+        )
     if not (folder / "space.jsonl").exists():
-        peirce.tasks_space(TASK, folder / "all", data=folder / "problems.jsonl")
+        peirce.tasks_space(TASK, folder / "all", data=folder / PROBLEMS_FILE)
         inputs = (folder / "all").read_text().splitlines(keepends=True)
         (folder / "all").unlink()
         drawn = random.Random(0).sample(inputs, min(INPUTS, len(inputs)))
         write_text(folder / "space.jsonl", "".join(drawn))
     splits: dict[str, list[str]] = {name: [] for name in PARTS}
-    for problem, rule in read_rules(out).items():
+    for problem, rule in read_rules(out, PROBLEMS_FILE).items():
         place = int(hashlib.sha256(rule.encode()).hexdigest()[:8], 16) / 16**8
         splits[next(name for name, end in PARTS.items() if place < end)].append(problem)
+    splits["held-out"] += read_rules(out, HELD_OUT_FILE)
     write_json(folder / "splits.json", splits)
 
 
-def read_rules(out: Path) -> dict[str, str]:
-    """Return the rule of each problem, by the name of the problem."""
-    lines = (out / "problems" / "problems.jsonl").read_text().splitlines()
+def generate(folder: Path, seeds: Iterable[int], prefix: str) -> list[dict[str, Any]]:
+    """Return generated problems of some seeds, named by a prefix and a number."""
+    rows: list[dict[str, Any]] = []
+    for seed in seeds:
+        part = folder / "part"
+        peirce.tasks_generate(TASK, part, problems=A_SEED, seed=seed, difficulty="easy")
+        rows += map(json.loads, part.read_text().splitlines())
+        part.unlink()
+    return [row | {"idx": f"{prefix}-{number}"} for number, row in enumerate(rows)]
+
+
+def read_rules(out: Path, name: str = HELD_OUT_FILE) -> dict[str, str]:
+    """Return the rule of each problem in a file, by the name of the problem."""
+    lines = (out / "problems" / name).read_text().splitlines()
     return {row["idx"]: row["secret"]["rule"] for row in map(json.loads, lines)}
 
 
 def make_pairs(out: Path) -> str:
-    """Collect answers of the first base and of the search, build the pairs, and return their digest."""
+    """Collect answers of the first base and of the search, build the pairs, and return their digest.
+
+    Pairs are built of each session alone: parsing and consistency compare answers of the base only. Most gear
+    pairs compare answers of the search, which are all consistent.
+    """
+    from peirce.store import Store
+    from peirce.training.pair_table import read_table, save_table
+    from peirce.training.pairs.report import count_table
+    from peirce.training.quick import join_tables
+
     file = out / "pairs.json"
     if file.exists():
         return str(json.loads(file.read_text())["digest"])
-    store = out / "collected.duckdb"
-    store.unlink(missing_ok=True)  # a session of a run that was stopped
-    sessions = [
-        run_session(out, store, model, 0, rounds, ["train", "validation"])
-        for model, rounds in ((f"hf:{make_base(out, BASES[0])}", COLLECT_ROUNDS), ("search", 1))
-    ]
-    report = peirce.pairs(
-        *sessions, seed=0, limit=8_000, contexts=(1, 3, 3), fixed=out / "problems" / "splits.json",
-        store=store,
-    )  # fmt: skip
-    write_json(file, {"digest": report["digest"], "by_split": report["by_split"]})
-    return str(report["digest"])
+    store, splits = out / "collected.duckdb", out / "problems" / "splits.json"
+    store.unlink(missing_ok=True)  # of a run that was stopped
+    reports = []
+    for model, rounds in ((f"hf:{make_base(out, BASES[0])}", COLLECT_ROUNDS), ("search", 1)):
+        session = run_session(out, store, model, 0, rounds, PROBLEMS_FILE, ["train", "validation"])
+        reports.append(
+            peirce.pairs(
+                session, seed=0, limit=8_000, contexts=(1, 3, 3), fixed=splits, store=store
+            )
+        )
+    with Store.open(store, write=True) as opened:
+        table = join_tables(*(read_table(opened, str(one["digest"])) for one in reports))
+        counts = count_table(table)
+        save_table(opened, table, {**reports[0].to_dict(), **counts})
+    write_json(file, {"digest": table.digest, "by_split": counts["by_split"]})
+    return table.digest
 
 
 def run_session(
-    out: Path, store: Path, model: str, seed: int, rounds: int, subset: list[str]
+    out: Path, store: Path, model: str, seed: int, rounds: int, problems: str, subset: list[str]
 ) -> str:
     """Run three answers in each round to each problem of the subsets, and return the session's id."""
     folder = out / "problems"
     ended = peirce.run(
-        TASK, data=folder / "problems.jsonl", space=folder / "space.jsonl", model=model,
+        TASK, data=folder / problems, space=folder / "space.jsonl", model=model,
         method="t3", template="compact", seed=seed, store=store, cache=False,
         fixed=folder / "splits.json", observations=OBSERVATIONS, rounds=rounds, subset=subset,
         **({} if model == "search" else {"temperature": 1.0, "max_tokens": 128}),
@@ -225,7 +252,7 @@ def run_cell(out: Path, cell: Cell, digest: str) -> dict[str, Any]:
         model = place / "model"
     store = out / "evaluated.duckdb"
     store.unlink(missing_ok=True)
-    session = run_session(out, store, f"hf:{model}", cell.seed, ROUNDS, ["held-out"])
+    session = run_session(out, store, f"hf:{model}", cell.seed, ROUNDS, HELD_OUT_FILE, ["held-out"])
     (found,) = peirce.evaluate(session, name="t3", by_problem=True, store=store)["sessions"]
     row["held_out"] = {
         one["problem"]: {name: one[name] for name in METRICS} for one in found["by_problem"]
@@ -247,6 +274,10 @@ def read_weights(file: Path) -> dict[str, list[float]]:
 
 def write_json(file: Path, value: Any) -> None:
     write_text(file, json.dumps(value, indent=1))
+
+
+def write_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    write_text(file, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_text(file: Path, text: str) -> None:

@@ -40,7 +40,7 @@ def test_finished_cells_become_tables_and_others_are_left_out(momentum, tmp_path
     (tmp_path / "cells").mkdir()
     (tmp_path / "problems").mkdir()
     lines = [json.dumps({"idx": f"p{n}", "secret": {"rule": f"r{n % 2}"}}) for n in range(4)]
-    (tmp_path / "problems" / "problems.jsonl").write_text("\n".join(lines))
+    (tmp_path / "problems" / cells.HELD_OUT_FILE).write_text("\n".join(lines))
     equal = next(iter(cells.SCHEDULES))
     for schedule, seed, value in ((equal, 0, 0.2), (equal, 1, 0.4), ("momentum", 0, 0.3)):
         cell = cells.Cell("llama", schedule, seed)
