@@ -61,6 +61,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "local.py": ("--rounds", "2"),
     "train.py": ("--examples", "96", "--repeats", "1"),
     "train_large.py": ("--updates", "3"),
+    "momentum.py": (),
     "cluster.py": ("--rounds", "2", "--work-ms", "50", "--problems", "1", "--sleepers", "50"),
 }
 COMPARED: dict[str, tuple[str, ...]] = {
@@ -75,7 +76,8 @@ NEEDS = {"hypobench_banks.py": "data/text"}
 # These measure nothing that `make bench` reports: parts of scripts, and what has a target of its own.
 PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "cluster_driver.py", "cluster_overhead.py",
-    "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "mutations.py", "process_times.py",
+    "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
+    "process_times.py",
     "scripts.py", "table.py",
 )  # fmt: skip
 APART = {

@@ -290,15 +290,19 @@ class TrainingProgress(_Screen):
     _probes: tuple[int, Mapping[str, Mapping[str, float]]] = (-1, {})
     _first: float | None = None
     _said = 0
+    _reach = ""
 
     def __call__(self, progress: Any) -> None:
-        """Update the display, and print new warnings.
+        """Update the display, and print new warnings and how far the schedule can move the draws.
 
         Without a live display, new probe results are printed as a line.
         """
         self._last = progress
         if progress.phase == "train" and self._first is None:
             self._first, self._began = progress.examples, self._clock()
+        if progress.reach != self._reach:
+            self._reach = progress.reach
+            self._say(self._reach)
         for sentence in progress.messages[self._said :]:
             self._say(f"Warning: {sentence}")
         self._said = max(self._said, len(progress.messages))

@@ -82,11 +82,14 @@ def test_labels_say_what_differs_and_nothing_else() -> None:
     told = build_runs(
         [(row("a", "momentum"), []), (row("b", "momentum", w_min=0.2, w_max=2.0), []),
          (row("c", "fixed", w_min=0.2), []), (row("d", "fixed", seed=4, report_to="wandb", sample_tokens=64), []),
-         (row("e", "single:gear", beta=0.1, digest="bb22"), [])]
+         (row("e", "single:gear", beta=0.1, digest="bb22"), []),
+         (row("f", "remaining-loss", min_share=0.1, mix="3:1:1"), []),
+         (row("g", "remaining-loss", min_share=0.2), [])]
     )  # fmt: skip
     assert {one.training: one.label for one in told} == {
         "a": "momentum (weights 0.8 to 1.2)", "b": "momentum (weights 0.2 to 2)", "c": "fixed",
-        "d": "fixed", "e": "single:gear",
+        "d": "fixed", "e": "single:gear", "f": "remaining-loss (min_share 0.1)",
+        "g": "remaining-loss (min_share 0.2)",
     }  # fmt: skip
     assert {one.training: one.base for one in told}["e"] == "llama (bb22)"
 

@@ -42,6 +42,18 @@ def test_bar_state_stages_and_warnings_have_lines_of_their_own() -> None:
     assert screen_lines(TrainingProgress, 100) == ["loading the model"]
 
 
+def test_the_reach_of_the_schedule_is_one_line_at_the_start() -> None:
+    told = (
+        "In 6 simulated courses of the probe losses, momentum moves at most 3.2% of 51,200 draws."
+    )
+    out = Console(record=True, width=60, file=io.StringIO())
+    screen = TrainingProgress("runs/a", out=out, live=False)
+    screen(Progress(0, 51_200, 0.0, phase="tokens"))
+    for examples in (0, 32, 64):
+        screen(Progress(examples, 51_200, 1.0, reach=told))
+    assert out.export_text().splitlines() == [told]
+
+
 def test_a_classifier_says_how_far_it_is() -> None:
     told = {"set": "dreaddit", "epoch": None, "update": 30, "updates": 130}
     bar, line = screen_lines(ClassifierProgress, 60, told)

@@ -90,6 +90,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
     Attributes:
         status: One of `store.trainings.STATUSES`. It is "done" unless something ended the training
             early.
+        reach: How far the schedule can move the draws, as a sentence, for the progress reports.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self.examples = 0
         self.probes: Mapping[str, Mapping[str, float]] = {}
         self.samples: Mapping[str, float] = {}
+        self.reach = ""
         self._tokens = tokens
         self._log = log
         self._sampled = measure_samples
@@ -366,6 +368,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             Progress(
                 self.examples, self.settings.examples, self.seconds, self._loss, self.probes,
                 self.schedule.weights(), self.samples, self.guard.messages, doing,
+                self.reach,
             )
         )  # fmt: skip
 

@@ -1,10 +1,10 @@
 """Decide how often pairs of each stage are drawn in each period of a training.
 
-A stage is a class of preference pairs: parsing, consistency or GEAR. Three schedules implement one
-Protocol: `momentum` (GEAR, section 6.2), `fixed` (equal shares) and `single:STAGE`. A period is the
-run of examples between two probes (measurements on validation pairs). The weights of a period are
-fixed before its first example is drawn and never change afterwards. `mixture.py` decides which pair
-comes next.
+A stage is a class of preference pairs: parsing, consistency or GEAR. Four schedules implement one
+Protocol: `momentum` (GEAR, section 6.2), `fixed` (constant shares), `single:STAGE` and
+`remaining-loss` (not in the paper). A period is the run of examples between two probes
+(measurements on validation pairs). The weights of a period are fixed before its first example is
+drawn and never change afterwards. `mixture.py` decides which pair comes next.
 
 The momentum schedule computes weights for R stages (R = 3 unless a stage has no pairs) from the
 probe loss L of each stage:
@@ -23,6 +23,16 @@ sum. These choices are open in the paper or differ from it:
    the possible range).
  - A stage without training pairs or validation pairs is left out of every schedule
    (`trainable_stages`). The released code gives a stage without a probe most of the draws.
+
+The momentum schedule prefers what improves fastest. A stage that stops improving returns to weight 1,
+however large its loss still is. The schedule remaining-loss prefers the stages with the largest
+remaining loss instead:
+
+    w(t) = R (min_share + (1 - R min_share) L(t) / sum over stages of L(t))
+
+Before training, the policy equals the reference, so the DPO loss of every stage is ln 2. Therefore
+dividing each loss by its initial value would change nothing. All shares lie between min_share and
+1 - (R - 1) min_share, and the weights have mean 1.
 """
 
 from __future__ import annotations
@@ -39,7 +49,9 @@ from ...records.settings import setting
 from ..settings import Real, TrainingSettings
 from ..stages import STAGES
 
-SCHEDULES = ("momentum", "fixed", *(f"single:{stage}" for stage in STAGES))
+REMAINING_LOSS = "remaining-loss"
+SCHEDULES = ("momentum", "fixed", REMAINING_LOSS, *(f"single:{stage}" for stage in STAGES))
+EQUAL_MIX = ":".join("1" for _ in STAGES)
 
 StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not probabilities
 
@@ -127,7 +139,7 @@ class MomentumSettings(DpoSettings):
 
 class ConstantSchedule:
     """The schedules `fixed` and `single:STAGE`: constant weights that do not depend on the
-    losses.
+    losses. The weights have mean 1.
     """
 
     def __init__(self, name: str, weights: StageWeights) -> None:
@@ -274,8 +286,116 @@ class MomentumSchedule:
         }
 
 
+class RemainingLossSchedule:
+    """A schedule that gives more weight to the stages with the largest remaining loss.
+
+    The module docstring has the formula. If all losses are 0, the weights are equal.
+
+    Args:
+        stages: The stages to draw from.
+        min_share: The minimum share of the draws for each stage, at most 1 / the number of stages.
+
+    Raises:
+        UsageError: The minimum share is invalid.
+    """
+
+    def __init__(self, stages: Iterable[str], min_share: float = 0.1) -> None:
+        self._stages = tuple(stages)
+        if not 0 <= min_share * len(self._stages) <= 1:
+            raise UsageError(
+                f"min_share is {min_share:g}; it must be from 0 to 1 / {len(self._stages)}, because"
+                f" {len(self._stages)} stages share the draws."
+            )
+        self.min_share = min_share
+        self._updates = 0
+        self._history: list[StageWeights] = [dict.fromkeys(self._stages, 1.0)]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the schedule, one of `SCHEDULES`."""
+        return REMAINING_LOSS
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Return the stages that the schedule draws pairs from."""
+        return self._stages
+
+    @property
+    def history(self) -> Sequence[StageWeights]:
+        """Return the weights of all periods so far, oldest first."""
+        return [dict(weights) for weights in self._history]
+
+    def weights(self) -> StageWeights:
+        """Return the weights of the stages in the current period."""
+        return dict(self._history[-1])
+
+    def update(self, losses: Mapping[str, float]) -> StageWeights:
+        """Compute and return the weights of the next period; see `Schedule.update`.
+
+        Raises:
+            PeirceError: A loss is missing, not finite or negative. The schedule is then unchanged.
+        """
+        newest = {stage: _loss_of(stage, losses) for stage in self._stages}
+        least = min(newest, key=newest.__getitem__)
+        if newest[least] < 0:
+            raise PeirceError(
+                f"The probe loss of the stage {least} is {newest[least]}; a DPO loss is at least 0."
+            )
+        self._updates += 1
+        if self._updates > 1:
+            self._history.append(self._weighted(newest))
+        return self.weights()
+
+    def state_dict(self) -> Json:
+        """Return the state of the schedule as JSON, for a checkpoint."""
+        return {**self._identity(), "updates": self._updates, "history": self.history}
+
+    def load_state_dict(self, state: Json) -> None:
+        """Restore a state that `state_dict` returned; see `Schedule.load_state_dict`."""
+        _refuse_another(state, self._identity())
+        updates, history = _held(state, "updates"), _held(state, "history")
+        self._updates, self._history = int(updates), [dict(weights) for weights in history]
+
+    def _weighted(self, losses: Mapping[str, float]) -> StageWeights:
+        count, total = len(losses), math.fsum(losses.values())
+        if total == 0:
+            return dict.fromkeys(losses, 1.0)
+        free = 1 - count * self.min_share
+        return {s: count * (self.min_share + free * loss / total) for s, loss in losses.items()}
+
+    def _identity(self) -> dict[str, Json]:
+        return {"schedule": self.name, "stages": list(self._stages), "min_share": self.min_share}
+
+
+def parse_mix(mix: str) -> dict[str, float]:
+    """Return the part of each stage in a mix such as "3:1:1", in the order of `STAGES`.
+
+    Raises:
+        UsageError: The mix does not have one number of at least 0 for each stage, or all are 0.
+    """
+    try:
+        parts = [float(part) for part in mix.split(":")]
+    except ValueError:
+        parts = []
+    if (
+        len(parts) != len(STAGES)
+        or not all(0 <= part < math.inf for part in parts)
+        or not any(parts)
+    ):
+        raise UsageError(
+            f"mix is {mix!r}; it must be {len(STAGES)} numbers of at least 0 for"
+            f" {', '.join(STAGES)}, separated by colons, such as 3:1:1."
+        )
+    return dict(zip(STAGES, parts, strict=True))
+
+
 def make_schedule(
-    name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
+    name: str,
+    stages: Sequence[str] = STAGES,
+    momentum: MomentumSettings | None = None,
+    *,
+    mix: str = EQUAL_MIX,
+    min_share: float = 0.1,
 ) -> Schedule:
     """Return the schedule `name`, which decides how often pairs of each stage are drawn.
 
@@ -283,9 +403,13 @@ def make_schedule(
         name: One of `SCHEDULES`.
         stages: The stages of `STAGES` that have pairs (`trainable_stages`).
         momentum: The settings of the momentum schedule; the other schedules ignore this argument.
+        mix: The parts of the stages in the schedule fixed (`parse_mix`); the others ignore it.
+        min_share: The minimum share of each stage in the schedule remaining-loss; the others ignore
+            it.
 
     Raises:
-        UsageError: The name is unknown, or the stage of `single:STAGE` has no pairs.
+        UsageError: The name is unknown, the mix or the minimum share is invalid, or no stage that
+            the schedule draws has pairs.
     """
     if name not in SCHEDULES:
         raise UsageError(f"Unknown schedule {name!r}; valid: {', '.join(SCHEDULES)}.")
@@ -293,8 +417,16 @@ def make_schedule(
         raise UsageError("No stage has pairs, so there is nothing to train on.")
     if name == "momentum":
         return MomentumSchedule(stages, momentum)
+    if name == REMAINING_LOSS:
+        return RemainingLossSchedule(stages, min_share)
     if name == "fixed":
-        return ConstantSchedule(name, dict.fromkeys(stages, 1.0))
+        parts = {stage: part for stage, part in parse_mix(mix).items() if stage in stages}
+        total = math.fsum(parts.values())
+        if not total:
+            raise UsageError(
+                f"The mix {mix} has nothing to train on: only {', '.join(stages)} has pairs."
+            )
+        return ConstantSchedule(name, {s: len(parts) * part / total for s, part in parts.items()})
     only = name.removeprefix("single:")
     if only not in stages:
         raise UsageError(f"{name} has nothing to train on: only {', '.join(stages)} has pairs.")

@@ -37,6 +37,7 @@ class Progress:
         messages: The notes and warnings so far, one sentence each.
         phase: What the training is doing: "train", "tokens", "reference", "probe", "sample" or
             "save".
+        reach: How far the schedule can move the draws, as a sentence; empty if it cannot.
     """
 
     examples: int
@@ -48,6 +49,7 @@ class Progress:
     samples: Mapping[str, float] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
     phase: str = "train"
+    reach: str = ""
 
 
 # --- The names of the points in the log of a training.

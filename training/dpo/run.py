@@ -35,11 +35,12 @@ from ...records.private_files import make_folder, open_lock, write_atomically, w
 from ..base_models import Base, check_packages, find_base, write_origin
 from ..splits import Split
 from . import checkpoints
-from .curriculum import Schedule, make_schedule, trainable_stages
+from .curriculum import Schedule, trainable_stages
 from .launcher import check_launcher, is_sharded
 from .mixture import Mixture
 from .pair_tokens import PairTokens
 from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
+from .reach import find_reach
 from .reproduction import DATE_KEY, check_rendering, choose_rendering, limit_holds
 from .scoring import Probe, draw_pools
 from .settings import TrainConfig
@@ -218,6 +219,8 @@ class _Run:
         tokens, drawn, probed = self._pools(opened)
         schedule, said = self._schedule(drawn, probed, tokens)
         stages = schedule.stages
+        reach = find_reach(settings, stages)
+        record |= {"reach": None if reach is None else reach.to_record()}
         record |= {"stages": list(stages), "pools": _counts(drawn, probed, tokens)}
         record |= {"attention": opened.attention, "processes": processes}
         mixture = Mixture({one: drawn[one] for one in stages}, settings.seed, settings.period)
@@ -225,6 +228,7 @@ class _Run:
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
         )
         course.guard.add_notes([*self._notes, *said])
+        course.reach = "" if reach is None else reach.describe()
         args = make_dpo_config(settings, opened, self._out / CHECKPOINTS_FOLDER, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
@@ -292,7 +296,7 @@ class _Run:
                 {stage: len(ids) for stage, ids in drawn.items()},
                 {stage: len(ids) for stage, ids in probed.items()},
             )
-            schedule = make_schedule(settings.schedule, stages, settings.momentum_settings())
+            schedule = settings.make_schedule(stages)
         except UsageError as error:
             if not tokens.too_long:
                 raise

@@ -21,7 +21,15 @@ from ...records import DataError, Digest, Json, UsageError, digest_of
 from ...records.settings import setting
 from ...tasks.io.yaml_file import read_yaml
 from ..settings import Real
-from .curriculum import SCHEDULES, DpoSettings, MomentumSettings
+from .curriculum import (
+    EQUAL_MIX,
+    SCHEDULES,
+    DpoSettings,
+    MomentumSettings,
+    Schedule,
+    make_schedule,
+    parse_mix,
+)
 
 # These settings change neither the weights nor the draws, so a resume may change them.
 _BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
@@ -57,6 +65,14 @@ class TrainConfig(DpoSettings):
         1,
         "Momentum schedule: 1 compares with the previous average (the paper), 2 with the one"
         " before it (the released code).",
+    )
+    # other schedules
+    mix: str = setting(
+        EQUAL_MIX,
+        "Schedule fixed: parts of parsing, consistency and gear among the draws, such as 3:1:1.",
+    )
+    min_share: Real = setting(
+        0.1, "Schedule remaining-loss: minimum share of the draws for each stage.", ge=0, le=0.33
     )
     # loss and updates
     beta: Real = setting(0.5, "Beta of the DPO loss.", gt=0)
@@ -140,6 +156,16 @@ class TrainConfig(DpoSettings):
     def momentum_settings(self) -> MomentumSettings:
         """Return the settings of the momentum schedule."""
         return MomentumSettings(**self.model_dump(include=set(MomentumSettings.model_fields)))
+
+    def make_schedule(self, stages: Sequence[str]) -> Schedule:
+        """Return a new schedule with these settings for the stages that have pairs.
+
+        Raises:
+            UsageError: No stage that the schedule draws has pairs.
+        """
+        return make_schedule(
+            self.schedule, stages, self.momentum_settings(), mix=self.mix, min_share=self.min_share
+        )
 
     @property
     def periods(self) -> int:
@@ -230,6 +256,7 @@ class TrainConfig(DpoSettings):
                 " (--full), or leave out --full to train an adapter."
             )
         self.momentum_settings()
+        parse_mix(self.mix)
         return self
 
     def _valid_periods(self) -> str:

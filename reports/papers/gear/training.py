@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SCHEDULES = (
     "fixed",
     "momentum",
+    "remaining-loss",
     "single:parsing",
     "single:consistency",
     "single:gear",
@@ -33,8 +34,11 @@ STAGES = ("parsing", "consistency", "gear")
 UNLABELLED_SETTINGS = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "attention", "device_batch",
           "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
           "sample_tokens")  # fmt: skip
-# Settings of the momentum schedule only.
-MOMENTUM_SETTINGS = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")
+# The only schedule that a setting affects.
+SCHEDULE_OF_SETTING = {
+    **dict.fromkeys(("alpha", "epsilon", "m_max", "w_min", "w_max", "lag"), "momentum"),
+    "mix": "fixed", "min_share": "remaining-loss",
+}  # fmt: skip
 
 Curve = list[tuple[int, float]]  # (examples, value) pairs, sorted by examples.
 
@@ -126,7 +130,7 @@ def _label(schedule: str, own: Mapping[str, Json], like: Sequence[Mapping[str, J
     """Return the schedule with the settings that differ among `like`; weights form one part."""
     differ = [
         key for key in own
-        if key not in UNLABELLED_SETTINGS and (key not in MOMENTUM_SETTINGS or schedule == "momentum")
+        if key not in UNLABELLED_SETTINGS and SCHEDULE_OF_SETTING.get(key, schedule) == schedule
         and len({repr(other.get(key)) for other in like}) > 1
     ]  # fmt: skip
     told = []
@@ -152,7 +156,7 @@ def _shown(value: Json) -> str:
 # A row of panels is a base model. Each seed of a schedule has a thin line, their mean a bold one.
 
 WIDTH, HEIGHT = 3.9, 2.7  # Size of a panel in inches.
-SCHEDULE_COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:consistency": "C2",
+SCHEDULE_COLOURS = {"fixed": "C0", "momentum": "C3", "remaining-loss": "C7", "single:parsing": "C1", "single:consistency": "C2",
            "single:gear": "C4"}  # fmt: skip
 STAGE_COLOURS = {"parsing": "C1", "consistency": "C2", "gear": "C4"}
 OTHER_COLOURS = ("C5", "C6", "C8", "C9", "C0")  # Further labels of one schedule; dashed.

@@ -268,7 +268,9 @@ def test_settings_that_make_no_sense_are_refused_in_one_sentence(setting, said):
 
 
 def test_an_unknown_schedule_names_the_valid_ones():
-    with pytest.raises(UsageError, match=r"'singel:gear'; valid: momentum, fixed, single:parsing"):
+    with pytest.raises(
+        UsageError, match=r"'singel:gear'; valid: momentum, fixed, remaining-loss, single:parsing"
+    ):
         make_schedule("singel:gear")
 
 

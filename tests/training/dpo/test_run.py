@@ -26,6 +26,7 @@ from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
 from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
 from peirce.training.dpo.progress import METRICS, PROBE_METRICS, SAMPLE_METRICS  # noqa: E402
+from peirce.training.dpo.reach import find_reach  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
@@ -122,6 +123,36 @@ def test_weights_follow_the_logged_losses_by_hand(momentum):
             assert log.points[at, stage, "ewma"] == pytest.approx(average[stage], abs=1e-12)
             assert log.points[at, stage, "improvement"] == pytest.approx(fall[stage], abs=1e-12)
             assert log.points[at, stage, "weight"] == pytest.approx(3 * (0.1 + fall[stage]) / total)
+
+
+def test_remaining_loss_draws_by_the_logged_losses_and_says_its_reach(base, tmp_path, fixed):
+    """Shares .1 + .7 L / sum of L, with mean weight 1; the first period is equal."""
+    trained, log = run(base, tmp_path / "out", schedule="remaining-loss", full=True)
+    for at in (16, 32, 48):
+        losses = {stage: log.points[at, stage, "probe_loss"] for stage in STAGES}
+        assert len(set(losses.values())) > 1
+        for stage in STAGES:
+            share = 0.1 + 0.7 * losses[stage] / sum(losses.values())
+            assert log.points[at, stage, "share"] == pytest.approx(share)
+            assert log.points[at, stage, "weight"] == pytest.approx(3 * share)
+    record = json.loads((trained.out / "training.json").read_text())
+    wanted = find_reach(small(schedule="remaining-loss"), STAGES)
+    assert record["reach"] == wanted.to_record() and record["reach"]["moved"] > 0
+    assert json.loads((fixed[0].out / "training.json").read_text())["reach"] is None
+
+
+def test_a_mix_is_drawn_in_its_parts(base, tmp_path):
+    _, log = run(base, tmp_path / "out", mix="2:1:1")
+    assert [log.points[48, stage, "drawn"] for stage in STAGES] == [24, 12, 12]
+
+
+def test_the_reach_is_reported_from_the_first_progress_of_the_training(base, tmp_path):
+    seen = []
+    settings = small(schedule="momentum", examples=16)
+    train(str(base), TABLE, settings, tmp_path / "out", ListLog(), progress=seen.append)
+    assert {one.reach for one in seen if one.phase != "tokens"} == {
+        find_reach(settings, STAGES).describe()
+    }
 
 
 def test_before_training_model_and_reference_are_equal_to_the_last_digit(fixed, momentum):

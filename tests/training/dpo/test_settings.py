@@ -23,7 +23,7 @@ def test_the_defaults_are_those_of_the_paper():
     ("values", "said"),
     [
         ({"beeta": 1}, "did you mean beta?"),
-        ({"schedule": "single"}, "valid: momentum, fixed, single:parsing"),
+        ({"schedule": "single"}, "valid: momentum, fixed, remaining-loss"),
         ({"period": 48}, "not a multiple of the batch of 32"),
         ({"examples": 2_000}, "not a multiple of the period"),
         ({"device_batch": 5}, "cannot be divided into parts of 5"),
