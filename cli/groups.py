@@ -119,6 +119,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "pairs": ("pairing", ("Build preference pairs for `peirce train` from sessions of any model.")),
         "train": ("training", ("Train a proposer on preference pairs with DPO, merge adapters, or train text"
             " classifiers.")),
+        "reproduce": ("reproducing", ("Run the experiment of a paper; run the same command again to go on"
+            " after a stop.")),
         "pretrain": ("pretraining", ("Train a small proposer from scratch on problems that `search` solved.")),
     },
     "Tasks and installation": {

@@ -89,9 +89,7 @@ def read_data_sets(folder: str | Path, seed: int, limit: int | None) -> list[Dat
         if data is not None and observations:
             found.append(_read(task, data, observations, seed, limit))
     if not found:
-        raise UsageError(
-            f"--data {folder}: no data set with its observations is there; {EXPECTED}"
-        )
+        raise UsageError(f"--data {folder}: no data set with its observations is there; {EXPECTED}")
     return found
 
 
@@ -166,6 +164,7 @@ def split_problems(data_sets: Sequence[DataSet], seed: int) -> dict[str, Split]:
                                             _place(block.groups[0], f"{seed} split")))  # fmt: skip
     found: dict[str, Split] = {}
     for block in order:
+
         def left(split: Split, block: _Block = block) -> Fraction:
             """Return the smallest share of a quota that is still free in the block's data sets."""
             return min((quota[task, split] - used[task, split]) / max(quota[task, split], Fraction(1, 9))

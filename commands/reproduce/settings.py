@@ -71,7 +71,7 @@ class ReproductionConfig(Settings):
         0, "Number of answers sampled in each period of a training, to watch for a collapse; 0"
            " samples none, as in the paper.", metavar="N", ge=0,
     )  # fmt: skip
-    config: str | Path | None = setting(
+    train_config: str | Path | None = setting(
         None, "YAML file with further settings of the trainings, as for `peirce train --config`.",
         metavar="FILE",
     )  # fmt: skip
@@ -101,9 +101,7 @@ class ReproductionConfig(Settings):
     def _has_known_schedules(cls, value: Sequence[str]) -> Sequence[str]:
         for name in value:
             if name not in SCHEDULES:
-                raise ValueError(
-                    f"schedule is {name!r}: it must be one of {', '.join(SCHEDULES)}"
-                )
+                raise ValueError(f"schedule is {name!r}: it must be one of {', '.join(SCHEDULES)}")
         return tuple(one for one in SCHEDULES if one in value)
 
     def check_required(self) -> None:
@@ -141,9 +139,7 @@ class CostAssumptions(Settings):
         None, "Number of parameters of the base, such as 7.6B (default: from its files, or from its"
               " name).", metavar="SIZE",
     )  # fmt: skip
-    answer_tokens: int = setting(
-        200, "Tokens of an answer, without reasoning.", metavar="N", ge=1
-    )
+    answer_tokens: int = setting(200, "Tokens of an answer, without reasoning.", metavar="N", ge=1)
     answers_per_problem: Number = setting(
         3.7, "Answers of a collecting model to a problem (3.7 in the paper, on average).",
         metavar="X", gt=0,
