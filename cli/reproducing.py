@@ -60,11 +60,13 @@ def reproduce(
     from .. import reproduce as run_experiment
     from ..records import PeirceError
     from ..reports.screen import reproduction, text
+    from ..reports.screen.phases import PhaseLines
 
     console = text.create_console()
     costs = {name: settings.pop(name) for name in COSTS if name in settings}
     if dry_run:
-        planned = plan_reproduction(experiment, costs=CostAssumptions(**costs), **settings)
+        with PhaseLines("Reading the data and counting the tokens of prompts", quiet=quiet):
+            planned = plan_reproduction(experiment, costs=CostAssumptions(**costs), **settings)
         emit(planned.steps) if as_json else reproduction.print_plan(console, planned)
         return
     screen = reproduction.ReproductionProgress(quiet=quiet)

@@ -290,5 +290,6 @@ class ReproduceOptions(TypedDict, total=False):
     temperature: int | float | None
     top_p: int | float | None
     max_tokens: int | None
+    skip_failed: bool | None
     collect_arg: Sequence[str] | None
     base_arg: Sequence[str] | None

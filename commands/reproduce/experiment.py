@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ...records import Interrupted, Json, PeirceError, UsageError
 from ...reports.papers.gear.training import STAGES
-from ...store import Store
 from ...training.splits import Split
 from ..arguments import validate_call
 from ..option_types import ReproduceOptions
@@ -48,7 +47,8 @@ if TYPE_CHECKING:
 EXPERIMENTS = ("gear-table4",)
 TINY = "tiny"  # the base that comes with Peirce
 STEP_KEY = "reproduced_step"  # among the operational settings of a session
-MAX_FAILURES = 3  # problems that may fail before a session stops, for example at a dead endpoint
+MAX_FAILURES = 3  # problems that fail before a session stops, for example at a dead endpoint
+ANY_FAILURES = 1_000_000  # with skip_failed
 MADE_SETTINGS = ("temperature", "top_p", "max_tokens")  # that not every kind of model takes
 
 
@@ -284,19 +284,19 @@ class _Experiment:
             plan = self._plan(step)
             marked = {**plan.operational, STEP_KEY: step.name}
             done = execute_plan(replace(plan, operational=marked), self._tell.on_event)
-        elif _is_finished(self._folder.store, session):
+        elif _is_finished(self._folder.store, session, self._config.skip_failed):
             done = load_outcome(self._folder.store, session)
         else:
             done = resume(
                 session, retry_failed=True, on_event=self._tell.on_event, store=self._folder.store,
                 sandbox=self._machine.sandbox, workers=self._machine.workers,
-                concurrency=self._machine.concurrency,
+                concurrency=self._machine.concurrency, max_failures=_max_failures(self._config),
             )  # fmt: skip
-        _check_finished(done)
+        _check_finished(done, step, self._config.skip_failed)
         _free_memory()
         return {
             "session": done.session, "digest": done.digest, "problems": done.problems,
-            "answers": done.steps, "verdicts": dict(done.verdicts), "usage": dict(done.usage),
+            "failed": dict(done.failed), "answers": done.steps, "verdicts": dict(done.verdicts), "usage": dict(done.usage),
         }  # fmt: skip
 
     def _plan(self, step: Step) -> RunPlan:
@@ -366,7 +366,7 @@ def session_options(config: ReproductionConfig, step: Step, model: str) -> dict[
     options: dict[str, Any] = {
         "data": str(step.data_set.data), "problem": step.problems, "model": model,
         "template": config.template, "seed": config.seed, "cache": False,
-        "max_failures": MAX_FAILURES, "temperature": config.temperature,
+        "max_failures": _max_failures(config), "temperature": config.temperature,
         "max_tokens": config.max_tokens,
     }  # fmt: skip
     if step.kind == "collect":
@@ -418,32 +418,33 @@ def find_session(path: Path, step: str) -> str | None:
         )  # fmt: skip
 
 
-def _is_finished(path: Path, session: str) -> bool:
+def _max_failures(config: ReproductionConfig) -> int:
+    return ANY_FAILURES if config.skip_failed else MAX_FAILURES
+
+
+def _is_finished(path: Path, session: str, skip_failed: bool) -> bool:
     with open_for_reading(path) as store:
-        record = store.session(session)
-        return record["status"] == "done" and not _has_failures(store, session)
+        if store.session(session)["status"] != "done":
+            return False
+        return skip_failed or all(row.status != "failed" for row in store.problems(session))
 
 
-def _has_failures(store: Store, session: str) -> bool:
-    return any(row.status == "failed" for row in store.problems(session))
-
-
-def _check_finished(done: Session) -> None:
-    """Raise an error unless the session is done and no problem failed."""
+def _check_finished(done: Session, step: Step, skip_failed: bool) -> None:
+    """Raise an error unless the session is done and no problem failed, or failures are skipped."""
     if done.status == "interrupted":
         raise Interrupted(f"session {done.session} was stopped; its steps are kept")
-    if done.status != "done" or done.failed:
-        cause = done.cause or next(iter(done.failed.values()), f"it ended as {done.status}")
-        failed = (
-            f" {len(done.failed)} of {done.problems} problems failed, such as:"
-            if done.failed
-            else ""
-        )
-        first = next(iter(done.failed.values()), cause)
-        raise PeirceError(
-            f"the session stopped:{failed} {first}; what was done is kept, and the same command"
-            " tries these problems again"
-        )
+    if done.status == "done" and (skip_failed or not done.failed):
+        return
+    # The prompts of all held-out problems may be too long. A collecting model that answers nothing
+    # is not there at all.
+    if skip_failed and step.kind == "evaluate" and len(done.failed) == done.problems:
+        return
+    cause = next(iter(done.failed.values()), done.cause or f"it ended as {done.status}")
+    failed = f"{len(done.failed)} of {done.problems} problems failed, such as: " * bool(done.failed)
+    raise PeirceError(
+        f"{failed}{cause.rstrip('.')}; what was done is kept, the same command tries these problems"
+        " again, and --skip-failed leaves them out"
+    )
 
 
 def _check_splits(steps: Sequence[Step], splits: Mapping[str, Split]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ class ModelSize:
         """
         if not self.layers:
             share = REFERENCE_ADAPTER_SHARE * rank / REFERENCE_RANK
-            return share * REFERENCE_PARAMETERS * self.scale**0.5
+            return share * REFERENCE_PARAMETERS * math.sqrt(self.scale)
         wide = self.queries or self.hidden
         ends = 2 * (self.hidden + wide) + 2 * (self.hidden + self.keys) + 3 * (self.hidden + self.inner)  # fmt: skip
         return float(rank * ends * self.layers)
@@ -83,22 +84,22 @@ KNOWN: Mapping[str, ModelSize] = {
 }
 
 
-def find_model_size(name: str, folder: Path | None, given: str | None) -> ModelSize:
+def find_model_size(name: str, folder: Path | None, base_size: str | None) -> ModelSize:
     """Return the size of a model.
 
     Args:
         name: The name of the model.
         folder: The folder of the model, if it is on this machine.
-        given: The number of parameters as the user gives it, such as "7.6B".
+        base_size: The number of parameters as the user gives it, such as "7.6B".
 
     Raises:
-        UsageError: The size cannot be read from `given`, the folder or the name.
+        UsageError: The size cannot be read from `base_size`, the folder or the name.
     """
-    if given is not None:
-        parameters = parse_parameters(given)
+    if base_size is not None:
+        parameters = parse_parameters(base_size)
         if parameters is None:
             raise UsageError(
-                f"--base-size {given!r}: give a number of parameters such as 7.6B or 500M"
+                f"--base-size {base_size!r}: give a number of parameters such as 7.6B or 500M"
             )
         return ModelSize(parameters, "--base-size", folder is not None)
     if folder is not None and (found := _read_config(folder)) is not None:

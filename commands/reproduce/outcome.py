@@ -43,6 +43,11 @@ def write_results(
     base = str(folder.request["base"]["name"])
     short = base.rstrip("/").rpartition("/")[2]
     left_out = [f"{name}: {one['left_out']}." for name, one in done.items() if "left_out" in one]
+    left_out += [
+        f"{name}: {len(one['failed'])} of {one['problems']} problems failed and are left out, such as"
+        f" {next(iter(one['failed']))}."
+        for name, one in done.items() if one.get("failed")
+    ]  # fmt: skip
     if any(not one.problems for one in variants):
         left_out.append("A model without evaluated problems has no row.")
     pairs = done[PAIRS_STEP]

@@ -18,8 +18,8 @@ from ...training.dpo.curriculum import SCHEDULES
 
 SINGLE = "single:"
 DEFAULT_FOLDER = "gear-table4"
-# These settings say where the experiment runs, not what it does, so a later start may change them.
-CHANGEABLE = ("out",)
+# A later start may change these settings. The page of results names the problems that failed.
+CHANGEABLE = ("out", "skip_failed")
 
 
 class ReproductionConfig(Settings):
@@ -87,6 +87,10 @@ class ReproductionConfig(Settings):
         0.9, "Probability mass of nucleus sampling for the base and the trained models."
     )
     max_tokens: int = setting(4_096, "Maximum number of tokens per answer.", metavar="N", ge=1)
+    skip_failed: bool = setting(
+        False, "Go on when problems of a session failed, for example because a prompt does not fit"
+               " into a model (default: stop; the same command tries them again).",
+    )  # fmt: skip
     collect_arg: Sequence[str] = setting(
         (), "Any other setting of the collecting models, as `peirce run --model-arg`. May be"
             " repeated.", metavar="K=V",
