@@ -19,12 +19,8 @@ COSTS = tuple(CostAssumptions.model_fields)
 
 @app.command(
     epilog=o.examples(
-        "peirce reproduce gear-table4 --base Qwen/Qwen2.5-7B-Instruct --collect openai:NAME --data DIR"
-        " --dry-run",
-        "peirce reproduce gear-table4 --base Qwen/Qwen2.5-7B-Instruct --collect openai:NAME"
-        " --collect http://localhost:8000/v1#NAME --data DIR --out runs/gear",
-        "peirce reproduce gear-table4 --base tiny --collect search --collect hf:FOLDER --data DIR"
-        " --limit 10 --template compact --max-tokens 128 --examples 64 --period 32",
+        "peirce reproduce gear-table4 --base ID --collect openai:NAME --data DIR --dry-run",
+        "peirce reproduce gear-table4 --base ID --collect openai:NAME --data DIR --out runs/gear",
     )
 )
 @o.add_flags(*COSTS, config_class=CostAssumptions)

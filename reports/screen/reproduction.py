@@ -51,6 +51,7 @@ class ReproductionProgress:
         self._began = clock()
         self._before = 0
         self._counts: Counter[str] = Counter()
+        self._causes: set[str] = set()
 
     def __enter__(self) -> ReproductionProgress:
         self._say("Reading the data and looking for the base")
@@ -92,7 +93,9 @@ class ReproductionProgress:
             self._counts["ended"] += 1
             if event["status"] == "failed":
                 self._counts["failed"] += 1
-                self._say(f"a problem failed: {event['cause']}")
+                if event["cause"] not in self._causes:
+                    self._causes.add(event["cause"])  # Print each cause only once.
+                    self._say(f"A problem failed: {event['cause']}")
         elif event["type"] == "stopping":
             self._say("Finishing the steps in progress. Press Ctrl-C again to stop immediately.")
         failed = f", {self._counts['failed']} failed" if self._counts["failed"] else ""

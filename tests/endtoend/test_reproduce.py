@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
-from chat_server import ChatServer, status
+from chat_server import ChatServer, says
 from published_set import write_published
 from tiny_model import require
 
@@ -120,21 +120,27 @@ def trained_problems(tmp_path: Path, step: str) -> list[str]:
     return [row["problem"] for row in rows]
 
 
-def test_a_dead_endpoint_stops_with_a_sentence_and_a_live_one_goes_on(tmp_path: Path) -> None:
+def test_a_dead_endpoint_stops_with_a_sentence_and_the_same_command_tries_again(
+    tmp_path: Path,
+) -> None:
     require("trl", "datasets")
     data = write_published(tmp_path / "data", ("acre",), problems=4, counts=(2,))
-    with ChatServer([status(404, "no such model")] * 40) as server:
-        options = ("--collect", f"{server.url}#model", "--schedule", "fixed")
-        dead = Experiment(data, tmp_path / "out", *options)
-        dead.ended(1)
+    with ChatServer([says("I do not know.")]) as server:
+        options = ("--collect", f"{server.url}#model", "--collect-arg", "retries=0",
+                   "--schedule", "fixed")  # fmt: skip
+    port = int(server.url.rpartition(":")[2].partition("/")[0])
+    dead = Experiment(data, tmp_path / "out", *options)
+    dead.ended(1)
     told = "".join(dead.lines)
-    assert (
-        "problems failed, such as:" in told
-        and "the same command tries these problems again" in told
-    )
+    assert "3 of 3 problems failed, such as: model 'model' at" in told
+    assert "the same command tries these problems again" in told and "Traceback" not in told
     assert "To continue, run the same command again: peirce reproduce gear-table4" in told
-    assert "Traceback" not in told
-    assert finished(tmp_path / "out") == [] if (tmp_path / "out" / "steps.json").exists() else True
+    assert not (tmp_path / "out" / "steps.json").exists()
+    with ChatServer([says("I do not know.")], port=port):
+        again = Experiment(data, tmp_path / "out", *options)
+        again.ended(1)
+    assert finished(tmp_path / "out") == [f"collect {server.url}#model acre 2"]
+    assert said("pairs: ")(again.lines)  # malformed answers alone give no pair
 
 
 @pytest.mark.soak

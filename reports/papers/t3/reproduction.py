@@ -38,6 +38,7 @@ from .metrics import (
 SINGLE = "single:"
 # The figure of the paper that shows the momentum training of a base, by a part of the base's name.
 CURRICULUM_FIGURES = {"llama-3.1-8b": 8, "qwen2.5-7b": 9, "qwen-2.5-7b": 9, "nextcoder-7b": 10}
+CLOCK_CURVES = ("seconds",)  # measurements that differ from run to run
 PUBLISHED_COLUMNS = (*SCORES, *PASS_RATES)  # in the order of the published values
 COMPARED = (*SCORES, *PASS_RATES, "consistency", "beta", "gamma")
 ARROWS = {metric.name: metric.arrow for metric in METRICS}
@@ -304,7 +305,8 @@ def render_files(
         run.schedule: {
             stage or "all": {
                 name: [list(point) for point in curve]
-                for (of, name), curve in sorted(run.curves.items()) if of == stage
+                for (of, name), curve in sorted(run.curves.items())
+                if of == stage and name not in CLOCK_CURVES
             }
             for stage in ("", *run.stages)
         }
