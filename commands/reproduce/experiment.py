@@ -177,7 +177,7 @@ class _Experiment:
                 for split in Split
             }
             decisive = self._config.decisive_settings() | {
-                "base": base.name, "data": None, "train_config": settings["file"],
+                "base": None, "data": None, "train_config": settings["file"],
             }  # fmt: skip
             self._folder.begin(
                 {
@@ -196,8 +196,9 @@ class _Experiment:
                 self._do(step, number, len(steps))
             progress = StepProgress(len(steps), len(steps), steps[-1], "begin")
             self._say(progress)
+            start = time.monotonic()
             written = write_results(self._folder, self._config, steps[:-1])
-            self._say(replace(progress, phase="done"))
+            self._say(replace(progress, phase="done", seconds=time.monotonic() - start))
         return Reproduction.from_dict(
             {
                 "experiment": self._name, "out": str(self._folder.path), **written,

@@ -117,8 +117,12 @@ class ExperimentFolder:
                 raise UsageError(
                     f"{where} {flag} {_shown(before.get(name))}, not {_shown(value)}: {again}"
                 )
-        if self._request["base"] != new["base"]:
-            raise UsageError(f"{where} another model as --base {new['base']['name']}: {again}")
+        if self._request["base"]["weights"] != new["base"]["weights"]:
+            before = self._request["base"]["name"]
+            raise UsageError(
+                f"{where} --base {before}, whose weights differ from those of"
+                f" {new['base']['name']}: {again}"
+            )
         for task in {*self._request["data"], *new["data"]}:
             if self._request["data"].get(task) != new["data"].get(task):
                 raise UsageError(f"{where} other data of {task}: {again}")
@@ -154,7 +158,8 @@ class ExperimentFolder:
         try:
             found = json.loads(path.read_text("utf-8"))
             if name == REQUEST_FILE:
-                _ = found["settings"].items(), found["base"]["name"], found["data"].items()
+                _ = found["settings"].items(), found["data"].items()
+                _ = found["base"]["name"], found["base"]["weights"]
             if not isinstance(found, dict):
                 raise ValueError("it contains no object")
         except FileNotFoundError:

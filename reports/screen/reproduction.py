@@ -16,12 +16,12 @@ from typing import Any
 from rich.console import Console
 
 from ...records import Json
-from ..papers.t3.metrics import SCORES
+from ..papers.t3.metrics import PASS_RATES, SCORES
 from .text import create_console, create_table, escape_unprintable, format_duration
 
 LINE_INTERVAL_S = 15.0
 PROGRESS_THREAD = "peirce reproduction"
-SHOWN_METRICS = (*SCORES, "test_pass", "top1", "top3")
+SHOWN_METRICS = (*SCORES, *PASS_RATES)
 
 
 class ReproductionProgress:
@@ -76,7 +76,8 @@ class ReproductionProgress:
             self._name, self._state, self._began = head, "", self._clock()
             self._counts = Counter()
             problems = len(progress.step.problems)
-            self._say(f"{head}: {problems} problems" if problems else head)
+            count = "1 problem" if problems == 1 else f"{problems:,} problems"
+            self._say(f"{head}: {count}" if problems else head)
         else:
             state = f"; {self._state}" if self._state else ""
             self._say(f"{head}: done in {format_duration(progress.seconds)}{state}")
@@ -134,26 +135,19 @@ class ReproductionProgress:
 
 def print_results(out: Console, done: Mapping[str, Any]) -> None:
     """Print the rows of this experiment, what was left out, and the paths of the files."""
-    shown = create_table("trained by", "problems", *SHOWN_METRICS,
-                         numbers=tuple(range(1, len(SHOWN_METRICS) + 2)))  # fmt: skip
-    for row in done["rows"]:
-        if row["source"] == "here":
-            cells = [_cell(row["metrics"][name]) for name in SHOWN_METRICS]
-            shown.add_row(row["trained_by"], str(row["problems"]), *cells)
+    rows = [row for row in done["rows"] if row["source"] == "here"]
+    heads = [row["trained_by"].removeprefix("single:") for row in rows]
+    shown = create_table("mean", *heads, numbers=tuple(range(1, len(heads) + 1)))
+    for name in SHOWN_METRICS:
+        means = [row["metrics"][name]["mean"] for row in rows]
+        shown.add_row(name, *("–" if mean is None else f"{mean:.3f}" for mean in means))
+    shown.add_row("problems", *(f"{row['problems']:,}" for row in rows))
     out.print(shown)
     for one in done["left_out"]:
         out.print(escape_unprintable(f"Left out: {one}"), soft_wrap=True, markup=False)
     page = next(path for path in done["files"] if path.endswith("results.md"))
-    out.print(f"Tables and figures beside the published ones: {escape_unprintable(page)}",
+    out.print(f"Intervals, tables and figures beside the published ones: {escape_unprintable(page)}",
               soft_wrap=True, markup=False)  # fmt: skip
-
-
-def _cell(value: Mapping[str, Json]) -> str:
-    if value["mean"] is None:
-        return "–"
-    if value["low"] is None:
-        return f"{value['mean']:.3f}"
-    return f"{value['mean']:.3f} [{value['low']:.3f}, {value['high']:.3f}]"
 
 
 def print_plan(out: Console, plan: Mapping[str, Any]) -> None:

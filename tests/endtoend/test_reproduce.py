@@ -87,7 +87,7 @@ def test_an_experiment_killed_in_a_training_ends_with_the_same_results(tmp_path:
     assert kept == ["collect scripted:data/script.json list_functions 2", "pairs",
                     "evaluate base list_functions"]  # fmt: skip
     rows = straight.ended()
-    assert "Tables and figures" in rows
+    assert "tables and figures beside the published ones" in rows
     again = Experiment(data, tmp_path / "killed", *options)
     again.ended()
     assert said("3 steps were finished before")(again.lines)
