@@ -13,6 +13,7 @@ What is done here and differs from the paper is listed on the page of results
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -167,6 +168,11 @@ class _Experiment:
         from ...training.base_models import check_packages
 
         check_packages()
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            raise UsageError(
+                "peirce reproduce runs in one process: start it without a launcher, and run its"
+                " trainings on several GPUs with accelerate launch -m peirce train in their folders"
+            )
         settings = training_settings(self._config)
         data_sets = read_data_sets(str(self._config.data), self._config.seed, self._config.limit)
         splits = split_problems(data_sets, self._config.seed)

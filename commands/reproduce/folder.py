@@ -92,9 +92,11 @@ class ExperimentFolder:
         """
         new = json.loads(json.dumps({"version": VERSION, **request, "splits": splits}))
         if not self._request:
+            # A process that was killed here may have left drafts, the base and the splits.
             others = [
-                one.name for one in self.path.iterdir() if one.name not in (LOCK_FILE, BASE_FOLDER)
-            ]
+                one.name for one in self.path.iterdir()
+                if one.name not in (BASE_FOLDER, SPLITS_FILE) and not one.name.startswith(".")
+            ]  # fmt: skip
             if others:
                 raise UsageError(
                     f"{self.path} contains other files ({min(others)}): choose a new folder with"

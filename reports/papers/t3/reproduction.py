@@ -266,6 +266,10 @@ MISSING = (
     " Run the command again with another --base and another --out.",
 )
 DIFFERENCES = (
+    "Collecting models work on the training and validation problems alone. In the paper they also"
+    " work on the problems that are held out later.",
+    "Prompts are Peirce's own. They list the descriptions of earlier hypotheses, where the published"
+    " code sends the chat.",
     "A training on one preference has as many examples as one on all three (a third of them in the"
     " published code).",
     "Pairs longer than the token limit are left out and counted. The published code truncates prompts"
