@@ -182,6 +182,9 @@ class _Experiment:
                 str(split): sorted(group for group, own in splits.items() if own is split)
                 for split in Split
             }
+            steps = plan_steps(self._config, data_sets, splits)
+            _check_splits(steps, splits)
+            self._check_sessions(steps)
             decisive = self._config.decisive_settings() | {
                 "base": None, "data": None, "train_config": settings["file"],
             }  # fmt: skip
@@ -194,9 +197,6 @@ class _Experiment:
                 },
                 by_split,
             )
-            steps = plan_steps(self._config, data_sets, splits)
-            _check_splits(steps, splits)
-            self._check_sessions(steps)
             before = len([one for one in steps if one.name in self._folder.steps])
             for number, step in enumerate(steps[:-1], 1):
                 self._do(step, number, len(steps))
@@ -233,21 +233,25 @@ class _Experiment:
         return replace(find_base(str(place)), name=TINY)
 
     def _check_sessions(self, steps: Sequence[Step]) -> None:
-        """Check every file of observations and every collecting model, before the first session."""
+        """Check files of observations and settings of models before anything is written.
+
+        Every file is checked, and every model once, except for models that are trained later.
+        """
         from ...agents import check_model
 
         seen: set[Any] = set()
         for step in steps:
-            if step.kind != "collect" or step.name in self._folder.steps:
+            evaluates_base = step.kind == "evaluate" and step.model == BASE
+            if step.name in self._folder.steps or not (evaluates_base or step.kind == "collect"):
                 continue
             assert step.data_set is not None
-            file = step.data_set.observations[step.shown]
-            if {file, step.model} <= seen:
+            file = step.data_set.observations.get(step.shown)
+            if {file, step.model} <= seen | {None}:
                 continue
             config = self._plan(step).config
             if step.model not in seen:
                 options = opening_settings(config.model, config.cluster)
-                run_coroutine(check_model(step.model, options))
+                run_coroutine(check_model(str(config.model.model), options))
             seen |= {file, step.model}
 
     def _do(self, step: Step, number: int, total: int) -> None:

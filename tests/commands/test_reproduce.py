@@ -90,6 +90,9 @@ OPTIONS = {"base": "tiny", "collect": ["search"]}
         ({"base": "no-such-model"}, "no-such-model"),
         ({"collect": ["serch"]}, "unknown model 'serch'"),
         ({"collect": ["scripted:none.json"]}, "none.json"),
+        ({"collect": ["http://u:secret@h/v1#m"]}, "must be a URL without credentials"),
+        ({"collect": ["http://127.0.0.1:9/v1#m"], "collect_arg": ["api_key=secret"]}, "must not contain 'api_key'"),
+        ({"base_arg": ["batch=0"]}, "batch"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_refused_in_one_sentence_before_anything_runs(
@@ -102,7 +105,7 @@ def test_what_cannot_work_is_refused_in_one_sentence_before_anything_runs(
     with pytest.raises(PeirceError) as raised:
         peirce.reproduce("gear-table4", **settings)
     assert error in str(raised.value) and "\n" not in str(raised.value)
-    assert not (tmp_path / "out" / "sessions.duckdb").exists()
+    assert not (tmp_path / "out" / "experiment.json").exists()
 
 
 def test_an_experiment_that_does_not_exist_is_refused() -> None:
