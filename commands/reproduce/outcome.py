@@ -19,7 +19,7 @@ from ...reports.papers.t3.reproduction import (
 from ..score.evaluating import evaluate
 from .folder import ExperimentFolder
 from .settings import ReproductionConfig
-from .steps import BASE, PAIRS_STEP, TRAINING_ORDER, Step
+from .steps import BASE, PAIRS_STEP, Step
 
 SHORT = 12  # characters of a digest on the page
 
@@ -38,7 +38,7 @@ def write_results(
         steps: All steps whose results are written.
     """
     done = folder.steps
-    variants = _variants(folder, steps)
+    variants = _variants(folder, config, steps)
     runs = _runs(folder, config)
     base = str(folder.request["base"]["name"])
     short = base.rstrip("/").rpartition("/")[2]
@@ -96,7 +96,9 @@ def write_results(
     }  # fmt: skip
 
 
-def _variants(folder: ExperimentFolder, steps: Sequence[Step]) -> list[Variant]:
+def _variants(
+    folder: ExperimentFolder, config: ReproductionConfig, steps: Sequence[Step]
+) -> list[Variant]:
     """Return the metrics of each model on each problem that it was evaluated on."""
     found: dict[str, dict[str, Any]] = {}
     for step in steps:
@@ -109,7 +111,9 @@ def _variants(folder: ExperimentFolder, steps: Sequence[Step]) -> list[Variant]:
             assert step.data_set is not None
             key = json.dumps([step.data_set.task, row["problem"]])
             own[key] = {name: value for name, value in row.items() if name != "problem"}
-    return [Variant(name, found.get(name, {})) for name in (BASE, *TRAINING_ORDER) if name in found]
+    return [
+        Variant(name, found.get(name, {})) for name in (BASE, *config.schedule) if name in found
+    ]
 
 
 def _runs(folder: ExperimentFolder, config: ReproductionConfig) -> list[TrainingRun]:
@@ -118,7 +122,7 @@ def _runs(folder: ExperimentFolder, config: ReproductionConfig) -> list[Training
     from ...training.durable_log import LOG_FILE, read_points
 
     rows = []
-    for schedule in TRAINING_ORDER:
+    for schedule in config.schedule:
         if "training" in folder.steps.get(f"train {schedule}", {}):
             place = folder.training(schedule)
             held = read_record(place)

@@ -17,6 +17,7 @@ from ...records.settings import Number, Settings, setting
 from ...training.dpo.curriculum import SCHEDULES
 
 SINGLE = "single:"
+PAPER_SCHEDULES = ("fixed", "momentum", "single:parsing", "single:consistency", "single:gear")
 DEFAULT_FOLDER = "gear-table4"
 # A later start may change these settings. The page of results names the problems that failed.
 CHANGEABLE = ("out", "skip_failed")
@@ -58,8 +59,8 @@ class ReproductionConfig(Settings):
         5, "Number of rounds of three answers in the evaluation.", metavar="N", ge=1
     )
     schedule: Sequence[str] = setting(
-        SCHEDULES, f"Schedule to train and evaluate: {', '.join(SCHEDULES)}. May be repeated"
-                   " (default: all).", metavar="NAME",
+        PAPER_SCHEDULES, f"Schedule to train and evaluate: {', '.join(SCHEDULES)}. May be repeated"
+                         " (default: those of the paper).", metavar="NAME",
     )  # fmt: skip
     examples: int = setting(
         51_200, "Total number of pairs drawn in each training.", metavar="N", ge=1
@@ -106,7 +107,8 @@ class ReproductionConfig(Settings):
         for name in value:
             if name not in SCHEDULES:
                 raise ValueError(f"schedule is {name!r}: it must be one of {', '.join(SCHEDULES)}")
-        return tuple(one for one in SCHEDULES if one in value)
+        order = dict.fromkeys((*PAPER_SCHEDULES, *SCHEDULES))
+        return tuple(one for one in order if one in value)
 
     def check_required(self) -> None:
         """Raise UsageError if the base, the collecting models or the data are not set."""

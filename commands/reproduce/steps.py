@@ -13,7 +13,6 @@ from .settings import ReproductionConfig
 
 BASE = "base"
 PAIRS_STEP, RESULTS_STEP = "pairs", "results"
-TRAINING_ORDER = ("fixed", "momentum", "single:parsing", "single:consistency", "single:gear")
 StepKind: TypeAlias = Literal["collect", "pairs", "train", "evaluate", "results"]
 
 
@@ -63,8 +62,7 @@ def plan_steps(
                     name = f"collect {model} {one.task} {n}"
                     steps.append(Step(name, "collect", model, one, n, chosen))
     steps.append(Step(PAIRS_STEP, "pairs"))
-    schedules = [one for one in TRAINING_ORDER if one in config.schedule]
-    for variant in (BASE, *schedules):
+    for variant in (BASE, *config.schedule):
         if variant != BASE:
             steps.append(Step(f"train {variant}", "train", variant))
         for one in data_sets:
