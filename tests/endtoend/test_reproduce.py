@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import peirce
 import pytest
+from peirce.records import UsageError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
@@ -76,16 +78,18 @@ def finished(out: Path) -> list[str]:
     return list(json.loads((out / "steps.json").read_text()))
 
 
-def test_an_experiment_killed_in_a_training_ends_with_the_same_results(tmp_path: Path) -> None:
+def test_an_experiment_killed_in_a_training_ends_with_the_same_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     require("trl", "datasets")
-    data = write_published(tmp_path / "data", ("list_functions",), problems=4, counts=(2,))
+    data = write_published(tmp_path / "data", ("acre",), problems=4, counts=(2,))
     options = ("--collect", "scripted:data/script.json", "--rounds", "1", "--schedule", "fixed")
     straight = Experiment(data, tmp_path / "straight", *options)
     killed = Experiment(data, tmp_path / "killed", *options)
     killed.kill_when(checkpoint(tmp_path / "killed" / "trainings" / "fixed"))
     kept = finished(tmp_path / "killed")
-    assert kept == ["collect scripted:data/script.json list_functions 2", "pairs",
-                    "evaluate base list_functions"]  # fmt: skip
+    assert kept == ["collect scripted:data/script.json acre 2", "pairs",
+                    "evaluate base acre"]  # fmt: skip
     rows = straight.ended()
     assert "tables and figures beside the published ones" in rows
     again = Experiment(data, tmp_path / "killed", *options)
@@ -102,19 +106,24 @@ def test_an_experiment_killed_in_a_training_ends_with_the_same_results(tmp_path:
     assert held and not held & {
         name for step in kept[:1] for name in trained_problems(tmp_path, step)
     }
-    # Changed settings and a second process are refused, a finished experiment only prints.
-    other = Experiment(data, tmp_path / "killed", *options, "--seed", "1")
-    other.ended(2)
-    assert said("was begun with --seed 0, not 1: use the same")(other.lines)
-    done = Experiment(data, tmp_path / "killed", *options, "--json")
-    lines = [json.loads(line) for line in done.ended().splitlines()]
-    assert [one["source"] for one in lines].count("published") == 18
-    assert lines[1]["trained_by"] == "fixed" and lines[1]["problems"] == 1
+    # A changed setting is refused, and a finished experiment only gives its results again.
+    same = {
+        "base": "tiny", "data": data, "out": tmp_path / "killed", "rounds": 1, "held_out": 2,
+        "collect": ["scripted:data/script.json"], "schedule": ["fixed"], "max_answers": 5,
+        "template": "compact", "max_tokens": 64, "examples": 16, "period": 8,
+        "train_config": data / "train.yaml",
+    }  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="was begun with --seed 0, not 1: use the same as before"):
+        peirce.reproduce("gear-table4", seed=1, **same)
+    done = peirce.reproduce("gear-table4", **same)
+    assert [row.source for row in done.rows].count("published") == 18
+    assert done.rows[1].trained_by == "fixed" and done.rows[1].problems == 1
+    assert done.done_before == done.steps - 1
+    assert first.read_bytes() == second.read_bytes()
 
 
 def trained_problems(tmp_path: Path, step: str) -> list[str]:
-    import peirce
-
     session = json.loads((tmp_path / "killed" / "steps.json").read_text())[step]["session"]
     rows = peirce.show(session, store=tmp_path / "killed" / "sessions.duckdb")
     return [row["problem"] for row in rows]
