@@ -37,6 +37,15 @@ if TYPE_CHECKING:
     )
     from .commands.outcome import Session, Trace
     from .commands.problems import tasks_help, tasks_list, tasks_show, tasks_space
+    from .commands.reproduce.experiment import reproduce
+    from .commands.reproduce.forecast import plan_reproduction
+    from .commands.reproduce.results import (
+        PlannedStep,
+        ReproducedRow,
+        Reproduction,
+        ReproductionPlan,
+    )
+    from .commands.reproduce.settings import CostAssumptions, ReproductionConfig
     from .commands.results import Metric, Result
     from .commands.score.checking import check
     from .commands.score.evaluating import baselines, evaluate
@@ -124,18 +133,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
-    "ClassifierRecord", "ClusterConfig", "DataConfig", "Disagreement", "Discovery", "Doctor",
+    "ClassifierRecord", "ClusterConfig", "CostAssumptions", "DataConfig", "Disagreement", "Discovery", "Doctor",
     "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast",
     "FrontHypothesis", "Generated", "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
-    "PairSetRow", "PairsConfig", "PeirceError", "PredictionFile", "PredictionRow", "Pretrained",
+    "PairSetRow", "PairsConfig", "PeirceError", "PlannedStep", "PredictionFile", "PredictionRow", "Pretrained",
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
-    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "Result", "RightCount",
+    "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
+    "ReproductionConfig", "ReproductionPlan", "Result", "RightCount",
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
     "bank", "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded",
-    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_sweep", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "resume", "run", "sessions", "show", "study", "sweep", "tasks_audit",
+    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
+    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -159,6 +169,10 @@ _NAMES = {
     "commands.train.labelled_training": "train_labels",
     "commands.train.pretraining": "pretrain",
     "commands.train.quick_training": "train_quick",
+    "commands.reproduce.experiment": "reproduce",
+    "commands.reproduce.forecast": "plan_reproduction",
+    "commands.reproduce.results": "PlannedStep ReproducedRow Reproduction ReproductionPlan",
+    "commands.reproduce.settings": "CostAssumptions ReproductionConfig",
     "commands.problems": "tasks_list tasks_help tasks_show tasks_space",
     "commands.data.generating": "tasks_generate tasks_audit",
     "commands.data.merging": "merge_stores",

@@ -6,7 +6,8 @@ file is $PEIRCE_CONFIG, or peirce.toml in the working folder. Its keys are the n
 underscores or hyphens, as in `seed = 1`. A table of the file configures the model of one role
 ([proposer], [judge], [scorer], [literature], [namer]). The variable PEIRCE_JUDGE_TEMPERATURE sets the key
 `temperature` of [judge]. Keys of [proposer] that are not options are passed as --model-arg.
-Settings of a training are in a separate YAML file (`train --config`) and are not read here.
+Settings of a training are in a separate YAML file (`train --config`) and are not read here, nor are
+those of an experiment (`reproduce`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 from ..commands.session.settings import ROLES, SCORER, parse_value, role_setting_names
 from ..secrecy import redact_setting, refuse_file_origins, unnamed_key_variables
-from .groups import YAML_PANELS
+from .groups import SEPARATE_PANELS
 
 CONFIG_FILE = Path("peirce.toml")
 CONFIG_VARIABLE = "PEIRCE_CONFIG"
@@ -297,7 +298,7 @@ def _options(command: Any) -> Iterator[Any]:
 
 def _own_options(command: Any) -> Iterator[Any]:
     for one in command.params:
-        apart = getattr(one, "rich_help_panel", None) in YAML_PANELS
+        apart = getattr(one, "rich_help_panel", None) in SEPARATE_PANELS
         if one.param_type_name == "option" and one.name not in ("help", "version") and not apart:
             yield one
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
 RUNNING, OUTPUT = "Running", "Output"
 TRAINING_TARGET, TRAINING_SETTINGS = "Training target", "Training settings"
-# Panels whose settings are read from YAML (--config), not from peirce.toml.
-YAML_PANELS = (TRAINING_TARGET, TRAINING_SETTINGS)
+EXPERIMENT, ESTIMATE = "Experiment", "Estimate"
+# Panels whose settings are not read from peirce.toml and the environment: trainings have a YAML file
+# (--config), and the command line alone defines an experiment.
+SEPARATE_PANELS = (TRAINING_TARGET, TRAINING_SETTINGS, EXPERIMENT, ESTIMATE)
 
 
 def examples(*lines: str) -> str:
@@ -119,6 +121,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "pairs": ("pairing", ("Build preference pairs for `peirce train` from sessions of any model.")),
         "train": ("training", ("Train a proposer on preference pairs with DPO, merge adapters, or train text"
             " classifiers.")),
+        "reproduce": ("reproducing", ("Run the experiment of a paper; run the same command again to go on"
+            " after a stop.")),
         "pretrain": ("pretraining", ("Train a small proposer from scratch on problems that `search` solved.")),
     },
     "Tasks and installation": {

@@ -267,3 +267,29 @@ class PairsOptions(TypedDict, total=False):
     fixed: str | Path | None
     template: str | None
     base: str | Path | None
+
+
+class ReproduceOptions(TypedDict, total=False):
+    """Settings by name, of reproduce, plan_reproduction. None counts as not given."""
+
+    base: str | Path | None
+    collect: Sequence[str] | None
+    data: str | Path | None
+    out: str | Path | None
+    limit: int | None
+    held_out: int | None
+    max_answers: int | None
+    rounds: int | None
+    schedule: Sequence[str] | None
+    examples: int | None
+    period: int | None
+    sample_answers: int | None
+    train_config: str | Path | None
+    seed: int | None
+    template: Literal["full", "compact"] | None
+    temperature: int | float | None
+    top_p: int | float | None
+    max_tokens: int | None
+    skip_failed: bool | None
+    collect_arg: Sequence[str] | None
+    base_arg: Sequence[str] | None

@@ -32,6 +32,7 @@ from ..config import (
 )
 from ..records.settings import Settings
 from ..training.pairs.settings import PairsConfig
+from .reproduce.settings import ReproductionConfig
 
 FILE = Path(__file__).with_name("option_types.py")
 HEADER = '''"""Keywords of the public functions that take settings. Written by write_option_types.py from
@@ -129,6 +130,7 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
         "PredictOptions": ("predict", predict),
         "SweepOptions": ("sweep, plan_sweep", sweep),
         "PairsOptions": ("pairs", select_options(PairsConfig)),
+        "ReproduceOptions": ("reproduce, plan_reproduction", select_options(ReproductionConfig)),
     }
 
 

@@ -18,6 +18,7 @@ from peirce.agents.model_settings import ModelSettings
 from peirce.agents.recorded import RecordedSettings
 from peirce.agents.regression import RegressionSettings
 from peirce.agents.search_model import SearchSettings
+from peirce.commands.reproduce.settings import CostAssumptions, ReproductionConfig
 from peirce.config import MethodSettings, RaterConfig, RunConfig
 from peirce.graphs import all_methods
 from peirce.records.settings import Settings
@@ -153,6 +154,13 @@ def configuration_page() -> str:
         "## Pretraining\n\n**Not run on a GPU:** the large size was never trained on one.\n\n"
         "These are settings of `peirce pretrain`.\n\n" + table(head, field_rows(PretrainSettings))
     )
+    text.append(
+        "## Reproduction\n\n**Not run on a GPU:** the estimates of a dry run are assumptions.\n\n"
+        "These are flags of `peirce reproduce` ([Reproduce the experiment of"
+        " GEAR](../how-to/reproduce-gear.md)). They have neither variables nor keys in `peirce.toml`.\n\n"
+        + table(head, session_rows(ReproductionConfig))
+    )
+    text.append("### Assumptions of the dry run\n\n" + table(head, session_rows(CostAssumptions)))
     return "\n".join(text)
 
 

@@ -1,0 +1,1 @@
+"""The experiment of a paper as one command that continues where it stopped (`peirce reproduce`)."""
