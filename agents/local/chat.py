@@ -28,6 +28,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
+    PROMPT_DIGEST,
     DataError,
     Json,
     Message,
@@ -37,6 +38,7 @@ from ...records import (
     Unavailable,
     UsageError,
     digest_of,
+    digest_prompt,
 )
 from ...records import Usage as Tokens
 from ..reasoning import find_open_block, split_reasoning
@@ -227,11 +229,13 @@ class ChatFormat:
                 f"the chat template of model {self.name!r} refuses the conversation: {said}"
             ) from None
 
-    def parse_reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
+    def parse_reply(
+        self, prompt: Sequence[int], answer: Answer, tools: Sequence[ToolSpec]
+    ) -> Reply:
         """Return the reply that the generated tokens contain.
 
         Args:
-            tokens_in: The number of tokens in the prompt.
+            prompt: The tokens of the prompt.
             answer: The generated tokens.
             tools: The tools that the model was offered.
         """
@@ -252,9 +256,11 @@ class ChatFormat:
         if not answer.ended:  # The last call was truncated, so its arguments are still text.
             calls = tuple(call for call in calls if not isinstance(call.arguments, str))
         thought = len(self.tokenizer(reasoning)["input_ids"]) if reasoning else 0
-        usage = Tokens(tokens_in, answer.token_count, 0, min(thought, answer.token_count))
+        usage = Tokens(len(prompt), answer.token_count, 0, min(thought, answer.token_count))
         finish = "length" if not answer.ended else "tool_calls" if calls else "stop"
-        meta = {"reasoning": reasoning} if reasoning else {}
+        meta = {PROMPT_DIGEST: digest_prompt(prompt)}
+        if reasoning:
+            meta["reasoning"] = reasoning
         return Reply(text, calls, finish, usage, meta=meta)
 
     @property

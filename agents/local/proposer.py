@@ -23,11 +23,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
-    PROMPT_DIGEST,
     Json,
     Message,
     Proposer,
@@ -37,7 +36,6 @@ from ...records import (
     UsageError,
     View,
     digest_of,
-    digest_prompt,
 )
 
 if TYPE_CHECKING:
@@ -138,8 +136,7 @@ class LocalProposer:
                 f"model {self._name!r} gives no numbers (NaN) for its next token: its weights are"
                 f" broken, or its dtype {self._settings['dtype']} does not hold what they amount to"
             )
-        reply = self._wording.parse_reply(len(tokens), answer, tools)
-        return replace(reply, meta={**reply.meta, PROMPT_DIGEST: digest_prompt(tokens)})
+        return self._wording.parse_reply(tokens, answer, tools)
 
     async def close(self) -> None:
         """Stop running requests within one token, and free the memory of the model."""

@@ -167,7 +167,7 @@ def test_a_request_beyond_the_context_is_refused_with_the_figures_and_nothing_is
 def test_reasoning_is_split_off_and_counted(base):
     words, tokenizer = wording(base)
     ids = tokenizer("<think>one question</think>an answer")["input_ids"]
-    reply = words.parse_reply(9, Answer(ids, True, len(ids)), ())
+    reply = words.parse_reply([0] * 9, Answer(ids, True, len(ids)), ())
     assert reply.text == "an answer" and reply.meta["reasoning"] == "one question"
     assert reply.usage.tokens_reasoning == len(tokenizer("one question")["input_ids"])
     assert (reply.usage.tokens_in, reply.usage.tokens_out) == (9, len(ids))

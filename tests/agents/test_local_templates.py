@@ -91,7 +91,7 @@ def test_a_plain_answer_ends_where_the_next_turn_of_the_user_would_begin(base):
         "User: a question \n\nAssistant:"
     )
     ids = tokenizer(" an answer\n\nUser: a question")["input_ids"]
-    assert words.parse_reply(1, Answer(ids, True, len(ids)), ()).text == "an answer"
+    assert words.parse_reply([0], Answer(ids, True, len(ids)), ()).text == "an answer"
 
 
 def test_a_template_of_ones_own_takes_the_place_of_the_models(base, tmp_path):
@@ -150,7 +150,7 @@ def test_tools_are_offered_through_a_template_that_takes_them_and_only_where_it_
 def test_a_tool_call_is_read_and_its_result_goes_back_through_the_template(base):
     words, tokenizer = wording(base, WITH_TOOLS, tools=True)
     said = 'so: <tool_call>\n{"name": "execute", "arguments": {"code": "x"}}\n</tool_call>'
-    reply = words.parse_reply(1, Answer(tokenizer(said)["input_ids"], True, 9), [EXECUTE])
+    reply = words.parse_reply([0], Answer(tokenizer(said)["input_ids"], True, 9), [EXECUTE])
     (call,) = reply.tool_calls
     assert (reply.text, reply.finish, call.name, call.arguments) == ("so:", "tool_calls", "execute", {"code": "x"})  # fmt: skip
     turns = [*ask(1), *build_tool_messages(reply, ["it failed"])]

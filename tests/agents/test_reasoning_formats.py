@@ -42,7 +42,7 @@ def read(folder, name, said, ended=True, tools=(), **changed):
         tokenizer.add_tokens([f"<{tag}>", f"</{tag}>"], special_tokens=special)
     words = ChatFormat(name, tokenizer, None, FAMILIES[name].variables, False)
     ids = tokenizer(said, add_special_tokens=False)["input_ids"]
-    return words.parse_reply(1, Answer(ids, ended, len(ids)), tools)
+    return words.parse_reply([0], Answer(ids, ended, len(ids)), tools)
 
 
 @pytest.mark.parametrize(
