@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = ("gear-table4",)
 TINY = "tiny"  # the base that comes with Peirce
+# The pairs come from other models than the base, whose chat templates render prompts differently.
+OWN_DEFAULTS = {"render_anew": True}
 
 
 @dataclass(frozen=True)
@@ -384,7 +386,9 @@ def training_settings(config: ReproductionConfig) -> dict[str, Any]:
                 f"{config.train_config} sets {name}: use --{name} of peirce reproduce instead, which counts"
                 " for all trainings"
             )
+    own = {name: one for name, one in OWN_DEFAULTS.items() if name in TrainConfig.model_fields}
     settings = {
+        **own,
         **read, "examples": config.examples, "period": config.period, "seed": config.seed,
     }  # fmt: skip
     TrainConfig.from_mapping(settings)
