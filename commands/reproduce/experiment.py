@@ -26,12 +26,11 @@ from ...reports.papers.gear.training import STAGES
 from ...training.splits import Split
 from ..arguments import validate_call
 from ..option_types import ReproduceOptions
-from ..outcome import Session, load_outcome, open_for_reading
+from ..outcome import load_outcome
 from ..session.event_loops import run_coroutine
 from ..session.execution import OnEvent
 from ..session.planning import RunPlan, opening_settings, plan_run
 from ..session.running import execute_plan, resume, run_config
-from ..session.settings import drop_unsupported_model_options
 from ..train.pairing import pairs
 from ..train.training import train
 from ..train.training_folder import REQUEST_FILE, read_config
@@ -39,6 +38,14 @@ from .folder import BASE_FOLDER, ExperimentFolder
 from .outcome import write_results
 from .published_files import read_data_sets, split_problems
 from .results import Reproduction
+from .sessions import (
+    STEP_KEY,
+    check_finished,
+    find_session,
+    is_finished,
+    max_failures,
+    session_options,
+)
 from .settings import SINGLE, ReproductionConfig
 from .steps import BASE, PAIRS_STEP, Step, plan_steps
 
@@ -47,10 +54,8 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = ("gear-table4",)
 TINY = "tiny"  # the base that comes with Peirce
-STEP_KEY = "reproduced_step"  # among the operational settings of a session
-MAX_FAILURES = 3  # problems that fail before a session stops, for example at a dead endpoint
-ANY_FAILURES = 1_000_000  # with skip_failed
-MADE_SETTINGS = ("temperature", "top_p", "max_tokens")  # that not every kind of model takes
+# The pairs come from other models than the base, whose chat templates render prompts differently.
+OWN_DEFAULTS = {"render_anew": True}
 
 
 @dataclass(frozen=True)
@@ -295,15 +300,15 @@ class _Experiment:
             plan = self._plan(step)
             marked = {**plan.operational, STEP_KEY: step.name}
             done = execute_plan(replace(plan, operational=marked), self._tell.on_event)
-        elif _is_finished(self._folder.store, session, self._config.skip_failed):
+        elif is_finished(self._folder.store, session, self._config.skip_failed):
             done = load_outcome(self._folder.store, session)
         else:
             done = resume(
                 session, retry_failed=True, on_event=self._tell.on_event, store=self._folder.store,
                 sandbox=self._machine.sandbox, workers=self._machine.workers,
-                concurrency=self._machine.concurrency, max_failures=_max_failures(self._config),
+                concurrency=self._machine.concurrency, max_failures=max_failures(self._config),
             )  # fmt: skip
-        _check_finished(done, step, self._config.skip_failed)
+        check_finished(done, step, self._config.skip_failed)
         _free_memory()
         return {
             "session": done.session, "digest": done.digest, "problems": done.problems,
@@ -365,36 +370,6 @@ class _Experiment:
         }  # fmt: skip
 
 
-def session_options(config: ReproductionConfig, step: Step, model: str) -> dict[str, Any]:
-    """Return the settings of the session of a step.
-
-    Args:
-        config: The settings of the experiment.
-        step: A step of the kind collect or evaluate.
-        model: The model string.
-    """
-    assert step.data_set is not None
-    options: dict[str, Any] = {
-        "data": str(step.data_set.data), "problem": step.problems, "model": model,
-        "template": config.template, "seed": config.seed, "cache": False,
-        "max_failures": _max_failures(config), "temperature": config.temperature,
-        "max_tokens": config.max_tokens,
-    }  # fmt: skip
-    if step.kind == "collect":
-        options |= {
-            "method": "abduce", "tool_calls": 0, "feedback": False,
-            "max_answers": config.max_answers, "model_arg": list(config.collect_arg),
-            "observations": str(step.data_set.observations[step.shown]),
-        }  # fmt: skip
-    else:
-        options |= {
-            "method": "t3", "rounds": config.rounds, "top_p": config.top_p,
-            "model_arg": list(config.base_arg),
-        }  # fmt: skip
-    kept, _ = drop_unsupported_model_options(model, options, MADE_SETTINGS, ())
-    return kept
-
-
 def training_settings(config: ReproductionConfig) -> dict[str, Any]:
     """Return {"file": the settings in the YAML file, "settings": those of every training}.
 
@@ -411,51 +386,13 @@ def training_settings(config: ReproductionConfig) -> dict[str, Any]:
                 f"{config.train_config} sets {name}: use --{name} of peirce reproduce instead, which counts"
                 " for all trainings"
             )
+    own = {name: one for name, one in OWN_DEFAULTS.items() if name in TrainConfig.model_fields}
     settings = {
+        **own,
         **read, "examples": config.examples, "period": config.period, "seed": config.seed,
     }  # fmt: skip
     TrainConfig.from_mapping(settings)
     return {"file": read, "settings": settings}
-
-
-def find_session(path: Path, step: str) -> str | None:
-    """Return the session of a step that is in the store, or None."""
-    if not path.exists():
-        return None
-    with open_for_reading(path) as store:
-        return next(
-            (row["session"] for row in store.sessions()
-             if row["settings"]["operational"].get(STEP_KEY) == step), None
-        )  # fmt: skip
-
-
-def _max_failures(config: ReproductionConfig) -> int:
-    return ANY_FAILURES if config.skip_failed else MAX_FAILURES
-
-
-def _is_finished(path: Path, session: str, skip_failed: bool) -> bool:
-    with open_for_reading(path) as store:
-        if store.session(session)["status"] != "done":
-            return False
-        return skip_failed or all(row.status != "failed" for row in store.problems(session))
-
-
-def _check_finished(done: Session, step: Step, skip_failed: bool) -> None:
-    """Raise an error unless the session is done and no problem failed, or failures are skipped."""
-    if done.status == "interrupted":
-        raise Interrupted(f"session {done.session} was stopped; its steps are kept")
-    if done.status == "done" and (skip_failed or not done.failed):
-        return
-    # The prompts of all held-out problems may be too long. A collecting model that answers nothing
-    # is not there at all.
-    if skip_failed and step.kind == "evaluate" and len(done.failed) == done.problems:
-        return
-    cause = next(iter(done.failed.values()), done.cause or f"it ended as {done.status}")
-    failed = f"{len(done.failed)} of {done.problems} problems failed, such as: " * bool(done.failed)
-    raise PeirceError(
-        f"{failed}{cause.rstrip('.')}; what was done is kept, the same command tries these problems"
-        " again, and --skip-failed leaves them out"
-    )
 
 
 def _check_splits(steps: Sequence[Step], splits: Mapping[str, Split]) -> None:

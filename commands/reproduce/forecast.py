@@ -25,12 +25,12 @@ from .experiment import (
     TINY,
     check_experiment,
     reproduction_config,
-    session_options,
     training_settings,
 )
 from .model_sizes import ModelSize, find_model_size, parse_parameters
 from .published_files import read_data_sets, split_problems
 from .results import ReproductionPlan
+from .sessions import session_options
 from .settings import CostAssumptions, ReproductionConfig
 from .steps import Step, plan_steps
 
