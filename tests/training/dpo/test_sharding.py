@@ -138,7 +138,8 @@ def test_several_processes_train_what_one_does(
     assert straight["answers"] == wanted["answers"] and len(wanted["answers"]) == 3
     assert [one[:3] for one in straight["points"]] == [one[:3] for one in wanted["points"]]
     for found, expected in zip(straight["points"], wanted["points"], strict=True):
-        assert found[3] == pytest.approx(expected[3], rel=1e-4, abs=1e-4), found[:3]
+        near = 1e-3 if found[2] == "grad_norm" else 1e-4  # a sum of squares over all weights
+        assert found[3] == pytest.approx(expected[3], rel=near, abs=1e-4), found[:3]
     parts = straight["fields"]["seconds_by_part"]
     assert all(parts[name] > 0 for name in ("updates", "probes", "samples", "reference", "saving"))
     assert sum(parts.values()) == pytest.approx(straight["fields"]["seconds"], abs=0.01)
