@@ -26,7 +26,7 @@ from peirce.training import find_base, read_table  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
 from peirce.training.dpo.models import open_wording  # noqa: E402
 from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
-from peirce.training.dpo.trainer import AnswerSampler  # noqa: E402
+from peirce.training.dpo.sampling import AnswerSampler  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 TABLE = make_table()
