@@ -386,9 +386,8 @@ def training_settings(config: ReproductionConfig) -> dict[str, Any]:
                 f"{config.train_config} sets {name}: use --{name} of peirce reproduce instead, which counts"
                 " for all trainings"
             )
-    own = {name: one for name, one in OWN_DEFAULTS.items() if name in TrainConfig.model_fields}
     settings = {
-        **own,
+        **OWN_DEFAULTS,
         **read, "examples": config.examples, "period": config.period, "seed": config.seed,
     }  # fmt: skip
     TrainConfig.from_mapping(settings)
