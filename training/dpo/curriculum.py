@@ -24,7 +24,7 @@ sum. These choices are open in the paper or differ from it:
  - A stage without training pairs or validation pairs is left out of every schedule
    (`trainable_stages`). The released code gives a stage without a probe most of the draws.
 
-The momentum schedule prefers what improves fastest. A stage that stops improving returns to weight 1,
+The momentum schedule prefers what improves fastest. A stage that stops improving has a weight of at most 1,
 however large its loss still is. The schedule remaining-loss prefers the stages with the largest
 remaining loss instead:
 
