@@ -113,7 +113,7 @@ def course_table() -> Table:
             shares = " / ".join(f"{100 * share:.1f}" for share in found.shares.values())
             cells += [shares, f"{found.moved:,} ({found.moved_share:.1%})"]
         body.append(tuple(cells))
-    heads = ("course of the probe losses", "momentum: shares, %", "moved", "lag 2: shares, %", "moved",
+    heads = ("course of the probe losses", "momentum: shares, %", "moved", "momentum, lag 2: shares, %", "moved",
              "remaining-loss: shares, %", "moved")  # fmt: skip
     return Table(heads, tuple(body))
 
@@ -131,7 +131,7 @@ def variant_table() -> Table:
         every = [moved(settings, course) for course in COURSES]
         typical = every[list(COURSES).index(TYPICAL)]
         body.append((name, f"{low:.3f} to {high:.3f}", f"{typical:.1%}", f"{max(every):.1%}"))
-    heads = ("settings", "weights", "moved, three different falls", "moved, largest of all courses")
+    heads = ("settings", "possible weights", "moved, three rates", "moved, largest of all")
     return Table(heads, tuple(body))
 
 
@@ -150,7 +150,7 @@ def needed_table() -> Table:
                 most = max(share for _, share in reached)
                 cells.append(f"{fit[0]:g}" if fit else f"not reached (at most {most:.1%})")
         body.append(tuple(cells))
-    heads = ("changed setting", *(f"{aim:.0%}, {where}" for where in ("three different falls", "largest") for aim in AIMS))  # fmt: skip
+    heads = ("changed setting", *(f"{aim:.0%}, {where}" for where in ("three rates", "any") for aim in AIMS))  # fmt: skip
     return Table(heads, tuple(body))
 
 
@@ -246,13 +246,15 @@ def experiment_section(out: Path) -> str:
     total = len(BASES) * len(SEEDS) * (1 + len(SCHEDULES))
     return f"""{MEASURED}
 
-{done} of {total} cells are done: {len(results.problems)} held-out problems with {results.rule.max() + 1} rules. "Draws" are the
-shares of parsing, consistency and gear among all drawn pairs. A probe accuracy is the mean over seeds after the last
-update, with the smallest and the largest seed in brackets. The other columns are means over held-out problems.
+{done} of {total} cells are done. There are {len(results.problems)} held-out problems with {results.rule.max() + 1} rules.
+"Draws" are the shares of parsing, consistency and gear among all drawn pairs. A probe accuracy is measured after
+the last update. It is the mean over seeds, with the smallest and the largest value in brackets. The other columns are
+means over held-out problems ([definitions](../reference/metrics.md)). A problem without a value counts as 0.
 
 {as_markdown(levels)}
 
-Differences are paired by seed and problem. The 95% intervals resample both seeds and rules ({RESAMPLES:,} times).
+The next table compares each schedule with equal draws, paired by seed and problem. The 95% intervals resample both seeds
+and rules ({RESAMPLES:,} times).
 
 {as_markdown(differences)}
 """
@@ -279,66 +281,82 @@ def page(tables: Sequence[Table], out: Path | None) -> str:
 
 INTRODUCTION = """# How far momentum moves the draws
 
-The schedule `momentum` of `peirce train` (GEAR, section 6.2) changes how often pairs of each stage are drawn. This page
-shows how far it can change them, by simulation, and compares it with fixed mixes and with the schedule
-`remaining-loss` in a small experiment.
+`peirce train` draws each training pair from one of three stages: parsing, consistency or gear. The schedules `momentum`
+(GEAR, section 6.2) and `remaining-loss` change how often it draws from each stage
+([schedules](../how-to/train.md#schedules-and-settings)). This page shows by simulation how far they can move the draws
+away from equal draws. A small experiment compares models that were trained with both schedules and with fixed mixes.
 
-    python bench/momentum.py --docs                       # the simulation
-    python bench/momentum.py --experiment OUT             # the experiment; continues where it was stopped
-    python bench/momentum.py --docs --rows OUT            # both, with the tables of the experiment
+    python bench/momentum.py --docs                       # simulate, and write this page
+    python bench/momentum.py --experiment OUT             # run the experiment, or continue it
+    python bench/momentum.py --docs --rows OUT            # write this page with the results of the experiment
 
 ## Simulation
 
-The simulation runs the schedule and the mixture of a training with 40 periods of 1,280 examples, without a model. The
-probe losses follow a stated course that begins at ln 2, the loss of every stage before training. "Moved" is the number
-of draws, of 51,200, that differ from equal draws:
+The simulation draws pairs as a training with 40 periods of 1,280 examples does, but it trains no model. Instead, the
+probe losses follow one of the six courses in the first column of the table. Every course begins at ln 2, the loss of
+every stage before training. "Moved" is the number of draws, out of 51,200, that go to another stage than with equal
+weights:
 
     moved = sum over stages of max(0, draws of the stage − its draws with equal weights)
 
-`peirce train` prints the largest value of these courses for its own settings before it trains, and stores it in
-`training.json` (`reach`).
+`momentum` compares the averaged loss of a stage with the average one period earlier, as in the paper. With `--lag 2`, it
+compares it with the average two periods earlier, as GEAR's released code does.
+
+Before a training, `peirce train` simulates all courses with the settings of this training. It prints the largest result,
+and stores it in `training.json` (`reach`).
 
 {courses}
 
-With the published settings, a weight always lies between .833 and 1.182. Even a stage whose weight were at the upper end
-in all 40 periods would get only 39.4% of the draws instead of 33.3%. No loss can keep it there: the averaged loss would
-have to fall by .03 in every period, and ln 2 is used up after 23 periods. A stage that stops improving returns to
-weight 1, however large its loss still is. Therefore `momentum` does not shift the draws to hard stages: in the course with three different falls, the stage with the largest
-remaining loss is drawn least.
+With the published settings, a weight always lies between .833 and 1.182. A stage with the largest weight in all 40
+periods would get 39.4% of the draws instead of 33.3%. But no stage can keep this weight: its averaged loss would have to
+fall by .03 in every period, and would be 0 after 23 of them. A stage that stops improving has a weight of at most 1,
+however large its loss still is. So `momentum` does not draw hard stages more often. In the fifth course, where the stages
+fall at three rates, the stage with the largest remaining loss is drawn least.
 
-`remaining-loss` draws a stage in proportion to its probe loss L, above a minimum share:
+`remaining-loss` gives every stage a minimum share of the draws, and divides the other draws in proportion to the probe
+loss L of each stage:
 
     share = min_share + (1 − 3 min_share) × L / sum over stages of L
 
 ### Variants of the settings
 
+The first column names the settings that differ from the published ones. The bounds are the smallest and the largest
+weight (`w_min` and `w_max`); the bounds 0 and 3 have no effect. "Three rates" is the fifth course, and "largest" is the
+course that moves most.
+
 {variants}
 
 ### What would be needed to move 10% or 20% of the draws
 
-Each row changes one setting step by step, from the published value on. A cell shows the first value of the tried ones
-that moves enough draws.
+Each row tries several values of its first setting. All other settings have the published values, unless the row names
+them. A cell shows the first value that moves 10% or 20% of the draws: in the fifth course ("three rates"), or in any
+course ("any"). The tried values are alpha .2 to 1, m_max .05 to 1, and epsilon .05 down to .001. The published values
+(alpha .1, m_max .03, epsilon .1) are not among them.
 
 {needed}
 """
 
 PROTOCOL = """## Protocol of the experiment
 
-We measured on 2026-11-29 on two cores that other work shared.
+We ran the experiment on 2026-11-29 on two cores, which other programs used at the same time. It consists of 48 *cells*:
+two bases, three seeds, and eight cells for each base and seed. Seven of these cells train the base with one schedule and
+evaluate the trained model; the eighth evaluates the untrained base.
 
-- **Bases**: the llama with a million parameters that comes with Peirce, and a gpt_neox that was pretrained with the same
-  settings, another seed and the same number of tokens.
-- **Problems**: easy ACRE problems with 3 shown observations: 227 for training, 40 for validation and 144 held out. No rule
-  of a held-out problem occurs in another part.
-- **Pairs**: of the llama's answers (method `t3`, two rounds of three answers) to the problems that are not held out, and,
-  for the stage gear, of the search's answers (one round). For training there are 2,680 parsing, 528 consistency and 719
-  gear pairs. All cells have the same pairs.
-- **Training**: all parameters, 480 examples in 30 updates of 16, a probe of 30 pairs per stage every 48 examples,
-  learning rate 3e-4, beta .1. All schedules have the same number of updates. The seed determines the order of the pairs
-  and the sampled answers.
-- **Evaluation**: `t3` on the held-out problems, one round of three answers, once for each cell. No setting was chosen by
-  a result on these problems. A first version with other pairs and other held-out problems lowered all measures below
-  the base and was stopped (`LOG.md`).
+- **Bases**: the llama with a million parameters that comes with Peirce, and a gpt_neox. We pretrained the gpt_neox with
+  the same settings and the same number of tokens, but with another seed.
+- **Problems**: easy ACRE problems with 3 shown observations: 227 for training, 40 for validation and 144 held out. No
+  held-out problem has the same rule as a problem for training or validation.
+- **Pairs**: two sessions on the problems for training and validation give the pairs: one of the llama (method `t3`, two
+  rounds of three answers), and one of the built-in search (one round). A pair compares two answers of one session. All
+  answers of the search are consistent, so all parsing and consistency pairs come from the llama. Most gear pairs come
+  from the search. For training there are 2,680 parsing, 528 consistency and 719 gear pairs. All trainings use the same
+  pairs, also those of the gpt_neox.
+- **Training**: all parameters, 480 examples in 30 updates of 16, learning rate 3e-4, beta .1. A probe measures the loss
+  on 30 pairs per stage every 48 examples. All schedules have the same number of updates. The seed determines the order
+  of the pairs and the sampled answers.
+- **Evaluation**: each cell answers the held-out problems once (method `t3`, one round of three answers). We chose no
+  setting by results on these problems. A first version of the experiment had other pairs and other held-out problems. Its
+  trained models were worse than the base in all measures, so we stopped it (`LOG.md`).
 """
 
 

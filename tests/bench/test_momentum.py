@@ -58,7 +58,7 @@ def test_finished_cells_become_tables_and_others_are_left_out(momentum, tmp_path
     assert difference[1:4] == (f"momentum − {equal}", "1", "+0.100 [+0.100, +0.100]")
     assert not list(results.levels("gpt_neox"))
     text = momentum.experiment_section(tmp_path)
-    assert "3 of 48 cells are done: 4 held-out problems with 2 rules" in text
+    assert "3 of 48 cells are done. There are 4 held-out problems with 2 rules" in text
 
 
 def test_a_page_keeps_what_was_not_measured_and_what_a_person_wrote(
