@@ -143,4 +143,4 @@ def test_predict_names_the_sentence_with_the_greatest_weight(peirce):
     )
     write_lines(Path("new.jsonl"), [{"review": None}])
     code, out, _ = peirce("predict", "--bank", "last", "--data", "new.jsonl")
-    assert code == 0 and "1 row: 1 not predicted, because the sentences need a value" in out
+    assert code == 0 and "1 row: 1 predicted by a weighted vote of all sentences" in out

@@ -76,8 +76,8 @@ def test_a_file_tells_labels_and_columns_and_needs_no_store(tmp_path):
     ]
     data = write_lines(tmp_path / "new.jsonl", given)
     found = list(peirce.predict(bank_file(tmp_path), data, store=tmp_path / "no.duckdb"))
-    assert [row["label"] for row in found] == ["good", "bad", None]
-    assert found[2]["reason"] == "missing_value"
+    # an empty text is a text without words, so it gets the label of "otherwise"
+    assert [row["label"] for row in found] == ["good", "bad", "bad"]
     assert "expected" not in found[0]
     assert (found[1]["expected"], found[1]["right"]) == ("bad", True)
     assert (found[2]["expected"], found[2]["right"]) == ("good", False)
