@@ -12,16 +12,16 @@ from collections.abc import Iterator
 
 _TAG = re.compile(r"<(/?)(think|thinking)>")
 _NAMES = ("think", "thinking")
+_OPENED = re.compile(r"<(?:think|thinking)>\s*\Z")
 
 
 def find_open_block(text: str) -> str:
-    """Return the text from the last opening tag that no closing tag follows; "" if there is none."""
-    found = ""
-    for name in _NAMES:
-        at = text.rfind(f"<{name}>")
-        if at > text.rfind(f"</{name}>"):
-            found = max(found, text[at:], key=len)
-    return found
+    """Return the opening tag that a text ends with, and the white space after it; "" without one.
+
+    A tag elsewhere in the text opens nothing: it may be mentioned in instructions.
+    """
+    found = _OPENED.search(text)
+    return found[0] if found else ""
 
 
 def split_reasoning(text: str) -> tuple[str, str]:

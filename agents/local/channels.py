@@ -30,6 +30,8 @@ def split_channels(text: str) -> tuple[str, str, list[tuple[str, str]]]:
     reasoning: list[str] = []
     calls: list[tuple[str, str]] = []
     header, body = [parts[0]], False
+    if parts[1] in ("<|end|>", "<|return|>"):  # an answer without a header
+        answer.append(parts[0].strip())
     for mark, piece in zip(parts[1::2], parts[2::2], strict=True):
         if mark == "<|message|>":
             body = True

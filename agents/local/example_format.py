@@ -104,6 +104,8 @@ class ExampleFormat:
         lead = ""
         if whole.startswith(prompt) and ANSWER_MARK in whole:
             lead = whole[len(prompt) :].partition(ANSWER_MARK)[0]
+        if not lead.strip():  # in a session, the model itself writes white space before its answer
+            lead = ""
         block = find_open_block(prompt.rpartition(MARK)[2] + lead)
         if block:
             name = block[1:].partition(">")[0]

@@ -90,6 +90,10 @@ def test_a_tool_call_to_the_commentary_channel_is_read(folders):
     assert read(folders("gpt-oss"), "gpt-oss", said).tool_calls == ()
 
 
+def test_a_channel_without_a_header_is_an_answer():
+    assert split_channels("The answer<|end|>") == ("The answer", "", [])
+
+
 def test_channels_of_any_length_are_read_in_linear_time():
     text = "<|channel|>" * 200_000 + "final<|message|>an answer"
     assert split_channels(text)[0] == "an answer"
