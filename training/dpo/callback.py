@@ -257,7 +257,8 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         """
         state = {**identity, "examples": self.examples, "seconds": self.seconds,
                  "seconds_by_part": self._spent, "sharded": is_sharded(), "schedule": self.schedule.state_dict(), "mixture": self.mixture.state_dict(),
-                 "guard": self.guard.state_dict(), "measured": [self._probed, self._sampled_at]}  # fmt: skip
+                 "guard": self.guard.state_dict(), "measured": [self._probed, self._sampled_at],
+                 "probes": self.probes, "samples": dict(self.samples)}  # fmt: skip
         checkpoints.complete_checkpoint(folder, state, *self.references.to_arrays())
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
 
@@ -287,6 +288,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self.examples, self._before = state["examples"], state["seconds"]
         self._spent |= state.get("seconds_by_part", {})
         self._probed, self._sampled_at = state.get("measured", [self.examples, self.examples])
+        self.probes, self.samples = state.get("probes", {}), state.get("samples", {})
 
     # --- a probe ----------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@
 
 The folder of a training contains:
 
-    training.json        settings, pairs and base by digest, the date in the prompts if `render_anew`
-                         is set, status, final measurements, the seconds of each part, the number of
-                         processes and the implementation of attention
+    training.json        settings, pairs, base, chat template and tokenizer by digest, the date in
+                         the prompts if `render_anew` is set, status, final measurements, the
+                         seconds of each part, the number of processes and the implementation of
+                         attention
     checkpoints/         checkpoint-N after update N, with the curriculum's state, for `resume`
     adapter/ or model/   the trained weights (model/ with `full`) and the tokenizer, once it ended
 
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 from ...records import DataError, Json, UsageError
 from ...records.private_files import make_folder, open_lock, write_atomically, write_folder
 from ..base_models import Base, check_packages, find_base, write_origin
+from ..pairs.lengths import tokenizer_digest
 from ..splits import Split
 from . import checkpoints
 from .curriculum import Schedule, trainable_stages
@@ -46,6 +48,7 @@ from .scoring import Probe, draw_pools
 from .settings import TrainConfig
 
 if TYPE_CHECKING:
+    from ...agents.local.chat import ChatFormat
     from ..pair_table import PairTable
     from .callback import CurriculumCallback
     from .models import LoadedBase
@@ -179,6 +182,7 @@ class _Run:
             self._notes = check_rendering(
                 wording, self._table.settings, self._settings.render_anew, self._sessions
             )
+            _keep_rendering(self._out, self._record, wording)
             opened = load_base(self._base, self._settings, device, *rendering)
             if progress is not None:
                 progress(Progress(0, self._settings.examples, 0.0, phase="tokens"))
@@ -402,6 +406,23 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
             raise UsageError(
                 f"{str(out)!r} contains a training with {name} {was}, not {value}: resume with"
                 " the same value."
+            )
+
+
+def _keep_rendering(out: Path, record: dict[str, Any], wording: ChatFormat) -> None:
+    """Record how prompts are rendered, or refuse to continue a training with other prompts."""
+    now = {
+        "chat_template": wording.digest,
+        "variables": dict(wording.variables),
+        "tokenizer": tokenizer_digest(wording.tokenizer),
+    }
+    before = record.setdefault("rendering", now)
+    for name, value in now.items():
+        if before[name] != value:
+            raise UsageError(
+                f"{str(out)!r} contains a training that rendered its prompts with another"
+                f" {name.replace('_', ' ')}: resume with the files that it began with, or choose"
+                " another folder."
             )
 
 

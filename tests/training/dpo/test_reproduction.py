@@ -220,6 +220,18 @@ def test_the_date_of_the_first_start_is_kept_over_a_resume(
         run(folder, TABLE, out, resume=True)
 
 
+def test_a_resume_with_an_edited_template_is_refused(folders, tmp_path):
+    folder, out, template = folders("qwen2.5"), tmp_path / "out", tmp_path / "own.jinja"
+    template.write_text("{% for m in messages %}{{ m.content }}\n{% endfor %}A:")
+    stops = iter((False, True))
+    changed = {"chat_template": str(template), "render_anew": True}
+    first = run(folder, TABLE, out, interrupt=lambda: next(stops), **changed)
+    assert first.status == "interrupted"
+    template.write_text("{% for m in messages %}{{ m.content }}\n{% endfor %}Answer:")
+    with pytest.raises(UsageError, match="rendered its prompts with another chat template: resume"):
+        run(folder, TABLE, out, resume=True, **changed)
+
+
 def test_a_date_with_a_computed_format_cannot_be_fixed(folders, tmp_path):
     source = FAMILIES["llama3.2"].source.replace('strftime_now("%d %b %Y")', "strftime_now(day)")
     (tmp_path / "own.jinja").write_text("{%- set day = '%d' -%}" + source)

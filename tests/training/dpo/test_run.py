@@ -354,6 +354,7 @@ def test_weights_that_were_removed_are_made_again_from_the_last_checkpoint(base,
     shutil.rmtree(out / "adapter")
     again, _ = run(base, out, resume=True)
     assert again.status == "done" and same(weights(again.model), weights(fixed[0].model))
+    assert again.fields["probes"] == fixed[0].fields["probes"] != {}
 
 
 # --- what watches over it ---------------------------------------------------------------------
