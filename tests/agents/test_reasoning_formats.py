@@ -16,6 +16,7 @@ from tiny_model import require
 require()
 from peirce.agents.local.channels import split_channels  # noqa: E402
 from peirce.agents.local.chat import ChatFormat  # noqa: E402
+from peirce.agents.local.example_format import ExampleFormat  # noqa: E402
 from peirce.agents.local.model import Answer  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
@@ -104,3 +105,19 @@ def test_a_reply_holds_the_digest_of_the_prompt_s_tokens(folders):
     tokenizer = AutoTokenizer.from_pretrained(folders("gemma3"))
     ids = tokenizer.apply_chat_template(ask(2), add_generation_prompt=True, return_dict=False)
     assert reply.meta == {PROMPT_DIGEST: digest_prompt(ids)} and len(digest_prompt(ids)) == 16
+
+
+# --- templates that only look as if they left something between prompt and answer ------------
+
+SPACED = "{% for m in messages %}{{ '[INST] ' + m.content + ' [/INST]' if m.role == 'user' else ' ' + m.content }}{% endfor %}"
+ADVISED = "{% for m in messages %}{{ m.content }} Reason inside <think> tags first.\n{% endfor %}A:"
+
+
+@pytest.mark.parametrize("template", [SPACED, ADVISED])
+def test_white_space_and_tags_in_instructions_are_no_lead(folders, tmp_path, template):
+    path = tmp_path / "template.jinja"
+    path.write_text(template)
+    tokenizer = AutoTokenizer.from_pretrained(folders("qwen3"))
+    wording = ChatFormat("m", tokenizer, str(path), {}, tools=False)
+    assert not wording.opens_reasoning
+    assert ExampleFormat(wording).find_lead([{"role": "user", "content": "?"}]) == ""

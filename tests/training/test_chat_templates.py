@@ -18,8 +18,6 @@ from tiny_pairs import make_table
 
 require("trl", "datasets")
 from peirce.agents import open_model  # noqa: E402
-from peirce.agents.local.chat import ChatFormat  # noqa: E402
-from peirce.agents.local.example_format import ExampleFormat  # noqa: E402
 from peirce.records import PROMPT_DIGEST, InputSet, View, digest_prompt  # noqa: E402
 from peirce.training import find_base  # noqa: E402
 from peirce.training.dpo import TrainConfig  # noqa: E402
@@ -151,19 +149,3 @@ def test_the_families_that_write_a_date_are_known(family):
     settings = TrainConfig.from_mapping({"device": "cpu"})
     words = open_wording(find_base(str(folder)), None, settings, kind.variables)
     assert words.writes_date() is words.writes_date(("system", "user")) is kind.writes_date
-
-
-# --- templates that only look as if they left something between prompt and answer ------------
-
-SPACED = "{% for m in messages %}{{ '[INST] ' + m.content + ' [/INST]' if m.role == 'user' else ' ' + m.content }}{% endfor %}"
-ADVISED = "{% for m in messages %}{{ m.content }} Reason inside <think> tags first.\n{% endfor %}A:"
-
-
-@pytest.mark.parametrize("template", [SPACED, ADVISED])
-def test_white_space_and_tags_in_instructions_are_no_lead(family, tmp_path, template):
-    path = tmp_path / "template.jinja"
-    path.write_text(template)
-    tokenizer = AutoTokenizer.from_pretrained(family[1])
-    wording = ChatFormat("m", tokenizer, str(path), {}, tools=False)
-    assert not wording.opens_reasoning
-    assert ExampleFormat(wording).find_lead([{"role": "user", "content": "?"}]) == ""
