@@ -49,6 +49,29 @@ class ExampleFormat:
             self._leads[roles] = self._compute_lead(roles)
         return self._leads[roles]
 
+    def knows_lead(self) -> bool:
+        """Return whether the template shows where an answer without reasoning begins.
+
+        It does if it writes a conversation as the prompt followed by the answer, or if the prompt
+        ends in a block of reasoning that `find_lead` closes.
+
+        Raises:
+            Unavailable: The chat template refuses a prompt of one turn.
+        """
+        if self.wording.template == PLAIN:
+            return True
+        asked = [{"role": "user", "content": MARK}]
+        prompt = self.wording.render_prompt(asked)
+        if find_open_block(prompt):
+            return True
+        try:
+            whole = self.wording.render_conversation(
+                [*asked, {"role": "assistant", "content": ANSWER_MARK}]
+            )
+        except Unavailable:
+            return False
+        return whole.startswith(prompt) and ANSWER_MARK in whole
+
     def render_start(self, messages: Sequence[Message]) -> str:
         """Return the text before the answer: the prompt and the lead.
 

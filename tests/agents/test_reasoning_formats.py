@@ -121,3 +121,16 @@ def test_white_space_and_tags_in_instructions_are_no_lead(folders, tmp_path, tem
     wording = ChatFormat("m", tokenizer, str(path), {}, tools=False)
     assert not wording.opens_reasoning
     assert ExampleFormat(wording).find_lead([{"role": "user", "content": "?"}]) == ""
+
+
+@pytest.mark.parametrize(
+    ("end", "known"), [("A:", True), ("A:<think>", True), ("A:[THINK]", False)]
+)
+def test_a_template_with_unknown_marks_of_reasoning_is_noticed(folders, tmp_path, end, known):
+    path = tmp_path / "template.jinja"
+    path.write_text(
+        "{% for m in messages %}{{ m.content if m.role == 'user' else 'A:' + m.content }}{% endfor %}"
+        "{% if add_generation_prompt %}" + end + "{% endif %}"
+    )
+    wording = ChatFormat("m", AutoTokenizer.from_pretrained(folders("qwen3")), str(path), {}, False)
+    assert ExampleFormat(wording).knows_lead() is known

@@ -86,7 +86,14 @@ def check_rendering(
 
 
 def _note_lead(wording: ChatFormat) -> list[str]:
-    lead = ExampleFormat(wording).find_lead([{"role": "user", "content": MARK}])
+    examples = ExampleFormat(wording)
+    lead = examples.find_lead([{"role": "user", "content": MARK}])
+    if not examples.knows_lead():
+        return [
+            "The chat template does not show where an answer without reasoning begins, so answers"
+            " are trained directly after the prompt: if its prompts open a block of reasoning, set"
+            " chat_template=FILE to a template that closes it."
+        ]
     if not lead:
         return []
     return [
