@@ -66,7 +66,7 @@ class Experiment:
         return out
 
 
-def said(text: str) -> Callable[[list[str]], bool]:
+def prints(text: str) -> Callable[[list[str]], bool]:
     return lambda lines: any(text in line for line in lines)
 
 
@@ -94,7 +94,7 @@ def test_an_experiment_killed_in_a_training_ends_with_the_same_results(
     assert "tables and figures beside the published ones" in rows
     again = Experiment(data, tmp_path / "killed", *options)
     again.ended()
-    assert said("3 steps were finished before")(again.lines)
+    assert prints("3 steps were finished before")(again.lines)
     first, second = (tmp_path / name / "results.json" for name in ("straight", "killed"))
     assert first.read_bytes() == second.read_bytes()
     found = json.loads(first.read_text())
@@ -149,7 +149,7 @@ def test_a_dead_endpoint_stops_with_a_sentence_and_the_same_command_tries_again(
         again = Experiment(data, tmp_path / "out", *options)
         again.ended(1)
     assert finished(tmp_path / "out") == [f"collect {server.url}#model acre 2"]
-    assert said("pairs: ")(again.lines)  # malformed answers alone give no pair
+    assert prints("pairs: ")(again.lines)  # malformed answers alone give no pair
 
 
 @pytest.mark.soak
@@ -166,9 +166,9 @@ def test_the_whole_experiment_killed_at_every_kind_of_step_ends_with_the_same_re
     out = tmp_path / "killed"
     trainings = out / "trainings"
     for reached in (
-        said("collect scripted:data/script.json acre 2:"), said("] pairs"),
-        said("evaluate base acre"), checkpoint(trainings / "fixed"), said("evaluate fixed acre"),
-        checkpoint(trainings / "single-gear"), said("] results"),
+        prints("collect scripted:data/script.json acre 2:"), prints("] pairs"),
+        prints("evaluate base acre"), checkpoint(trainings / "fixed"), prints("evaluate fixed acre"),
+        checkpoint(trainings / "single-gear"), prints("] results"),
     ):  # fmt: skip
         Experiment(data, out, *options).kill_when(reached)
     Experiment(data, out, *options).ended()

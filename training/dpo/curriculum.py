@@ -184,30 +184,12 @@ class ConstantSchedule:
         return {"schedule": self._name, "stages": list(self._weights)}
 
 
-class MomentumSchedule:
-    """A schedule that gives more weight to the stages that improve fastest (GEAR, section 6.2).
+class _AdaptiveSchedule:
+    """The stages and the weights so far of a schedule whose weights depend on the losses."""
 
-    The module docstring has the formula.
-
-    Attributes:
-        averages: The averaged loss E of each stage at the last update; empty before the first
-            update.
-        improvements: The improvement m of each stage at the last update; empty until the second
-            update.
-    """
-
-    def __init__(self, stages: Iterable[str], settings: MomentumSettings | None = None) -> None:
+    def __init__(self, stages: Iterable[str]) -> None:
         self._stages = tuple(stages)
-        self.settings = settings or MomentumSettings()
-        self.averages: dict[str, float] = {}
-        self.improvements: dict[str, float] = {}
-        self._before: dict[str, float] = {}  # the averages one update before `averages`
         self._history: list[StageWeights] = [dict.fromkeys(self._stages, 1.0)]
-
-    @property
-    def name(self) -> str:
-        """Return the name of the schedule, one of `SCHEDULES`."""
-        return "momentum"
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -222,6 +204,31 @@ class MomentumSchedule:
     def weights(self) -> StageWeights:
         """Return the weights of the stages in the current period."""
         return dict(self._history[-1])
+
+
+class MomentumSchedule(_AdaptiveSchedule):
+    """A schedule that gives more weight to the stages that improve fastest (GEAR, section 6.2).
+
+    The module docstring has the formula.
+
+    Attributes:
+        averages: The averaged loss E of each stage at the last update; empty before the first
+            update.
+        improvements: The improvement m of each stage at the last update; empty until the second
+            update.
+    """
+
+    def __init__(self, stages: Iterable[str], settings: MomentumSettings | None = None) -> None:
+        super().__init__(stages)
+        self.settings = settings or MomentumSettings()
+        self.averages: dict[str, float] = {}
+        self.improvements: dict[str, float] = {}
+        self._before: dict[str, float] = {}  # the averages one update before `averages`
+
+    @property
+    def name(self) -> str:
+        """Return the name of the schedule, one of `SCHEDULES`."""
+        return "momentum"
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
         """Compute and return the weights of the next period; see `Schedule.update`.
@@ -286,7 +293,7 @@ class MomentumSchedule:
         }
 
 
-class RemainingLossSchedule:
+class RemainingLossSchedule(_AdaptiveSchedule):
     """A schedule that gives more weight to the stages with the largest remaining loss.
 
     The module docstring has the formula. If all losses are 0, the weights are equal.
@@ -300,7 +307,7 @@ class RemainingLossSchedule:
     """
 
     def __init__(self, stages: Iterable[str], min_share: float = 0.1) -> None:
-        self._stages = tuple(stages)
+        super().__init__(stages)
         if not 0 <= min_share * len(self._stages) <= 1:
             raise UsageError(
                 f"min_share is {min_share:g}; it must be from 0 to 1 / {len(self._stages)}, because"
@@ -308,26 +315,11 @@ class RemainingLossSchedule:
             )
         self.min_share = min_share
         self._updates = 0
-        self._history: list[StageWeights] = [dict.fromkeys(self._stages, 1.0)]
 
     @property
     def name(self) -> str:
         """Return the name of the schedule, one of `SCHEDULES`."""
         return REMAINING_LOSS
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """Return the stages that the schedule draws pairs from."""
-        return self._stages
-
-    @property
-    def history(self) -> Sequence[StageWeights]:
-        """Return the weights of all periods so far, oldest first."""
-        return [dict(weights) for weights in self._history]
-
-    def weights(self) -> StageWeights:
-        """Return the weights of the stages in the current period."""
-        return dict(self._history[-1])
 
     def update(self, losses: Mapping[str, float]) -> StageWeights:
         """Compute and return the weights of the next period; see `Schedule.update`.

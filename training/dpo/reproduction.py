@@ -77,10 +77,10 @@ def check_rendering(
     unknown = len(pairs.get("sessions") or ()) - len(recorded)
     if unknown < 1:
         return notes
-    which = "1 session was" if unknown == 1 else f"{unknown:,} sessions were"
+    which = "1 session" if unknown == 1 else f"{unknown:,} sessions"
     return [
-        f"How the prompts of {which} rendered is unknown, because the model reported no token ids;"
-        " the training renders them with the base's own chat template.",
+        f"No token ids are known of the prompts of {which}, so the training cannot check that it"
+        " renders them in the same way.",
         *notes,
     ]
 
