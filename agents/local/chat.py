@@ -52,7 +52,8 @@ PLAIN = "plain"
 NEXT_TURN = "\nUser:"
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
-DATE_CALL = re.compile(r"""strftime_now\(\s*("[^"]*"|'[^']*')\s*\)""")
+DATE_FUNCTION = "strftime_now"  # with which transformers lets a template write the current date
+DATE_CODES = "aAbBcdeHIjkmMlpSuUwWxXyYzZ"  # of strftime; - before a code omits its leading zero
 DATES = (datetime(2001, 2, 3, 4, 5, 6), datetime(1999, 12, 31, 22, 58, 59))  # differ in every part
 THINK_MARKS = ("<think>", "</think>", "<thinking>", "</thinking>")
 # Stand for a message and an answer where only the text around them matters.
@@ -158,10 +159,8 @@ class ChatFormat:
 
     def writes_date(self, roles: Sequence[str] = ("user",)) -> bool:
         """Return whether the prompt for a conversation with these roles contains the current date."""
-        if "strftime_now" not in self.template or self._dated != self.template:
+        if DATE_FUNCTION not in self.template or self._dated != self.template:
             return False
-        if "strftime_now(" in DATE_CALL.sub("", self.template):
-            return True  # with a format that is computed, so the date cannot be replaced
         asked = [{"role": role, "content": MARK} for role in roles]
         found = []
         for date in DATES:
@@ -173,17 +172,8 @@ class ChatFormat:
         return found[0] != found[1]
 
     def freeze_date(self, date: datetime) -> None:
-        """Write this date in all prompts, wherever the template writes the current one.
-
-        Raises:
-            UsageError: The template computes the format of the date.
-        """
+        """Write this date in all prompts, wherever the template writes the current one."""
         self._dated = _write_date(self.template, date)
-        if "strftime_now(" in self._dated:
-            raise UsageError(
-                f"the chat template of {self.name!r} computes the format of the date that it writes,"
-                " so the date cannot be fixed: set chat_template=FILE"
-            )
 
     @cached_property
     def opens_reasoning(self) -> bool:
@@ -340,8 +330,18 @@ class ChatFormat:
 
 
 def _write_date(template: str, date: datetime) -> str:
-    """Return the template with a date instead of its calls of `strftime_now`."""
-    return DATE_CALL.sub(lambda call: json.dumps(date.strftime(call[1][1:-1])), template)
+    """Return the template with a macro in place of transformers' function, so that it writes `date`.
+
+    A macro replaces the function however the template calls it: with a computed format, under another
+    name, or from another macro. transformers removes the line break after the macro.
+    """
+    codes = [*DATE_CODES, *(f"-{code}" for code in "dHImMSyjl")]
+    filters = "".join(
+        f"|replace({json.dumps(f'%{code}')},{json.dumps(date.strftime(f'%{code}'))})"
+        for code in codes
+    )
+    macro = f"{{% macro {DATE_FUNCTION}(format) %}}{{{{ format{filters} }}}}{{% endmacro %}}"
+    return f"{macro}\n{template}"
 
 
 def _turn(message: Message) -> dict[str, Json]:

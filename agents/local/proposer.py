@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
@@ -355,6 +356,8 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
     model = load_model(base, adapter, settings)
     template, variables = settings.chat_template, settings.model_args
     wording = ChatFormat(name, model.tokenizer, template, variables, settings.tools)
+    if settings.template_date is not None:
+        wording.freeze_date(datetime.fromisoformat(settings.template_date))
     model.set_stop(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(

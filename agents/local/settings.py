@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Literal
 
-from ...records import Json
+from pydantic import field_validator
+
+from ...records import Json, UsageError
 from ...records.settings import Number, setting
 from ..model_settings import ModelSettings
+
+
+def check_template_date(value: str | None) -> str | None:
+    """Return a date for a chat template, or raise UsageError if it is no date such as 2026-11-29."""
+    try:
+        return None if value is None else date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise UsageError(
+            f"template_date is {value!r}: it must be a date such as 2026-11-29"
+        ) from None
 
 
 class LocalSettings(ModelSettings):
@@ -46,6 +59,10 @@ class LocalSettings(ModelSettings):
     chat_template: str | None = setting(
         None, "Jinja file that replaces the model's chat template, or plain."
     )
+    template_date: str | None = setting(
+        None,
+        "Date that the chat template writes, such as 2026-11-29, if it writes one (default: today).",
+    )
     context_tokens: int | None = setting(
         None,
         "Context length in tokens, for prompt and answer together (default: from the"
@@ -55,3 +72,8 @@ class LocalSettings(ModelSettings):
     model_args: Mapping[str, Json] = setting(
         {}, "Variables of the chat template, for example enable_thinking or reasoning_effort."
     )
+
+    @field_validator("template_date")
+    @classmethod
+    def _is_a_date(cls, value: str | None) -> str | None:
+        return check_template_date(value)

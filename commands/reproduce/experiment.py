@@ -18,11 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ...records import Interrupted, Json, PeirceError, UsageError
 from ...reports.papers.gear.training import STAGES
+from ...training.dpo.curriculum import AllPairsTooLong
 from ...training.splits import Split
 from ..arguments import validate_call
 from ..option_types import ReproduceOptions
@@ -45,6 +47,7 @@ from .sessions import (
     is_finished,
     max_failures,
     session_options,
+    template_of_base,
 )
 from .settings import SINGLE, ReproductionConfig
 from .steps import BASE, PAIRS_STEP, Step, plan_steps
@@ -199,6 +202,7 @@ class _Experiment:
                     "settings": decisive,
                     "base": {"name": base.name, "weights": base.weights},
                     "data": {one.task: one.identify() for one in data_sets},
+                    "date": date.today().isoformat(),
                 },
                 by_split,
             )
@@ -287,9 +291,11 @@ class _Experiment:
 
     def left_out(self, step: Step) -> str | None:
         """Return why a training or its evaluation is left out, or None."""
-        found: str | None = self._folder.steps[PAIRS_STEP]["missing"].get(step.model) if (
-            step.kind in ("train", "evaluate") and PAIRS_STEP in self._folder.steps
-        ) else None  # fmt: skip
+        steps = self._folder.steps
+        if step.kind not in ("train", "evaluate") or PAIRS_STEP not in steps:
+            return None
+        trained = steps.get(f"train {step.model}", {})
+        found: str | None = trained.get("left_out", steps[PAIRS_STEP]["missing"].get(step.model))
         return found
 
     # --- sessions
@@ -317,7 +323,7 @@ class _Experiment:
 
     def _plan(self, step: Step) -> RunPlan:
         assert step.data_set is not None
-        config = run_config(None, session_options(self._config, step, self._model_of(step)) | {
+        config = run_config(None, session_options(self._config, step, self._model_of(step), self._folder.request.get("date")) | {
             "store": self._folder.store, "sandbox": self._machine.sandbox,
             "workers": self._machine.workers, "concurrency": self._machine.concurrency,
         })  # fmt: skip
@@ -344,20 +350,27 @@ class _Experiment:
         return {
             "digest": report.digest, "pairs": report.pairs, "by_split": counts,
             "by_model": {name: dict(one) for name, one in report.by_model.items()},
-            "missing": _missing_schedules(report, self._config.schedule),
+            "missing": _missing_schedules(report),
+        }  # fmt: skip
+
+    def _training_settings(self) -> dict[str, Any]:
+        """Return the settings of every training, with what the chat template of the base gets."""
+        variables, written = template_of_base(self._config, self._folder.request.get("date"))
+        return {
+            "template_args": variables, "template_date": written,
+            **training_settings(self._config)["settings"],
         }  # fmt: skip
 
     def _train(self, schedule: str) -> dict[str, Json]:
         from ...agents.local.files import weights_digest
 
         out = self._folder.training(schedule)
-        record = train(
-            self._base, out=out, pairs=str(self._folder.steps[PAIRS_STEP]["digest"]),
-            resume=(out / REQUEST_FILE).exists() or (out / "training.json").exists(),
-            sample_answers=self._config.sample_answers, store=self._folder.store,
-            on_progress=self._tell.on_progress,
-            **training_settings(self._config)["settings"], schedule=schedule,
-        )  # fmt: skip
+        try:
+            record = self._run_training(schedule, out)
+        except AllPairsTooLong as error:
+            if not schedule.startswith(SINGLE):
+                raise
+            return {"left_out": str(error).rstrip(".")}
         _free_memory()
         if record.model is None:
             raise Interrupted(f"the training with {schedule} was stopped; its checkpoint is kept")
@@ -368,6 +381,15 @@ class _Experiment:
             "stages": {name: dict(one) for name, one in (record.stages or {}).items()},
             "notes": list(record.said or ()),
         }  # fmt: skip
+
+    def _run_training(self, schedule: str, out: Path) -> Any:
+        return train(
+            self._base, out=out, pairs=str(self._folder.steps[PAIRS_STEP]["digest"]),
+            resume=(out / REQUEST_FILE).exists() or (out / "training.json").exists(),
+            sample_answers=self._config.sample_answers, store=self._folder.store,
+            on_progress=self._tell.on_progress,
+            **self._training_settings(), schedule=schedule,
+        )  # fmt: skip
 
 
 def training_settings(config: ReproductionConfig) -> dict[str, Any]:
@@ -405,7 +427,7 @@ def _check_splits(steps: Sequence[Step], splits: Mapping[str, Split]) -> None:
         raise UsageError("no training problem has observations: add files io_pairs/NAME_N.json")
 
 
-def _missing_schedules(report: PairReport, schedules: Sequence[str]) -> dict[str, Json]:
+def _missing_schedules(report: PairReport) -> dict[str, Json]:
     """Return the schedules that have no pairs to train on or to probe with, each with a reason."""
     lacking = {
         stage: [split for split in ("train", "validation") if not report.by_split.get(split, {}).get(stage)]
@@ -414,7 +436,7 @@ def _missing_schedules(report: PairReport, schedules: Sequence[str]) -> dict[str
     return {
         f"{SINGLE}{stage}": (f"the sessions gave no {stage} pairs for {' and '.join(splits)}")
         for stage, splits in lacking.items()
-        if splits and f"{SINGLE}{stage}" in schedules
+        if splits
     }
 
 

@@ -25,6 +25,8 @@ from ...records.private_files import make_folder, open_lock, write_atomically
 from ...records.settings import format_value
 from ...reports.files import writing
 from ...tasks.io.files import expand_home
+from ...training.dpo.settings import CHANGEABLE_LATER
+from .settings import OF_TRAININGS
 
 REQUEST_FILE, STEPS_FILE, SPLITS_FILE = "experiment.json", "steps.json", "splits.json"
 STORE_FILE, LOCK_FILE, BASE_FOLDER = "sessions.duckdb", ".lock", "base"
@@ -106,6 +108,10 @@ class ExperimentFolder:
             self._write({SPLITS_FILE: splits, REQUEST_FILE: new})
             return
         self._check_same(new)
+        kept = {**self._request, "settings": new["settings"]}
+        if kept != self._request:
+            self._request = kept
+            self._write({REQUEST_FILE: kept})
         if not self.splits_file.exists():
             self._write({SPLITS_FILE: new["splits"]})
 
@@ -114,11 +120,15 @@ class ExperimentFolder:
         again = "use the same as before, or another folder with --out"
         before, now = self._request["settings"], new["settings"]
         for name, value in now.items():
-            if before.get(name) != value:
-                flag = f"--{name.replace('_', '-')}"
-                raise UsageError(
-                    f"{where} {flag} {_shown(before.get(name))}, not {_shown(value)}: {again}"
-                )
+            if before.get(name) == value or self._may_change(name):
+                continue
+            if name == "train_config":
+                _check_same_file(before.get(name) or {}, value, where, again)
+                continue
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{where} {flag} {_shown(before.get(name))}, not {_shown(value)}: {again}"
+            )
         if self._request["base"]["weights"] != new["base"]["weights"]:
             before = self._request["base"]["name"]
             raise UsageError(
@@ -131,6 +141,11 @@ class ExperimentFolder:
         for key in ("version", "experiment", "splits"):
             if self._request.get(key) != new.get(key):
                 raise UsageError(f"{where} another {key}: choose another folder with --out")
+
+    def _may_change(self, name: str) -> bool:
+        """Return whether a setting belongs to the trainings, of which none has begun."""
+        begun = any((self.path / "trainings").glob("*/training.json"))
+        return name in OF_TRAININGS and not begun
 
     @property
     def request(self) -> Mapping[str, Any]:
@@ -178,6 +193,18 @@ class ExperimentFolder:
                 f"{path} cannot be read ({error!r}): restore it, or choose another folder with --out"
             ) from None
         return found
+
+
+def _check_same_file(
+    before: Mapping[str, Json], now: Mapping[str, Json], where: str, again: str
+) -> None:
+    """Raise UsageError for the first setting of the YAML file that a begun training cannot change."""
+    for key in sorted({*before, *now} - set(CHANGEABLE_LATER)):
+        if before.get(key) != now.get(key):
+            raise UsageError(
+                f"{where} {key} {_shown(before.get(key))} in the file of --train-config, not"
+                f" {_shown(now.get(key))}: {again}"
+            )
 
 
 def _shown(value: Json) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ...records import Interrupted, PeirceError
+from ...agents.local.settings import LocalSettings
+from ...records import Interrupted, Json, PeirceError
 from ..outcome import Session, open_for_reading
-from ..session.settings import drop_unsupported_model_options
+from ..session.settings import drop_unsupported_model_options, parse_key_values
 from .settings import ReproductionConfig
 from .steps import Step
 
@@ -17,14 +18,33 @@ ANY_FAILURES = 1_000_000  # with skip_failed
 MODEL_SETTINGS = ("temperature", "top_p", "max_tokens")  # that not every kind of model takes
 
 
-def session_options(config: ReproductionConfig, step: Step, model: str) -> dict[str, Any]:
+def template_of_base(
+    config: ReproductionConfig, date: str | None
+) -> tuple[dict[str, Json], str | None]:
+    """Return the variables of the base's chat template, and the date that it writes.
+
+    Args:
+        config: The settings of the experiment.
+        date: The date on which the experiment began, such as "2026-11-29"; None if it is unknown.
+    """
+    given = parse_key_values(config.base_arg, "--base-arg")
+    variables = {key: one for key, one in given.items() if key not in LocalSettings.model_fields}
+    return variables, given.get("template_date", date)
+
+
+def session_options(
+    config: ReproductionConfig, step: Step, model: str, date: str | None = None
+) -> dict[str, Any]:
     """Return the settings of the session of a step.
 
     Args:
         config: The settings of the experiment.
         step: A step of the kind collect or evaluate.
         model: The model string.
+        date: The date on which the experiment began, such as "2026-11-29"; None if it is unknown.
     """
+    written = template_of_base(config, date)[1]
+    dated = [] if written is None else [f"template_date={written}"]
     assert step.data_set is not None
     options: dict[str, Any] = {
         "data": str(step.data_set.data), "problem": step.problems, "model": model,
@@ -41,7 +61,7 @@ def session_options(config: ReproductionConfig, step: Step, model: str) -> dict[
     else:
         options |= {
             "method": "t3", "rounds": config.rounds, "top_p": config.top_p,
-            "model_arg": list(config.base_arg),
+            "model_arg": [*config.base_arg, *dated],
         }  # fmt: skip
     kept, _ = drop_unsupported_model_options(model, options, MODEL_SETTINGS, ())
     return kept

@@ -20,7 +20,9 @@ SINGLE = "single:"
 PAPER_SCHEDULES = ("fixed", "momentum", "single:parsing", "single:consistency", "single:gear")
 DEFAULT_FOLDER = "gear-table4"
 # A later start may change these settings. The page of results names the problems that failed.
-CHANGEABLE = ("out", "skip_failed")
+CHANGEABLE = ("out", "schedule", "skip_failed")
+# A later start may change these settings until the first training begins.
+OF_TRAININGS = ("examples", "period", "sample_answers", "train_config")
 
 
 class ReproductionConfig(Settings):
@@ -97,8 +99,8 @@ class ReproductionConfig(Settings):
             " repeated.", metavar="K=V",
     )  # fmt: skip
     base_arg: Sequence[str] = setting(
-        (), "Any other setting of the base and the trained models in the evaluation. May be"
-            " repeated.", metavar="K=V",
+        (), "Any other setting of the base and the trained models in the evaluation; variables of the"
+            " chat template also apply to the trainings. May be repeated.", metavar="K=V",
     )  # fmt: skip
 
     @field_validator("schedule")

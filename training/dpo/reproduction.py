@@ -39,7 +39,7 @@ def choose_rendering(
         record: The contents of training.json.
     """
     if settings.render_anew:
-        return None, record.get(DATE_KEY)
+        return settings.template_args, settings.template_date or record.get(DATE_KEY)
     return pairs.get("template_variables"), None
 
 
@@ -65,8 +65,7 @@ def check_rendering(
         raise DataError(str(error)) from None
     if anew:
         return [
-            "The prompts are rendered with the base's own chat template and its default variables,"
-            " whatever the sessions used.",
+            "The prompts are rendered with the base's own chat template, whatever the sessions used.",
             *notes,
         ]
     recorded = pairs.get("rendering") or []

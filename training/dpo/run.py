@@ -37,7 +37,7 @@ from ..base_models import Base, check_packages, find_base, write_origin
 from ..pairs.lengths import tokenizer_digest
 from ..splits import Split
 from . import checkpoints
-from .curriculum import Schedule, trainable_stages
+from .curriculum import AllPairsTooLong, Schedule, trainable_stages
 from .launcher import check_launcher, is_sharded
 from .mixture import Mixture
 from .pair_tokens import PairTokens
@@ -304,7 +304,7 @@ class _Run:
         except UsageError as error:
             if not tokens.too_long:
                 raise
-            raise UsageError(
+            raise AllPairsTooLong(
                 f"{error} {len(tokens.too_long):,} pairs were longer than the token limit"
                 " (max_length or the model's context length)."
             ) from None

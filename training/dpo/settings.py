@@ -17,6 +17,7 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
+from ...agents.local.settings import check_template_date
 from ...records import DataError, Digest, Json, UsageError, digest_of
 from ...records.settings import setting
 from ...tasks.io.yaml_file import read_yaml
@@ -31,8 +32,9 @@ from .curriculum import (
     parse_mix,
 )
 
-# These settings change neither the weights nor the draws, so a resume may change them.
-_BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
+# A resume may change these settings: they change neither the weights, except by rounding, nor the
+# draws.
+CHANGEABLE_LATER = ("device_batch", "recompute", "attention", "sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
            "save_every", "keep", "report_to")  # fmt: skip
 
 
@@ -129,9 +131,16 @@ class TrainConfig(DpoSettings):
     )
     render_anew: bool = setting(
         False,
-        "Render the prompts with the base's own chat template and its default variables, even if the"
-        " sessions rendered them in another way. A date in the template is that of the first start.",
+        "Render the prompts with the base's own chat template and the variables template_args, even if"
+        " the sessions rendered them in another way. A date in the template is that of the first start.",
     )
+    template_args: Mapping[str, Json] = setting(
+        {}, "With render_anew: variables of the chat template, for example enable_thinking: false."
+    )
+    template_date: str | None = setting(
+        None, "With render_anew: date that the chat template writes, such as 2026-11-29 (default: the"
+              " date of the first start).",
+    )  # fmt: skip
     # probes and warnings
     probe_pairs: int = setting(300, "Number of validation pairs per stage in each probe.", ge=1)
     sample_every: int = setting(
@@ -187,7 +196,9 @@ class TrainConfig(DpoSettings):
 
         A resumed training may change only the other settings.
         """
-        return {key: value for key, value in self.to_record().items() if key not in _BESIDE}
+        return {
+            key: value for key, value in self.to_record().items() if key not in CHANGEABLE_LATER
+        }
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Json]) -> Self:
@@ -215,6 +226,11 @@ class TrainConfig(DpoSettings):
                 f"The settings file {path} must contain a mapping of setting names to values."
             )
         return told
+
+    @field_validator("template_date")
+    @classmethod
+    def _is_a_date(cls, value: str | None) -> str | None:
+        return check_template_date(value)
 
     @field_validator("schedule")
     @classmethod

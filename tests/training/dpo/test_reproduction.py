@@ -232,13 +232,28 @@ def test_a_resume_with_an_edited_template_is_refused(folders, tmp_path):
         run(folder, TABLE, out, resume=True, **changed)
 
 
-def test_a_date_with_a_computed_format_cannot_be_fixed(folders, tmp_path):
-    source = FAMILIES["llama3.2"].source.replace('strftime_now("%d %b %Y")', "strftime_now(day)")
-    (tmp_path / "own.jinja").write_text("{%- set day = '%d' -%}" + source)
+@pytest.mark.parametrize(
+    ("before", "call"),
+    [
+        ("{%- set day = '%d %b %Y' -%}", "strftime_now(day)"),
+        ("{%- set now = strftime_now -%}", "now('%d %b %Y')"),
+        ("", "strftime_now ('%d %b %Y')"),
+        ("{% macro today() %}{{ strftime_now('%d %b %Y') }}{% endmacro %}", "today()"),
+    ],
+)
+def test_a_date_is_found_and_fixed_however_the_template_writes_it(folders, tmp_path, before, call):
+    source = FAMILIES["llama3.2"].source.replace('strftime_now("%d %b %Y")', call)
+    assert call in source
+    (tmp_path / "own.jinja").write_text(before + source)
     told = {"chat_template": str(tmp_path / "own.jinja")}
-    refused(folders("llama3.2 of today"), TABLE, tmp_path / "out", **told)
-    with pytest.raises(UsageError, match="computes the format of the date"):
-        run(folders("llama3.2 of today"), TABLE, tmp_path / "out", render_anew=True, **told)
+    folder = folders("llama3.2 of today")
+    refused(folder, TABLE, tmp_path / "out", **told)
+    settings = TrainConfig.from_mapping({"device": "cpu", **told})
+    base = find_base(str(folder))
+    today, fixed = (open_wording(base, None, settings, {}, date=d) for d in (None, "2024-02-07"))
+    assert "07 Feb 2024" in fixed.render_prompt(ASKED) and not fixed.writes_date()
+    now = datetime.now().strftime("%d %b %Y")
+    assert fixed.render_prompt(ASKED) == today.render_prompt(ASKED).replace(now, "07 Feb 2024")
 
 
 @pytest.mark.parametrize("name", ["qwen3", "r1"])
