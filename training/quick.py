@@ -22,7 +22,16 @@ from pathlib import Path
 import numpy as np
 
 from ..agents.prompts.protocol import Template
-from ..records import DataError, InputSet, Json, Observation, View, digest_of
+from ..records import (
+    DataError,
+    InputSet,
+    Json,
+    Observation,
+    UsageError,
+    View,
+    canonical_json,
+    digest_of,
+)
 from ..records.private_files import write_folder
 from ..tasks import load_family
 from .pair_prompts import render_prompt
@@ -37,6 +46,7 @@ TASKS = ("list_functions", "acre")
 MODEL_NAME = "recorded base"  # the name of the base as the author of an answer
 VALIDATION_EVERY = 5  # every fifth problem is for validation
 TEMPLATE: Template = "compact"
+VARIABLES = "template_variables"  # in the settings of a set of pairs
 _SCALE = ".scale"
 _EMPTY = InputSet("S", ())
 
@@ -127,9 +137,13 @@ def recorded_pairs(problems: Sequence[RecordedProblem]) -> PairTable:
 def join_tables(first: PairTable, second: PairTable) -> PairTable:
     """Return a table with the pairs of both tables, and with a new digest.
 
-    The new table has the settings of both tables. If both have a setting, the value of `first`
-    counts.
+    The new table has the sessions and the recorded prompts of both tables. It has a length limit
+    only if both have the same. Of other settings that both have, the value of `first` counts.
+
+    Raises:
+        UsageError: The sessions of the tables used different variables of the chat template.
     """
+    _check_variables(first, second)
     prompts, answers = len(first.prompts), len(first.answers)
     return PairTable(
         prompts=[*first.prompts, *second.prompts],
@@ -144,8 +158,33 @@ def join_tables(first: PairTable, second: PairTable) -> PairTable:
         rejected=np.concatenate([first.rejected, second.rejected + np.int32(answers)]),
         stage=np.concatenate([first.stage, second.stage]),
         digest="",
-        settings={**second.settings, **first.settings},
+        settings=_join_settings(first.settings, second.settings),
     ).with_digest()
+
+
+def _check_variables(first: PairTable, second: PairTable) -> None:
+    own = [
+        one.settings.get(VARIABLES, {})
+        for one in (first, second)
+        if one.settings.get("rendering") or VARIABLES in one.settings
+    ]
+    if len(own) == 2 and own[0] != own[1]:
+        raise UsageError(
+            "the sessions of these sets used different variables of the chat template"
+            f" ({canonical_json(own[0])} and {canonical_json(own[1])}), so their prompts differ:"
+            " train on each set separately"
+        )
+
+
+def _join_settings(first: Mapping[str, Json], second: Mapping[str, Json]) -> dict[str, Json]:
+    joined = {**second, **first}
+    for name in ("sessions", "rendering"):
+        listed = [*first.get(name, ()), *second.get(name, ())]
+        if listed:
+            joined[name] = [one for at, one in enumerate(listed) if one not in listed[:at]]
+    if first.get("length") != second.get("length"):
+        joined.pop("length", None)
+    return joined
 
 
 # --- The base, whose matrices are stored as int8 with a float32 scale per row.

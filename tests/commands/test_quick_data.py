@@ -7,6 +7,7 @@ Internals: the recorded answers and the held-out problems are no part of what th
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from peirce.commands.oracles import open_oracles
 from peirce.commands.train import quick_training
 from peirce.commands.train.pretraining import make_unseen_problems
-from peirce.records import Hypothesis, InputSet, View
+from peirce.records import Hypothesis, InputSet, UsageError, View
 from peirce.tasks import load_family
 from peirce.training import Split, Stage, quick
 from tiny_model import require
@@ -76,6 +77,27 @@ def test_joined_tables_keep_every_pair() -> None:
         assert both.texts(pair) == first.texts(pair)
     for pair in (0, len(second) - 1):
         assert both.texts(len(first) + pair) == second.texts(pair)
+
+
+def test_joined_tables_keep_the_prompts_and_sessions_of_both() -> None:
+    first, second = (
+        replace(
+            quick.recorded_pairs(quick.read_recorded(task)),
+            settings={
+                "sessions": [name], "rendering": [{"session": name, "variables": {}}],
+                "length": {"max_length": limit},
+            },
+        )
+        for task, name, limit in zip(quick.TASKS, ("a", "b"), (100, 200), strict=True)
+    )  # fmt: skip
+    both = quick.join_tables(first, second).settings
+    assert both["sessions"] == ["a", "b"]
+    assert [one["session"] for one in both["rendering"]] == ["a", "b"]
+    assert "length" not in both  # the second set has longer pairs than the first allows
+    assert quick.join_tables(first, first).settings == first.settings
+    thinking = replace(second, settings={**second.settings, "template_variables": {"think": True}})
+    with pytest.raises(UsageError, match="used different variables of the chat template"):
+        quick.join_tables(first, thinking)
 
 
 def test_the_base_is_a_folder_of_any_tool_and_8_bits_keep_it(tmp_path: Path) -> None:

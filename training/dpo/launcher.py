@@ -53,7 +53,8 @@ def check_launcher(settings: TrainConfig, environment: Mapping[str, str] = os.en
 
     Raises:
         UsageError: The launcher asks for DeepSpeed, Megatron-LM, FSDP1 or another way to divide a
-            model that is not supported, or for FSDP2 with weights in 4 bits.
+            model that is not supported, or for FSDP2 with weights in 4 bits; or the environment
+            asks for FSDP, but no launcher started this process.
     """
     if _is_true(environment, "ACCELERATE_USE_DEEPSPEED"):
         stage = environment.get("ACCELERATE_DEEPSPEED_ZERO_STAGE", "")
@@ -64,6 +65,11 @@ def check_launcher(settings: TrainConfig, environment: Mapping[str, str] = os.en
             raise UsageError(f"{name} is not supported. {ADVICE}.")
     if not is_sharded(environment):
         return
+    if "LOCAL_RANK" not in environment:  # without it, torch opens no group of processes
+        raise UsageError(
+            "ACCELERATE_USE_FSDP is set, but no launcher started this process: start it with"
+            " accelerate launch (examples/accelerate), or unset ACCELERATE_USE_FSDP."
+        )
     if environment.get("FSDP_VERSION", "1") != "2":
         raise UsageError(
             "FSDP1 is not supported: set fsdp_version: 2 in accelerate's configuration, or start"

@@ -10,7 +10,8 @@ from peirce.records import UsageError
 from peirce.training.dpo import TrainConfig
 from peirce.training.dpo.launcher import check_launcher, is_sharded
 
-FSDP2 = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}
+LAUNCHED = {"ACCELERATE_USE_FSDP": "true", "LOCAL_RANK": "0"}
+FSDP2 = {**LAUNCHED, "FSDP_VERSION": "2"}
 
 
 @pytest.mark.parametrize(
@@ -24,8 +25,13 @@ FSDP2 = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}
         ({"ACCELERATE_USE_DEEPSPEED": "true"}, {}, "DeepSpeed is not supported"),
         ({"ACCELERATE_USE_MEGATRON_LM": "true"}, {}, "Megatron-LM is not supported"),
         ({**FSDP2, "ACCELERATE_USE_PARALLELISM_CONFIG": "true"}, {}, "use_parallelism_config"),
-        ({"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "1"}, {}, "fsdp_version: 2"),
-        ({"ACCELERATE_USE_FSDP": "true"}, {}, "fsdp_version: 2"),
+        ({**LAUNCHED, "FSDP_VERSION": "1"}, {}, "fsdp_version: 2"),
+        (LAUNCHED, {}, "fsdp_version: 2"),
+        (
+            {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"},
+            {},
+            "no launcher started this process",
+        ),
         ({**FSDP2, "FSDP_OFFLOAD_PARAMS": "true"}, {}, "fsdp_offload_params is not supported"),
         ({**FSDP2, "FSDP_ACTIVATION_CHECKPOINTING": "true"}, {}, "use --recompute"),
         (FSDP2, {"four_bit": True}, "leave out --four-bit"),
