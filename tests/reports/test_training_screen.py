@@ -44,7 +44,7 @@ def test_bar_state_stages_and_warnings_have_lines_of_their_own() -> None:
 
 def test_the_reach_of_the_schedule_is_one_line_at_the_start() -> None:
     told = (
-        "In 6 simulated courses of the probe losses, momentum moves at most 3.2% of 51,200 draws."
+        "In 8 simulated courses of the probe losses, momentum moves at most 3.5% of 51,200 draws."
     )
     out = Console(record=True, width=60, file=io.StringIO())
     screen = TrainingProgress("runs/a", out=out, live=False)

@@ -199,14 +199,12 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop the training after this update if the caller requests it.
 
-        With several processes, a training stops only at the end of a period.
+        Several processes stop at the same update: the first one decides for all of them.
         """
         self._spent["updates"] += time.monotonic() - self._update_began
         self.examples = state.global_step * self.settings.batch
         self._random_state = torch.get_rng_state()
-        # Several processes must all stop at the same point, which is the end of a period.
-        alone = self._trainer.accelerator.num_processes == 1
-        if alone and self.examples % self.settings.period:
+        if self.examples % self.settings.period:
             self._ask_to_stop(control)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:

@@ -45,7 +45,7 @@ from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
 from .reach import find_reach
 from .reproduction import DATE_KEY, check_rendering, choose_rendering, limit_holds
 from .scoring import Probe, draw_pools
-from .settings import TrainConfig
+from .settings import STOP_SETTINGS, TrainConfig
 
 if TYPE_CHECKING:
     from ...agents.local.chat import ChatFormat
@@ -105,12 +105,13 @@ def train(
             answers.
         progress: Called after each update and after each probe.
         interrupt: Called after each update. If it returns true, the training saves a checkpoint and
-            ends. With several processes it is called only at the end of a period.
+            ends. Of several processes, the first one decides for all.
         overdue: Called before each layer of the model runs. If it returns true, the training ends
             at once, with a checkpoint of the last finished update. It is not called with several
             processes.
         resume: Continue from the last complete checkpoint in `out`, or from the start if there is
-            no checkpoint. For a finished training, the stored result is returned. If its weights
+            no checkpoint. For a finished training, the stored result is returned; also for one that
+            a warning stopped, unless the settings of the warnings are other ones. If its weights
             were removed, they are trained again.
         session_names: Names of the sessions of the pairs for error messages, by digest.
 
@@ -135,7 +136,7 @@ def train(
 
         find_device(settings)
         record = run_on_main_process(lambda: _begun(out, found, table, settings, resume), processes)
-    if record["status"] == "done" and (out / str(record["model"])).is_dir():
+    if record["status"] in ("done", "stopped") and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
         return _Run(found, table, settings, out, log, record, session_names or {}).go(
@@ -381,6 +382,10 @@ def _begun(
             " folder."
         )
     _check_same(out, held, mine)
+    if held["status"] == "stopped" and any(
+        held["settings"].get(name) != mine["settings"][name] for name in STOP_SETTINGS
+    ):
+        mine["status"] = "interrupted"  # the warning that stopped it no longer does
     return {**held, **mine}
 
 

@@ -32,6 +32,7 @@ from .curriculum import (
     parse_mix,
 )
 
+STOP_SETTINGS = ("stop", "log_ratio_warning", "following_drop")  # which warnings end a training
 # A resume may change these settings: they change neither the weights, except by rounding, nor the
 # draws.
 CHANGEABLE_LATER = ("device_batch", "recompute", "attention", "sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",

@@ -380,6 +380,11 @@ def test_answers_that_cannot_be_read_any_more_end_a_training_where_that_is_set(b
     assert [value for _, value in log.curve("", "instruction_following")] == [0.9, 0.5]
     assert ended.model is not None and weights(ended.model)
     assert asked[0] != asked[1]  # of the model in training, not of the base
+    changed = {"sampled": None, "sample_tokens": 40, "full": True, "learning_rate": 1e-2}
+    again, _ = run(base, tmp_path / "out", stop="following", resume=True, **changed)
+    assert (again.status, again.fields) == ("stopped", ended.fields)
+    on, _ = run(base, tmp_path / "out", stop="never", resume=True, **changed)
+    assert on.status == "done" and on.examples > ended.examples
 
 
 def test_no_answer_is_sampled_beyond_what_the_model_holds(tmp_path):
