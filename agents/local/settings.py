@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Literal
 
-from ...records import Json
+from pydantic import field_validator
+
+from ...records import Json, UsageError
 from ...records.settings import Number, setting
 from ..model_settings import ModelSettings
 
@@ -46,6 +49,11 @@ class LocalSettings(ModelSettings):
     chat_template: str | None = setting(
         None, "Jinja file that replaces the model's chat template, or plain."
     )
+    prompt_date: str | None = setting(
+        None,
+        "Date that the chat template writes into prompts if it writes one, such as 2026-11-29"
+        " (default: today).",
+    )
     context_tokens: int | None = setting(
         None,
         "Context length in tokens, for prompt and answer together (default: from the"
@@ -55,3 +63,15 @@ class LocalSettings(ModelSettings):
     model_args: Mapping[str, Json] = setting(
         {}, "Variables of the chat template, for example enable_thinking or reasoning_effort."
     )
+
+    @field_validator("prompt_date")
+    @classmethod
+    def _is_a_date(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                date.fromisoformat(value)
+            except ValueError:
+                raise UsageError(
+                    f"prompt_date {value!r} is no date: write it as 2026-11-29"
+                ) from None
+        return value

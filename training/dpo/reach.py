@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from ...records import Json
 from .curriculum import Schedule
@@ -84,6 +85,11 @@ class Reach:
             f" {self.moved_share:.1%} of {self.examples:,} draws (shares of"
             f" {'/'.join(self.shares)}: {shares}%)."
         )
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the reach that `to_record` recorded."""
+        return cls(**{name: record[name] for name in cls.__dataclass_fields__})
 
     def to_record(self) -> dict[str, Json]:
         """Return the reach as a JSON object."""

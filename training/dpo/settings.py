@@ -31,9 +31,12 @@ from .curriculum import (
     parse_mix,
 )
 
+# These settings decide how the work is divided, not what is trained. Sums may differ in the last
+# digits.
+MEMORY_SETTINGS = ("device_batch", "recompute", "attention")
 # These settings change neither the weights nor the draws, so a resume may change them.
-_BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
-           "save_every", "keep", "report_to")  # fmt: skip
+_BESIDE = (*MEMORY_SETTINGS, "sample_every", "sample_tokens", "log_ratio_warning",
+           "following_drop", "stop", "save_every", "keep", "report_to")  # fmt: skip
 
 
 class TrainConfig(DpoSettings):
