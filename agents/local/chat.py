@@ -101,7 +101,7 @@ class ChatFormat:
             self.template = read_template(chat_template)
         else:
             self.template = self._own_template()
-        self._dated = self.template
+        self._dated, self._date = self.template, ""
         self._check(known_only)
 
     @property
@@ -171,9 +171,14 @@ class ChatFormat:
                 self._dated = self.template
         return found[0] != found[1]
 
+    @property
+    def date(self) -> str | None:
+        """The date, such as 2026-11-29, that `freeze_date` wrote in the template; otherwise None."""
+        return None if self._dated == self.template else self._date
+
     def freeze_date(self, date: datetime) -> None:
         """Write this date in all prompts, wherever the template writes the current one."""
-        self._dated = _write_date(self.template, date)
+        self._dated, self._date = _write_date(self.template, date), date.date().isoformat()
 
     @cached_property
     def opens_reasoning(self) -> bool:

@@ -356,8 +356,8 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
     model = load_model(base, adapter, settings)
     template, variables = settings.chat_template, settings.model_args
     wording = ChatFormat(name, model.tokenizer, template, variables, settings.tools)
-    if settings.template_date is not None:
-        wording.freeze_date(datetime.fromisoformat(settings.template_date))
+    if settings.prompt_date is not None:
+        wording.freeze_date(datetime.fromisoformat(settings.prompt_date))
     model.set_stop(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
@@ -384,6 +384,7 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
         "tools": settings.tools,
         "chat_template": wording.digest,
         "model_args": variables,
+        **({"prompt_date": wording.date} if wording.date else {}),
         "transport": {**_folders(base, adapter), "device": model.device, "batch": model.batch,
                       "versions": _versions()},
     }  # fmt: skip

@@ -13,16 +13,6 @@ from ...records.settings import Number, setting
 from ..model_settings import ModelSettings
 
 
-def check_template_date(value: str | None) -> str | None:
-    """Return a date for a chat template, or raise UsageError if it is no date such as 2026-11-29."""
-    try:
-        return None if value is None else date.fromisoformat(value).isoformat()
-    except ValueError:
-        raise UsageError(
-            f"template_date is {value!r}: it must be a date such as 2026-11-29"
-        ) from None
-
-
 class LocalSettings(ModelSettings):
     """Settings for loading a local model and for sampling its answers."""
 
@@ -59,9 +49,10 @@ class LocalSettings(ModelSettings):
     chat_template: str | None = setting(
         None, "Jinja file that replaces the model's chat template, or plain."
     )
-    template_date: str | None = setting(
+    prompt_date: str | None = setting(
         None,
-        "Date that the chat template writes, such as 2026-11-29, if it writes one (default: today).",
+        "Date that the chat template writes into prompts if it writes one, such as 2026-11-29"
+        " (default: today).",
     )
     context_tokens: int | None = setting(
         None,
@@ -73,7 +64,14 @@ class LocalSettings(ModelSettings):
         {}, "Variables of the chat template, for example enable_thinking or reasoning_effort."
     )
 
-    @field_validator("template_date")
+    @field_validator("prompt_date")
     @classmethod
     def _is_a_date(cls, value: str | None) -> str | None:
-        return check_template_date(value)
+        if value is not None:
+            try:
+                date.fromisoformat(value)
+            except ValueError:
+                raise UsageError(
+                    f"prompt_date {value!r} is no date: write it as 2026-11-29"
+                ) from None
+        return value

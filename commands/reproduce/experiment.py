@@ -18,13 +18,12 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ...records import Interrupted, Json, PeirceError, UsageError
 from ...reports.papers.gear.training import STAGES
-from ...training.dpo.curriculum import AllPairsTooLong
 from ...training.splits import Split
 from ..arguments import validate_call
 from ..option_types import ReproduceOptions
@@ -42,14 +41,14 @@ from .published_files import read_data_sets, split_problems
 from .results import Reproduction
 from .sessions import (
     STEP_KEY,
+    base_arguments,
     check_finished,
     find_session,
     is_finished,
     max_failures,
     session_options,
-    template_of_base,
 )
-from .settings import SINGLE, ReproductionConfig
+from .settings import OWN_DEFAULTS, SINGLE, ReproductionConfig
 from .steps import BASE, PAIRS_STEP, Step, plan_steps
 
 if TYPE_CHECKING:
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = ("gear-table4",)
 TINY = "tiny"  # the base that comes with Peirce
-# The pairs come from other models than the base, whose chat templates render prompts differently.
-OWN_DEFAULTS = {"render_anew": True}
+SET_BY_EXPERIMENT = ("schedule", "seed", "examples", "period")
 
 
 @dataclass(frozen=True)
@@ -174,6 +172,8 @@ class _Experiment:
 
     def run(self, began: float) -> Reproduction:
         from ...training.base_models import check_packages
+        from ...training.dpo.launcher import check_launcher
+        from ...training.dpo.settings import TrainConfig
 
         check_packages()
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -182,10 +182,12 @@ class _Experiment:
                 " trainings on several GPUs with accelerate launch -m peirce train in their folders"
             )
         settings = training_settings(self._config)
+        check_launcher(TrainConfig.from_mapping(settings["settings"]))
         data_sets = read_data_sets(str(self._config.data), self._config.seed, self._config.limit)
         splits = split_problems(data_sets, self._config.seed)
         with self._folder.locked():
             base = self._find_base()
+            date = self._open_rendering(settings["settings"])
             by_split = {
                 str(split): sorted(group for group, own in splits.items() if own is split)
                 for split in Split
@@ -202,7 +204,7 @@ class _Experiment:
                     "settings": decisive,
                     "base": {"name": base.name, "weights": base.weights},
                     "data": {one.task: one.identify() for one in data_sets},
-                    "date": date.today().isoformat(),
+                    "prompt_date": date,
                 },
                 by_split,
             )
@@ -236,10 +238,30 @@ class _Experiment:
             self._base = name if found.files.commit else str(found.files.folder.resolve())
             return found
         place = self._folder.path / BASE_FOLDER
+        self._folder.check_base_name(TINY)
         if not place.is_dir():
             quick.write_base(place)
         self._base = str(place)
         return replace(find_base(str(place)), name=TINY)
+
+    def _open_rendering(self, training: Mapping[str, Json]) -> str | None:
+        """Find how the base renders prompts, and return the date in them, or None without a date.
+
+        The date is that of the first start.
+
+        Raises:
+            UsageError: The base has no chat template, or its date cannot be replaced.
+        """
+        from ...training.pairs import ModelText, OwnRendering
+
+        request, args = self._folder.request, base_arguments(self._config)
+        today = datetime.now().date().isoformat()
+        date = request["prompt_date"] if request.get("prompt_date") else today
+        own = OwnRendering(args.chat_template, args.variables, date)
+        text = ModelText(self._base, own=own)
+        self._date = text.date
+        self._rendering = replace(own, date=text.date) if training["render_anew"] else None
+        return self._date
 
     def _check_sessions(self, steps: Sequence[Step]) -> None:
         """Check files of observations and settings of models before anything is written.
@@ -291,11 +313,9 @@ class _Experiment:
 
     def left_out(self, step: Step) -> str | None:
         """Return why a training or its evaluation is left out, or None."""
-        steps = self._folder.steps
-        if step.kind not in ("train", "evaluate") or PAIRS_STEP not in steps:
-            return None
-        trained = steps.get(f"train {step.model}", {})
-        found: str | None = trained.get("left_out", steps[PAIRS_STEP]["missing"].get(step.model))
+        found: str | None = self._folder.steps[PAIRS_STEP]["missing"].get(step.model) if (
+            step.kind in ("train", "evaluate") and PAIRS_STEP in self._folder.steps
+        ) else None  # fmt: skip
         return found
 
     # --- sessions
@@ -323,7 +343,8 @@ class _Experiment:
 
     def _plan(self, step: Step) -> RunPlan:
         assert step.data_set is not None
-        config = run_config(None, session_options(self._config, step, self._model_of(step), self._folder.request.get("date")) | {
+        model = self._model_of(step)
+        config = run_config(None, session_options(self._config, step, model, self._date) | {
             "store": self._folder.store, "sandbox": self._machine.sandbox,
             "workers": self._machine.workers, "concurrency": self._machine.concurrency,
         })  # fmt: skip
@@ -341,9 +362,16 @@ class _Experiment:
     # --- pairs and trainings
 
     def _build_pairs(self) -> dict[str, Json]:
-        sessions = [one["session"] for name, one in self._folder.steps.items() if "session" in one]
+        """Build the pairs that fit the trainings, which then need not tokenize all of them."""
+        sessions = [
+            one["session"] for name, one in self._folder.steps.items()
+            if "session" in one and name.startswith("collect ")
+        ]  # fmt: skip
+        most = int(training_settings(self._config)["settings"]["max_length"])
+        context = context_length(self._base)
         report = pairs(
-            *sessions, seed=self._config.seed, fixed=self._folder.splits_file,
+            *sessions, seed=self._config.seed, fixed=self._folder.splits_file, base=self._base,
+            max_length=min(most, context or most), own_rendering=self._rendering,
             store=self._folder.store, workers=self._machine.workers, progress=self._tell.on_pairs,
         )  # fmt: skip
         counts = {split: dict(stages) for split, stages in report.by_split.items()}
@@ -353,43 +381,31 @@ class _Experiment:
             "missing": _missing_schedules(report),
         }  # fmt: skip
 
-    def _training_settings(self) -> dict[str, Any]:
-        """Return the settings of every training, with what the chat template of the base gets."""
-        variables, written = template_of_base(self._config, self._folder.request.get("date"))
-        return {
-            "template_args": variables, "template_date": written,
-            **training_settings(self._config)["settings"],
-        }  # fmt: skip
-
     def _train(self, schedule: str) -> dict[str, Json]:
         from ...agents.local.files import weights_digest
+        from ...training.dpo.run import read_record
 
         out = self._folder.training(schedule)
-        try:
-            record = self._run_training(schedule, out)
-        except AllPairsTooLong as error:
-            if not schedule.startswith(SINGLE):
-                raise
-            return {"left_out": str(error).rstrip(".")}
+        rendering = self._rendering
+        record = train(
+            self._base, out=out, template_variables=rendering.variables if rendering else None,
+            prompt_date=rendering.date if rendering else None, pairs=str(self._folder.steps[PAIRS_STEP]["digest"]),
+            resume=(out / REQUEST_FILE).exists() or (out / "training.json").exists(),
+            sample_answers=self._config.sample_answers, store=self._folder.store,
+            on_progress=self._tell.on_progress,
+            **training_settings(self._config)["settings"], schedule=schedule,
+        )  # fmt: skip
         _free_memory()
         if record.model is None:
             raise Interrupted(f"the training with {schedule} was stopped; its checkpoint is kept")
         model = Path(record.model)
+        reach = read_record(out).get("reach")
         return {
             "training": record.training, "status": record.status, "model": model.name,
             "weights": weights_digest(model), "examples": record.examples,
             "stages": {name: dict(one) for name, one in (record.stages or {}).items()},
-            "notes": list(record.said or ()),
+            "notes": list(record.said or ()), "reach": reach,
         }  # fmt: skip
-
-    def _run_training(self, schedule: str, out: Path) -> Any:
-        return train(
-            self._base, out=out, pairs=str(self._folder.steps[PAIRS_STEP]["digest"]),
-            resume=(out / REQUEST_FILE).exists() or (out / "training.json").exists(),
-            sample_answers=self._config.sample_answers, store=self._folder.store,
-            on_progress=self._tell.on_progress,
-            **self._training_settings(), schedule=schedule,
-        )  # fmt: skip
 
 
 def training_settings(config: ReproductionConfig) -> dict[str, Any]:
@@ -402,18 +418,36 @@ def training_settings(config: ReproductionConfig) -> dict[str, Any]:
     from ...training.dpo.settings import TrainConfig
 
     read = read_config(config.train_config)
-    for name in ("schedule", "seed", "examples", "period"):
+    for name in SET_BY_EXPERIMENT:
         if name in read:
             raise UsageError(
                 f"{config.train_config} sets {name}: use --{name} of peirce reproduce instead, which counts"
                 " for all trainings"
             )
+    if "chat_template" in read:
+        raise UsageError(
+            f"{config.train_config} sets chat_template: use --base-arg chat_template=FILE of peirce"
+            " reproduce instead, which counts for the trainings and the evaluation"
+        )
     settings = {
         **OWN_DEFAULTS,
         **read, "examples": config.examples, "period": config.period, "seed": config.seed,
+        "chat_template": base_arguments(config).chat_template or "",
     }  # fmt: skip
-    TrainConfig.from_mapping(settings)
-    return {"file": read, "settings": settings}
+    checked = TrainConfig.from_mapping(settings)
+    return {"file": read, "settings": {**settings, "max_length": checked.max_length}}
+
+
+def context_length(base: str) -> int | None:
+    """Return the number of tokens that a base model holds, or None if its files do not say."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(base, local_files_only=True).get_text_config()
+    except (OSError, ValueError, KeyError, AttributeError):
+        return None  # the training says what is wrong with the model
+    told = getattr(config, "max_position_embeddings", None)
+    return told if isinstance(told, int) and told > 0 else None
 
 
 def _check_splits(steps: Sequence[Step], splits: Mapping[str, Split]) -> None:
@@ -428,13 +462,21 @@ def _check_splits(steps: Sequence[Step], splits: Mapping[str, Split]) -> None:
 
 
 def _missing_schedules(report: PairReport) -> dict[str, Json]:
-    """Return the schedules that have no pairs to train on or to probe with, each with a reason."""
+    """Return the schedules that have no pairs to train on or to probe with, each with a reason.
+
+    Pairs that are too long for the trainings are not in the report.
+    """
+    long = int(report.left_out.get("too_long", 0))
+    limit = f" ({long:,} pairs of all stages were too long)" if long else ""
     lacking = {
         stage: [split for split in ("train", "validation") if not report.by_split.get(split, {}).get(stage)]
         for stage in STAGES
     }  # fmt: skip
     return {
-        f"{SINGLE}{stage}": (f"the sessions gave no {stage} pairs for {' and '.join(splits)}")
+        f"{SINGLE}{stage}": (
+            f"the sessions gave no {stage} pairs for {' and '.join(splits)} that fit the training"
+            f"{limit}"
+        )
         for stage, splits in lacking.items()
         if splits
     }

@@ -1,6 +1,7 @@
 """The folder of an experiment: its settings, and the results of its finished steps.
 
-    experiment.json    settings, hashes of the data and of the base, splits
+    experiment.json    settings, hashes of the data and of the base, splits, and the date in prompts
+                       if the base's chat template writes one
     splits.json        the splits in the form that `peirce pairs --fixed` reads
     steps.json         {step: result}; a step that is listed is never done again
     sessions.duckdb    all sessions, the preference pairs and the logs of trainings
@@ -25,8 +26,10 @@ from ...records.private_files import make_folder, open_lock, write_atomically
 from ...records.settings import format_value
 from ...reports.files import writing
 from ...tasks.io.files import expand_home
-from ...training.dpo.settings import CHANGEABLE_LATER
-from .settings import OF_TRAININGS
+from ...training.dpo.run import has_begun
+from ...training.dpo.settings import TrainConfig
+from .settings import OF_PAIRS, OF_TRAININGS, OWN_DEFAULTS, UNIMPORTANT
+from .steps import PAIRS_STEP
 
 REQUEST_FILE, STEPS_FILE, SPLITS_FILE = "experiment.json", "steps.json", "splits.json"
 STORE_FILE, LOCK_FILE, BASE_FOLDER = "sessions.duckdb", ".lock", "base"
@@ -36,19 +39,20 @@ VERSION = 1
 class ExperimentFolder:
     """The files of an experiment.
 
+    The files are read in `locked`.
+
     Args:
         path: The folder.
 
     Raises:
         UsageError: Files cannot be written to the folder.
-        DataError: A file in it is not one that this command wrote.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = expand_home(path).resolve()
         writing.check_target(self.path)
-        self._request: dict[str, Any] = self._read(REQUEST_FILE)
-        self._steps: dict[str, Any] = self._read(STEPS_FILE)
+        self._request: dict[str, Any] = {}
+        self._steps: dict[str, Any] = {}
 
     @property
     def store(self) -> Path:
@@ -66,11 +70,14 @@ class ExperimentFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder while the `with` block runs.
+        """Lock the folder while the `with` block runs, and read its files.
 
         Raises:
-            UsageError: Another process works on the experiment.
+            UsageError: Another process works on the experiment, or the folder has files of
+                something else. Nothing is written then.
+            DataError: A file in it is not one that this command wrote.
         """
+        self._check_contents()
         make_folder(self.path)
         with open_lock(self.path / LOCK_FILE) as file:
             try:
@@ -80,13 +87,49 @@ class ExperimentFolder:
                     f"{self.path}: another process works on this experiment; wait for it, or choose"
                     " another folder with --out"
                 ) from None
+            self._request = self._read(REQUEST_FILE)
+            self._steps = self._read(STEPS_FILE)
             yield
+
+    def _check_contents(self) -> None:
+        """Raise UsageError if there are files, but no experiment."""
+        if not self.path.is_dir():
+            return
+        names = {one.name for one in self.path.iterdir()}
+        # A process that was killed at the start may have left drafts, the base and the splits.
+        others = {
+            name for name in names - {BASE_FOLDER, SPLITS_FILE} if not name.startswith(".")
+        }  # fmt: skip
+        if others and REQUEST_FILE not in names:
+            raise UsageError(
+                f"{self.path} contains other files ({min(others)}): choose a new folder with --out"
+            )
+
+    def has_begun(self, schedule: str) -> bool:
+        """Return whether the training with a schedule has a checkpoint or trained weights."""
+        finished = "training" in self._steps.get(f"train {schedule}", {})
+        return finished or has_begun(self.training(schedule))
+
+    def check_base_name(self, name: str) -> None:
+        """Raise UsageError if the experiment has a base of another name.
+
+        Call it only for a base that always has the same weights, before its files are written.
+        """
+        if self._request and self._request["base"]["name"] != name:
+            raise UsageError(
+                f"the experiment in {self.path} was begun with --base"
+                f" {self._request['base']['name']}, not {name}: use the same as before, or another"
+                " folder with --out"
+            )
 
     def begin(self, request: Mapping[str, Json], splits: Mapping[str, Sequence[str]]) -> None:
         """Record what the experiment is, or check that it is the recorded one.
 
+        Settings of trainings may have changed as long as no training has begun. If the pairs
+        depend on such a setting, they are built anew.
+
         Args:
-            request: {"experiment", "settings", "base", "data"}.
+            request: {"experiment", "settings", "base", "data", "prompt_date"}.
             splits: The groups of problems in each split.
 
         Raises:
@@ -94,41 +137,48 @@ class ExperimentFolder:
         """
         new = json.loads(json.dumps({"version": VERSION, **request, "splits": splits}))
         if not self._request:
-            # A process that was killed here may have left drafts, the base and the splits.
-            others = [
-                one.name for one in self.path.iterdir()
-                if one.name not in (BASE_FOLDER, SPLITS_FILE) and not one.name.startswith(".")
-            ]  # fmt: skip
-            if others:
-                raise UsageError(
-                    f"{self.path} contains other files ({min(others)}): choose a new folder with"
-                    " --out"
-                )
             self._request = new
             self._write({SPLITS_FILE: splits, REQUEST_FILE: new})
             return
         self._check_same(new)
-        kept = {**self._request, "settings": new["settings"]}
-        if kept != self._request:
-            self._request = kept
-            self._write({REQUEST_FILE: kept})
         if not self.splits_file.exists():
             self._write({SPLITS_FILE: new["splits"]})
+        if self._request["settings"] != new["settings"]:
+            before, now = (
+                _training_values(one["settings"]["train_config"]) for one in (self._request, new)
+            )
+            if any(before[name] != now[name] for name in OF_PAIRS):
+                self._forget_pairs()
+            self._request = {**self._request, "settings": new["settings"]}
+            self._write({REQUEST_FILE: self._request})
+
+    def _forget_pairs(self) -> None:
+        """Forget the set of pairs, and what was left out because it lacked pairs."""
+        self._steps = {
+            name: one for name, one in self._steps.items()
+            if name != PAIRS_STEP and "left_out" not in one
+        }  # fmt: skip
+        self._write({STEPS_FILE: self._steps})
 
     def _check_same(self, new: Mapping[str, Any]) -> None:
         where = f"the experiment in {self.path} was begun with"
         again = "use the same as before, or another folder with --out"
         before, now = self._request["settings"], new["settings"]
-        for name, value in now.items():
-            if before.get(name) == value or self._may_change(name):
-                continue
-            if name == "train_config":
-                _check_same_file(before.get(name) or {}, value, where, again)
-                continue
-            flag = f"--{name.replace('_', '-')}"
+        begun = [one for one in before["schedule"] if self.has_begun(one)]
+        if missing := [one for one in begun if one not in now["schedule"]]:
             raise UsageError(
-                f"{where} {flag} {_shown(before.get(name))}, not {_shown(value)}: {again}"
+                f"{where} --schedule {missing[0]}, and this training has begun: also give"
+                f" --schedule {missing[0]}, or another folder with --out"
             )
+        self._check_training_values(before["train_config"], now["train_config"], begun)
+        for name, value in now.items():
+            if name in ("schedule", "train_config") or (name in OF_TRAININGS and not begun):
+                continue
+            if before.get(name) != value:
+                flag = f"--{name.replace('_', '-')}"
+                raise UsageError(
+                    f"{where} {flag} {_shown(before.get(name))}, not {_shown(value)}: {again}"
+                )
         if self._request["base"]["weights"] != new["base"]["weights"]:
             before = self._request["base"]["name"]
             raise UsageError(
@@ -142,10 +192,18 @@ class ExperimentFolder:
             if self._request.get(key) != new.get(key):
                 raise UsageError(f"{where} another {key}: choose another folder with --out")
 
-    def _may_change(self, name: str) -> bool:
-        """Return whether a setting belongs to the trainings, of which none has begun."""
-        begun = any((self.path / "trainings").glob("*/training.json"))
-        return name in OF_TRAININGS and not begun
+    def _check_training_values(
+        self, before: Mapping[str, Json], now: Mapping[str, Json], begun: Sequence[str]
+    ) -> None:
+        """Raise UsageError if a setting of the file for trainings changed that may not change."""
+        first, second = _training_values(before), _training_values(now)
+        for name, value in second.items():
+            if begun and name not in UNIMPORTANT and first[name] != value:
+                raise UsageError(
+                    f"the experiment in {self.path} was begun with {name} {_shown(first[name])} of"
+                    f" --train-config, not {_shown(value)}, and the training with {begun[0]} has"
+                    " begun: use the same as before, or another folder with --out"
+                )
 
     @property
     def request(self) -> Mapping[str, Any]:
@@ -195,19 +253,12 @@ class ExperimentFolder:
         return found
 
 
-def _check_same_file(
-    before: Mapping[str, Json], now: Mapping[str, Json], where: str, again: str
-) -> None:
-    """Raise UsageError for the first setting of the YAML file that a begun training cannot change."""
-    for key in sorted({*before, *now} - set(CHANGEABLE_LATER)):
-        if before.get(key) != now.get(key):
-            raise UsageError(
-                f"{where} {key} {_shown(before.get(key))} in the file of --train-config, not"
-                f" {_shown(now.get(key))}: {again}"
-            )
-
-
 def _shown(value: Json) -> str:
     if isinstance(value, list):
         return shlex.join(map(str, value)) if value else "none"
     return format_value(value)
+
+
+def _training_values(file: Mapping[str, Json]) -> dict[str, Json]:
+    """Return all settings of a training with the settings in the file of --train-config."""
+    return {**TrainConfig().to_record(), **OWN_DEFAULTS, **file}

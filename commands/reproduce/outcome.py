@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...records import Json
@@ -16,6 +16,7 @@ from ...reports.papers.t3.reproduction import (
     render_files,
     score_variants,
 )
+from ...training.dpo.reach import Reach
 from ..score.evaluating import evaluate
 from .folder import ExperimentFolder
 from .settings import ReproductionConfig
@@ -53,7 +54,10 @@ def write_results(
     pairs = done[PAIRS_STEP]
     about = ExperimentFacts(
         short, _facts(folder, config, steps, base), pairs["by_split"], left_out,
-        {name.removeprefix("train "): one["notes"] for name, one in done.items() if one.get("notes")},
+        {
+            name.removeprefix("train "): said
+            for name, one in done.items() if (said := [*_reach(one), *one.get("notes", ())])
+        },
     )  # fmt: skip
     details: dict[str, Json] = {
         "experiment": folder.request["experiment"],
@@ -68,7 +72,8 @@ def write_results(
         "pairs": {key: pairs[key] for key in ("digest", "pairs", "by_split")},
         "trainings": {
             name.removeprefix("train "): {
-                key: one[key] for key in ("weights", "examples", "status", "stages", "notes")
+                key: one.get(key)
+                for key in ("weights", "examples", "status", "stages", "notes", "reach")
             }
             for name, one in done.items() if "training" in one
         },
@@ -94,6 +99,12 @@ def write_results(
         "rows": rows, "pairs": pairs["by_split"], "left_out": left_out,
         "files": writing.write_files(files),
     }  # fmt: skip
+
+
+def _reach(step: Mapping[str, Any]) -> list[str]:
+    """Return how far a finished training could move its draws, as at most one sentence."""
+    held = step.get("reach")
+    return [Reach.from_record(held).describe()] if held else []
 
 
 def _variants(

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...agents.local.settings import LocalSettings
-from ...records import Interrupted, Json, PeirceError
+from ...records import Interrupted, Json, PeirceError, UsageError
 from ..outcome import Session, open_for_reading
-from ..session.settings import drop_unsupported_model_options, parse_key_values
+from ..session.settings import (
+    drop_unsupported_model_options,
+    model_setting_names,
+    parse_key_values,
+)
 from .settings import ReproductionConfig
 from .steps import Step
 
 STEP_KEY = "reproduced_step"  # among the operational settings of a session
+DATE_SETTING = "prompt_date"  # of hf: models
 MAX_FAILURES = 3  # problems that fail before a session stops, for example at a dead endpoint
 ANY_FAILURES = 1_000_000  # with skip_failed
 MODEL_SETTINGS = ("temperature", "top_p", "max_tokens")  # that not every kind of model takes
 
 
-def template_of_base(
-    config: ReproductionConfig, date: str | None
-) -> tuple[dict[str, Json], str | None]:
-    """Return the variables of the base's chat template, and the date that it writes.
+@dataclass(frozen=True)
+class BaseArguments:
+    """What --base-arg says about the prompts of the base and the trained models.
 
-    Args:
-        config: The settings of the experiment.
-        date: The date on which the experiment began, such as "2026-11-29"; None if it is unknown.
+    Attributes:
+        chat_template: A Jinja file, or plain; None for the base's own template.
+        variables: The variables of the chat template.
     """
-    given = parse_key_values(config.base_arg, "--base-arg")
-    variables = {key: one for key, one in given.items() if key not in LocalSettings.model_fields}
-    return variables, given.get("template_date", date)
+
+    chat_template: str | None
+    variables: Mapping[str, Json]
+
+
+def base_arguments(config: ReproductionConfig) -> BaseArguments:
+    """Return what --base-arg says about prompts. All other arguments concern the evaluation alone.
+
+    Raises:
+        UsageError: An argument is invalid, or it sets the date, which the experiment fixes itself.
+    """
+    arguments = parse_key_values(config.base_arg, "--base-arg")
+    if DATE_SETTING in arguments:
+        raise UsageError(
+            f"--base-arg sets {DATE_SETTING}: leave it out, because the experiment fixes the date of"
+            " its first start itself"
+        )
+    own = model_setting_names("hf:")
+    variables = {name: one for name, one in arguments.items() if name not in own}
+    template = arguments.get("chat_template")
+    return BaseArguments(None if template is None else str(template), variables)
 
 
 def session_options(
@@ -41,10 +64,8 @@ def session_options(
         config: The settings of the experiment.
         step: A step of the kind collect or evaluate.
         model: The model string.
-        date: The date on which the experiment began, such as "2026-11-29"; None if it is unknown.
+        date: The date in the prompts of the base and the trained models; None without a date.
     """
-    written = template_of_base(config, date)[1]
-    dated = [] if written is None else [f"template_date={written}"]
     assert step.data_set is not None
     options: dict[str, Any] = {
         "data": str(step.data_set.data), "problem": step.problems, "model": model,
@@ -61,7 +82,7 @@ def session_options(
     else:
         options |= {
             "method": "t3", "rounds": config.rounds, "top_p": config.top_p,
-            "model_arg": [*config.base_arg, *dated],
+            "model_arg": [*config.base_arg, *([f"{DATE_SETTING}={date}"] if date else [])],
         }  # fmt: skip
     kept, _ = drop_unsupported_model_options(model, options, MODEL_SETTINGS, ())
     return kept

@@ -6,7 +6,7 @@ of `training.dpo.settings.TrainConfig`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,14 +15,22 @@ from pydantic import field_validator
 from ...records import Json, UsageError
 from ...records.settings import Number, Settings, setting
 from ...training.dpo.curriculum import SCHEDULES
+from ...training.dpo.settings import MEMORY_SETTINGS
 
 SINGLE = "single:"
 PAPER_SCHEDULES = ("fixed", "momentum", "single:parsing", "single:consistency", "single:gear")
 DEFAULT_FOLDER = "gear-table4"
 # A later start may change these settings. The page of results names the problems that failed.
-CHANGEABLE = ("out", "schedule", "skip_failed")
-# A later start may change these settings until the first training begins.
+CHANGEABLE = ("out", "skip_failed")
+# These settings concern trainings only, so they may change until the first training has begun.
 OF_TRAININGS = ("examples", "period", "sample_answers", "train_config")
+# These settings in the file of --train-config change nothing in the results, so they may always
+# change.
+UNIMPORTANT = (*MEMORY_SETTINGS, "save_every", "keep", "report_to")
+# The pairs come from other models than the base, whose chat templates render prompts differently.
+OWN_DEFAULTS: Mapping[str, Json] = {"render_anew": True}
+# The pairs are built anew if one of these settings in the file changes.
+OF_PAIRS = ("max_length", "render_anew")
 
 
 class ReproductionConfig(Settings):
@@ -99,8 +107,9 @@ class ReproductionConfig(Settings):
             " repeated.", metavar="K=V",
     )  # fmt: skip
     base_arg: Sequence[str] = setting(
-        (), "Any other setting of the base and the trained models in the evaluation; variables of the"
-            " chat template also apply to the trainings. May be repeated.", metavar="K=V",
+        (), "Any other setting of the base and the trained models in the evaluation. chat_template"
+            " and variables of the template also count for the pairs and the trainings. May be"
+            " repeated.", metavar="K=V",
     )  # fmt: skip
 
     @field_validator("schedule")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from ...records import UsageError
 from ...store import Store
@@ -32,6 +32,7 @@ def pairs(
     workers: int | None = None,
     cluster: str = "local",
     store: str | Path | None = None,
+    own_rendering: Any = None,
     progress: Callable[[int, int, int], None] | None = None,
     **overrides: Unpack[PairsOptions],
 ) -> PairReport:
@@ -53,6 +54,8 @@ def pairs(
             core of a node, or for this process alone without a cluster.
         cluster: where pairs are built: local, ray or ray://HOST.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        own_rendering: a `training.pairs.OwnRendering`, with which `base` renders the prompts that
+            `max_length` counts; None to render them as the sessions did.
         progress: called with the number of problems read, the number of all problems, and the
             number of pairs so far.
         overrides: single settings by name, which replace settings of `config`
@@ -77,7 +80,7 @@ def pairs(
     config = PairsConfig(**{**given, **{k: one for k, one in overrides.items() if one is not None}})
     base, max_length = config.base, config.max_length
     check_choice("format", format, FORMATS)
-    text = None if base is None else ModelText(base)
+    text = None if base is None else ModelText(base, own=own_rendering)
     if text is None and (max_length is not None or plain):
         what = "--max-length counts tokens" if max_length is not None else "--plain makes texts"
         raise UsageError(f"{what}: give the folder of the model with --base")

@@ -58,6 +58,8 @@ def train(
     resume: bool = False,
     sample_answers: int | None = None,
     store: str | Path | None = None,
+    template_variables: Mapping[str, Any] | None = None,
+    prompt_date: str | None = None,
     on_progress: Callable[[Any], None] | None = None,
     **settings: Any,
 ) -> TrainingRecord:
@@ -75,6 +77,10 @@ def train(
         sample_answers: number of answers to sample in each period, to prompts of validation
             problems in the store's sessions; None for 128, 0 for no sampling.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        template_variables: with `render_anew`, the variables of the base's chat template; None for
+            its default variables. `resume` keeps those of the first start.
+        prompt_date: with `render_anew`, the date that the template writes, such as 2026-11-29; None
+            for today. `resume` keeps that of the first start.
         on_progress: called with `training.dpo.progress.Progress`.
         settings: fields of `training.dpo.settings.TrainConfig`, which take precedence over
             `config`.
@@ -90,9 +96,9 @@ def train(
         StoreError: the set of pairs cannot be found.
     """
     from ...training.base_models import check_packages
-    from ...training.dpo.run import read_record
+    from ...training.dpo.run import discard_unbegun, read_record
     from ...training.dpo.run import train as train_dpo
-    from ...training.durable_log import DurableLog
+    from ...training.durable_log import LOG_FILE, DurableLog, is_training
     from ...training.pair_table import read_table
 
     check_packages()
@@ -126,6 +132,12 @@ def train(
     }  # fmt: skip
     if not resume:
         check_unused(folder)
+    elif (
+        is_main_process()
+        and not is_training(folder)
+        and discard_unbegun(folder, told, table.digest)
+    ):
+        (folder / LOG_FILE).unlink(missing_ok=True)
     more = {
         "kind": "dpo", "sessions": list(table.settings.get("sessions") or ()),
         "operational": {"base": base, "out": str(folder.resolve())},
@@ -138,7 +150,8 @@ def train(
             trained = train_dpo(
                 base, table, told, folder, log, measure_samples=sampled, progress=on_progress,
                 interrupt=interrupt, overdue=interrupt.is_overdue, resume=resume,
-                session_names=_session_names(counts),
+                session_names=_session_names(counts), template_variables=template_variables,
+                prompt_date=prompt_date,
             )  # fmt: skip
         # the training was finished already, but the store may lack its end
         if is_main_process() and not log.settings:

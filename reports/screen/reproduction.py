@@ -48,6 +48,7 @@ class ReproductionProgress:
         self._clock = clock
         self._over = threading.Event()
         self._name, self._state = "", ""
+        self._reach = ("", "")  # the step and the sentence that were printed last
         self._began = clock()
         self._before = 0
         self._counts: Counter[str] = Counter()
@@ -106,7 +107,10 @@ class ReproductionProgress:
         )
 
     def take_training(self, progress: Any) -> None:
-        """Keep the state of a training (`training.dpo.progress.Progress`)."""
+        """Keep the state of a training (`training.dpo.progress.Progress`), and print its reach."""
+        if progress.reach and self._reach != (self._name, progress.reach):
+            self._reach = (self._name, progress.reach)
+            self._say(progress.reach)
         loss = "" if progress.train_loss is None else f", loss {progress.train_loss:.3f}"
         accuracy = ", ".join(
             f"{stage} {one['probe_accuracy']:.3f}"

@@ -11,13 +11,8 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.local.settings import LocalSettings
-from peirce.commands.reproduce.folder import ExperimentFolder
 from peirce.commands.reproduce.model_sizes import find_model_size
 from peirce.commands.reproduce.published_files import DataSet, read_data_sets, split_problems
-from peirce.commands.reproduce.sessions import session_options, template_of_base
-from peirce.commands.reproduce.settings import ReproductionConfig
-from peirce.commands.reproduce.steps import Step
 from peirce.records import DataError, Observation, PeirceError, Problem, UsageError
 from published_set import write_published
 
@@ -196,41 +191,3 @@ def test_the_size_of_a_model_comes_from_its_files_or_its_name(tmp_path: Path) ->
         find_model_size("org/unnamed", None, None)
     with pytest.raises(UsageError, match="--base-size 'huge'"):
         find_model_size("org/unnamed", None, "huge")
-
-
-def test_until_a_training_begins_its_settings_may_change_and_then_those_of_memory(
-    tmp_path: Path,
-) -> None:
-    def begin(**changed: object) -> None:
-        settings = {"seed": 0, "examples": 64, "train_config": {"beta": 0.1}, **changed}
-        request = {"experiment": "e", "settings": settings, "data": {}, "date": "2026-01-01",
-                   "base": {"name": "b", "weights": "w"}}  # fmt: skip
-        ExperimentFolder(tmp_path / "out").begin(request, {"train": []})
-
-    (tmp_path / "out").mkdir()
-    begin()
-    with pytest.raises(UsageError, match="begun with --seed 0, not 1"):
-        begin(seed=1)
-    begin(examples=128, train_config={"beta": 0.2})
-    held = json.loads((tmp_path / "out" / "experiment.json").read_text())
-    assert held["settings"]["examples"] == 128 and held["settings"]["train_config"] == {"beta": 0.2}
-    training = ExperimentFolder(tmp_path / "out").training("single:gear")
-    training.mkdir(parents=True)
-    (training / "training.json").write_text("{}")
-    begin(examples=128, train_config={"beta": 0.2, "device_batch": 1, "recompute": True})
-    with pytest.raises(UsageError, match="begun with --examples 128, not 64"):
-        begin(train_config={"beta": 0.2})
-    with pytest.raises(UsageError, match=r"beta 0\.2 in the file of --train-config, not 0\.3"):
-        begin(examples=128, train_config={"beta": 0.3})
-
-
-def test_the_template_of_the_base_gets_its_variables_and_one_date() -> None:
-    config = ReproductionConfig(base_arg=["enable_thinking=false", "batch=4"])
-    step = Step("evaluate base acre", "evaluate", "base", data_set("acre", ["a"]), 0, ("a",))
-    assert template_of_base(config, "2026-01-02") == ({"enable_thinking": False}, "2026-01-02")
-    arguments = session_options(config, step, "hf:base", "2026-01-02")["model_arg"]
-    assert arguments == ["enable_thinking=false", "batch=4", "template_date=2026-01-02"]
-    own = ReproductionConfig(base_arg=["template_date=2025-03-04"])
-    assert template_of_base(own, "2026-01-02") == ({}, "2025-03-04")
-    with pytest.raises(UsageError, match="template_date is 'today': it must be a date such as"):
-        LocalSettings(model="hf:base", template_date="today")

@@ -56,10 +56,6 @@ EQUAL_MIX = ":".join("1" for _ in STAGES)
 StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not probabilities
 
 
-class AllPairsTooLong(UsageError):
-    """All pairs that a schedule draws are longer than the limit of tokens."""
-
-
 class Schedule(Protocol):
     """The weights with which a training draws pairs of each stage, in each period.
 

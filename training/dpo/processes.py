@@ -139,7 +139,7 @@ def report_out_of_memory(settings: TrainConfig) -> Iterator[None]:
         if not is_out_of_memory(error):
             raise
         raise PeirceError(
-            f"{settings.device_batch} pairs at a time do not fit into memory. Start again in"
-            " another folder with a smaller device_batch, recompute true, or a smaller"
-            " max_length."
+            f"{settings.device_batch} pairs at a time do not fit into memory. Continue in the same"
+            " folder with a smaller device_batch or with recompute true, which do not change what"
+            " is trained; a smaller max_length is accepted there only before the first checkpoint."
         ) from None

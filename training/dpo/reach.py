@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from ...records import Json
 from .curriculum import MomentumSchedule, Schedule
@@ -102,6 +103,11 @@ class Reach:
             f" {'/'.join(self.shares)}: {shares}%); while no probe loss rises, it cannot move more than"
             f" {self.bound:.1%}."
         )
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the reach that `to_record` recorded."""
+        return cls(**{name: record[name] for name in cls.__dataclass_fields__})
 
     def to_record(self) -> dict[str, Json]:
         """Return the reach as a JSON object."""

@@ -3,7 +3,7 @@
 Sessions record the digest of each prompt's token ids, if they know them, and a set of pairs contains
 some of these prompts (`pairs/rendering.py`). If the base model renders one of them to other tokens,
 a training would teach answers to prompts that no model was asked. With `render_anew`, the base
-model's own rendering is used instead, without its variables, and a date in it is fixed.
+model's own rendering is used instead, and a date in it is fixed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from ...agents.local.chat import MARK
 from ...agents.local.example_format import ExampleFormat
-from ...records import DataError, Json, ToolSpec, Unavailable, UsageError, digest_prompt
-from ..pairs.lengths import COUNTS, tokenizer_digest
+from ...records import (
+    DataError,
+    Json,
+    ToolSpec,
+    Unavailable,
+    UsageError,
+    canonical_json,
+    digest_prompt,
+)
+from ..pairs.lengths import COUNTS, describe_own_rendering, tokenizer_digest
 
 if TYPE_CHECKING:
     from ...agents.local.chat import ChatFormat
     from .settings import TrainConfig
 
-DATE_KEY = "prompt_date"  # in training.json
+DATE_KEY, VARIABLES_KEY = "prompt_date", "template_variables"  # in training.json
 WAY_OUT = (
     "use --render-anew (render_anew) to train on the prompts as this base renders them by default"
 )
@@ -39,7 +47,7 @@ def choose_rendering(
         record: The contents of training.json.
     """
     if settings.render_anew:
-        return settings.template_args, settings.template_date or record.get(DATE_KEY)
+        return record.get(VARIABLES_KEY), record.get(DATE_KEY)
     return pairs.get("template_variables"), None
 
 
@@ -64,8 +72,11 @@ def check_rendering(
     except Unavailable as error:
         raise DataError(str(error)) from None
     if anew:
+        given = ", ".join(f"{k}={canonical_json(v)}" for k, v in sorted(wording.variables.items()))
+        variables = f"the variables {given}" if given else "its default variables"
         return [
-            "The prompts are rendered with the base's own chat template, whatever the sessions used.",
+            f"The prompts are rendered with the base's own chat template and {variables}, whatever"
+            " the sessions used.",
             *notes,
         ]
     recorded = pairs.get("rendering") or []
@@ -115,7 +126,10 @@ def limit_holds(
         max_length: The maximum number of tokens of a prompt and an answer together.
     """
     limited = pairs.get("length") or {}
-    if limited.get("counts") != COUNTS or settings.chat_template or settings.render_anew:
+    if limited.get("counts") != COUNTS or (settings.chat_template and not settings.render_anew):
+        return False
+    own = describe_own_rendering(wording) if settings.render_anew else None
+    if limited.get("rendered") != own:
         return False
     same = limited["tokenizer"] == tokenizer_digest(wording.tokenizer)
     return bool(same and limited["max_length"] <= max_length)

@@ -37,13 +37,19 @@ from ..base_models import Base, check_packages, find_base, write_origin
 from ..pairs.lengths import tokenizer_digest
 from ..splits import Split
 from . import checkpoints
-from .curriculum import AllPairsTooLong, Schedule, trainable_stages
+from .curriculum import Schedule, trainable_stages
 from .launcher import check_launcher, is_sharded
 from .mixture import Mixture
 from .pair_tokens import PairTokens
 from .progress import MeasureSamples, Progress, TrainingInterrupted, TrainingLog
 from .reach import find_reach
-from .reproduction import DATE_KEY, check_rendering, choose_rendering, limit_holds
+from .reproduction import (
+    DATE_KEY,
+    VARIABLES_KEY,
+    check_rendering,
+    choose_rendering,
+    limit_holds,
+)
 from .scoring import Probe, draw_pools
 from .settings import STOP_SETTINGS, TrainConfig
 
@@ -92,6 +98,8 @@ def train(
     overdue: Callable[[], bool] | None = None,
     resume: bool = False,
     session_names: Mapping[str, str] | None = None,
+    template_variables: Mapping[str, Json] | None = None,
+    prompt_date: str | None = None,
 ) -> TrainingResult:
     """Fine-tune a base model on preference pairs by DPO, and measure it on validation pairs.
 
@@ -114,6 +122,10 @@ def train(
             a warning stopped, unless the settings of the warnings are other ones. If its weights
             were removed, they are trained again.
         session_names: Names of the sessions of the pairs for error messages, by digest.
+        template_variables: With `render_anew`, the variables of the base's chat template; None for
+            its default variables. A resume keeps those of the first start.
+        prompt_date: With `render_anew`, the date that the template writes, such as 2026-11-29; None
+            for today. A resume keeps that of the first start.
 
     Raises:
         UsageError: `out` contains another training; or `out` contains a training and `resume` is
@@ -129,13 +141,18 @@ def train(
     found = find_base(base)
     # Under a launcher, one process checks the folder for all of them before any of them writes.
     processes = int(os.environ.get("WORLD_SIZE", "1"))
+    anew: dict[str, Json] = {DATE_KEY: prompt_date or datetime.now().date().isoformat()}
+    anew |= {VARIABLES_KEY: dict(template_variables)} if template_variables else {}
+    anew = anew if settings.render_anew else {}
     if processes == 1:
-        record = _begun(out, found, table, settings, resume)
+        record = _begun(out, found, table, settings, resume, anew)
     else:
         from .processes import find_device, run_on_main_process
 
         find_device(settings)
-        record = run_on_main_process(lambda: _begun(out, found, table, settings, resume), processes)
+        record = run_on_main_process(
+            lambda: _begun(out, found, table, settings, resume, anew), processes
+        )
     if record["status"] in ("done", "stopped") and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
@@ -305,7 +322,7 @@ class _Run:
         except UsageError as error:
             if not tokens.too_long:
                 raise
-            raise AllPairsTooLong(
+            raise UsageError(
                 f"{error} {len(tokens.too_long):,} pairs were longer than the token limit"
                 " (max_length or the model's context length)."
             ) from None
@@ -352,9 +369,17 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 def _begun(
-    out: Path, base: Base, table: PairTable, settings: TrainConfig, resume: bool
+    out: Path,
+    base: Base,
+    table: PairTable,
+    settings: TrainConfig,
+    resume: bool,
+    anew: Mapping[str, Json],
 ) -> dict[str, Any]:
-    """Return the record of the training in `out`, or of a new one."""
+    """Return the record of the training in `out`, or of a new one.
+
+    `anew` has the date and the variables with which a new training renders prompts anew.
+    """
     mine = {"digest": settings.digest, "pairs": table.digest, "base": base.to_record(),
             "settings": settings.to_record()}  # fmt: skip
     if not (out / RECORD_FILE).is_file():
@@ -371,8 +396,7 @@ def _begun(
             raise UsageError(
                 f"The folder {str(out)!r} cannot be created: {error.strerror}."
             ) from None
-        dated = {DATE_KEY: datetime.now().date().isoformat()} if settings.render_anew else {}
-        return {"training": secrets.token_hex(4), **mine, **dated, "status": "new", "examples": 0,
+        return {"training": secrets.token_hex(4), **mine, **anew, "status": "new", "examples": 0,
                 "model": None, "fields": {}}  # fmt: skip
     held = read_record(out)
     if not resume:
@@ -387,6 +411,39 @@ def _begun(
     ):
         mine["status"] = "interrupted"  # the warning that stopped it no longer does
     return {**held, **mine}
+
+
+def has_begun(out: Path) -> bool:
+    """Return whether the folder of a training has a complete checkpoint or trained weights.
+
+    Remove incomplete checkpoints, so call it only while no process trains in the folder.
+    """
+    trained = any((out / name).is_dir() for name in ("adapter", "model"))
+    return trained or checkpoints.find_last_complete(out / CHECKPOINTS_FOLDER) is not None
+
+
+def discard_unbegun(out: Path, settings: TrainConfig, pairs: str) -> bool:
+    """Discard the record of a training that has no checkpoint yet and had other settings or pairs.
+
+    There is nothing to continue, so a new training may then use the folder. Return whether the
+    record was discarded.
+
+    Args:
+        out: The folder of a training, in which no process trains.
+        settings: The settings of the new training.
+        pairs: The digest of the pairs of the new training.
+
+    Raises:
+        DataError: The record cannot be read.
+    """
+    if not (out / RECORD_FILE).is_file() or has_begun(out):
+        return False
+    held = read_record(out)
+    before = TrainConfig.from_mapping(held["settings"]).decisive_settings()
+    if before == settings.decisive_settings() and held["pairs"] == pairs:
+        return False
+    (out / RECORD_FILE).unlink()
+    return True
 
 
 def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> None:

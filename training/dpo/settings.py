@@ -17,7 +17,6 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
-from ...agents.local.settings import check_template_date
 from ...records import DataError, Digest, Json, UsageError, digest_of
 from ...records.settings import setting
 from ...tasks.io.yaml_file import read_yaml
@@ -33,10 +32,12 @@ from .curriculum import (
 )
 
 STOP_SETTINGS = ("stop", "log_ratio_warning", "following_drop")  # which warnings end a training
-# A resume may change these settings: they change neither the weights, except by rounding, nor the
-# draws.
-CHANGEABLE_LATER = ("device_batch", "recompute", "attention", "sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
-           "save_every", "keep", "report_to")  # fmt: skip
+# These settings decide how the work is divided, not what is trained. Sums may differ in the last
+# digits.
+MEMORY_SETTINGS = ("device_batch", "recompute", "attention")
+# These settings change neither the weights nor the draws, so a resume may change them.
+_BESIDE = (*MEMORY_SETTINGS, "sample_every", "sample_tokens", "log_ratio_warning",
+           "following_drop", "stop", "save_every", "keep", "report_to")  # fmt: skip
 
 
 class TrainConfig(DpoSettings):
@@ -132,16 +133,9 @@ class TrainConfig(DpoSettings):
     )
     render_anew: bool = setting(
         False,
-        "Render the prompts with the base's own chat template and the variables template_args, even if"
-        " the sessions rendered them in another way. A date in the template is that of the first start.",
+        "Render the prompts with the base's own chat template and its default variables, even if the"
+        " sessions rendered them in another way. A date in the template is that of the first start.",
     )
-    template_args: Mapping[str, Json] = setting(
-        {}, "With render_anew: variables of the chat template, for example enable_thinking: false."
-    )
-    template_date: str | None = setting(
-        None, "With render_anew: date that the chat template writes, such as 2026-11-29 (default: the"
-              " date of the first start).",
-    )  # fmt: skip
     # probes and warnings
     probe_pairs: int = setting(300, "Number of validation pairs per stage in each probe.", ge=1)
     sample_every: int = setting(
@@ -197,9 +191,7 @@ class TrainConfig(DpoSettings):
 
         A resumed training may change only the other settings.
         """
-        return {
-            key: value for key, value in self.to_record().items() if key not in CHANGEABLE_LATER
-        }
+        return {key: value for key, value in self.to_record().items() if key not in _BESIDE}
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Json]) -> Self:
@@ -227,11 +219,6 @@ class TrainConfig(DpoSettings):
                 f"The settings file {path} must contain a mapping of setting names to values."
             )
         return told
-
-    @field_validator("template_date")
-    @classmethod
-    def _is_a_date(cls, value: str | None) -> str | None:
-        return check_template_date(value)
 
     @field_validator("schedule")
     @classmethod

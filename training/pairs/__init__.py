@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .build_pairs import PairChoices, PairsResult
     from .dataset import export
-    from .lengths import ModelText, TokenLimit
+    from .lengths import ModelText, OwnRendering, TokenLimit
     from .preferences import Caps, Pool, preference_pairs
 
 # The module of each public name. A module is imported at first use, so importing this is cheap.
@@ -18,6 +18,7 @@ _NAMES = {
     "PairsResult": "build_pairs",
     "TokenLimit": "lengths",
     "ModelText": "lengths",
+    "OwnRendering": "lengths",
     "Caps": "preferences",
     "Pool": "preferences",
     "preference_pairs": "preferences",
@@ -25,6 +26,7 @@ _NAMES = {
 __all__ = [
     "Caps",
     "ModelText",
+    "OwnRendering",
     "PairChoices",
     "PairsResult",
     "Pool",

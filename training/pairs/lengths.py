@@ -11,6 +11,8 @@ import contextlib
 import copy
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -30,6 +32,28 @@ def tokenizer_digest(tokenizer: Any) -> str:
     return digest_of_text(tokenizer.backend_tokenizer.to_str() + str(tokenizer.chat_template))
 
 
+@dataclass(frozen=True)
+class OwnRendering:
+    """How a base model renders prompts, whatever the sessions used (`render_anew` of a training).
+
+    Attributes:
+        chat_template: A Jinja file, or plain; None for the model's own template.
+        variables: The variables of the template. Variables that it does not use are ignored.
+        date: The date that the template writes if it writes one, such as 2026-11-29; None for
+            today.
+    """
+
+    chat_template: str | None = None
+    variables: Mapping[str, Json] = field(default_factory=dict)
+    date: str | None = None
+
+
+def describe_own_rendering(wording: ChatFormat) -> dict[str, Json]:
+    """Return what determines the prompts of a model besides its tokenizer, as a JSON object."""
+    variables = dict(wording.variables)
+    return {"chat_template": wording.digest, "variables": variables, "date": wording.date}
+
+
 class ModelText:
     """The tokenizer and the chat template of a base model.
 
@@ -38,19 +62,27 @@ class ModelText:
             hub.
         variables: Variables of the chat template. Variables that the template does not use are
             ignored.
+        own: How the model renders prompts whatever the sessions used; None to render them as the
+            sessions did.
 
     Raises:
         UsageError: The model does not exist, has no tokenizer or no chat template, or transformers
             is not installed.
     """
 
-    def __init__(self, base: str | Path, variables: Mapping[str, Json] | None = None) -> None:
+    def __init__(
+        self,
+        base: str | Path,
+        variables: Mapping[str, Json] | None = None,
+        own: OwnRendering | None = None,
+    ) -> None:
         name = str(base).removeprefix("hf:")
         if importlib.util.find_spec("transformers") is None:
             raise UsageError(f"the tokenizer of {name!r} needs transformers: {INSTALL}")
         self.name = Path(name).expanduser().name if Path(name).expanduser().exists() else name
         self._tokenizer = _tokenizer(name)
-        if not self._tokenizer.chat_template:
+        self._own = own
+        if not self._tokenizer.chat_template and (own is None or own.chat_template is None):
             raise UsageError(
                 f"the tokenizer of {name!r} has no chat template to format prompts with: use a"
                 " chat model, or add a template to its tokenizer"
@@ -58,15 +90,27 @@ class ModelText:
         self._format = self._formatted(variables or {})
 
     def _formatted(self, variables: Mapping[str, Json]) -> ExampleFormat:
+        template = None
+        if self._own is not None:
+            template, variables = self._own.chat_template, self._own.variables
         with _convert_errors():
-            return ExampleFormat(
-                ChatFormat(
-                    self.name, self._tokenizer, None, variables, tools=False, known_only=True
-                )
+            wording = ChatFormat(
+                self.name, self._tokenizer, template, variables, tools=False, known_only=True
             )
+        if self._own is not None and self._own.date is not None:
+            wording.freeze_date(datetime.fromisoformat(self._own.date))
+        return ExampleFormat(wording)
+
+    @property
+    def date(self) -> str | None:
+        """The date of `own`, if the chat template writes a date; otherwise None."""
+        return self._format.wording.date
 
     def with_variables(self, variables: Mapping[str, Json]) -> Self:
-        """Return a copy that renders prompts with these variables of the chat template."""
+        """Return a copy that renders prompts with these variables of the chat template.
+
+        If the model renders prompts in its own way (`own`), its variables stay.
+        """
         changed = copy.copy(self)
         changed._format = self._formatted(variables)
         return changed
@@ -100,9 +144,12 @@ class ModelText:
 
     def settings(self) -> dict[str, Json]:
         """Return the name of the base model and the digest of its tokenizer, to be stored with
-        pairs.
+        pairs. With `own`, also return what determines its prompts, as "rendered".
         """
-        return {"base": self.name, "tokenizer": tokenizer_digest(self._tokenizer)}
+        told = {"base": self.name, "tokenizer": tokenizer_digest(self._tokenizer)}
+        if self._own is None:
+            return told
+        return {**told, "rendered": describe_own_rendering(self._format.wording)}
 
 
 class TokenLimit:

@@ -88,9 +88,18 @@ def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(t
 
 def test_the_digest_is_of_what_decides_the_weights_alone():
     told = TrainConfig()
-    beside = {"save_every": 3, "keep": 1, "report_to": "wandb", "stop": "either", "sample_every": 4}
+    beside = {
+        "save_every": 3,
+        "keep": 1,
+        "report_to": "wandb",
+        "stop": "either",
+        "sample_every": 4,
+        "device_batch": 4,
+        "recompute": True,
+        "attention": "eager",
+    }
     assert TrainConfig.from_mapping({**told.to_record(), **beside}).digest == told.digest
-    for changed in ({"seed": 1}, {"w_max": 1.5}, {"device_batch": 4}, {"schedule": "fixed"}):
+    for changed in ({"seed": 1}, {"w_max": 1.5}, {"max_length": 9}, {"schedule": "fixed"}):
         assert TrainConfig.from_mapping({**told.to_record(), **changed}).digest != told.digest
 
 
