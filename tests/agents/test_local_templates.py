@@ -14,7 +14,7 @@ import warnings
 import pytest
 from local_asking import VIEW, WITH_TOOLS, alone, ask, refused, together, told, using, wording
 from peirce.agents.prompts.protocol import build_tool_messages
-from peirce.records import DataError, ToolSpec, Unavailable
+from peirce.records import PROMPT_DIGEST, DataError, ToolSpec, Unavailable
 from tiny_model import TEMPLATE, edit_json, make_model, require, with_adapter
 
 require()
@@ -184,3 +184,17 @@ def test_a_deeply_nested_call_stays_a_text():
     deep = '{"name": "f", "arguments": {"a": ' + "[" * 5000 + "]" * 5000 + "}}"
     (call,) = extract_tool_calls(f"<tool_call>{deep}</tool_call>", [EXECUTE])[1]
     assert call.arguments == deep
+
+
+def test_a_date_in_prompts_can_be_fixed(base, tmp_path):
+    dated = make_model(tmp_path / "dated", "{{ strftime_now('%d %b %Y') }}\n" + TEMPLATE)
+    first, second = (told(f"hf:{dated}", prompt_date=day) for day in ("2024-02-29", "2024-03-01"))
+    assert (first["prompt_date"], second["prompt_date"]) == ("2024-02-29", "2024-03-01")
+    asked = [
+        using(f"hf:{dated}", lambda model: model.propose(VIEW, ask(1), (), 0), prompt_date=day)
+        for day in ("2024-02-29", "2024-02-29", "2024-03-01")
+    ]
+    prints = [one.meta[PROMPT_DIGEST] for one in asked]
+    assert prints[0] == prints[1] != prints[2]
+    assert "prompt_date" not in told(f"hf:{base}", prompt_date="2024-02-29")  # it writes no date
+    assert "write it as 2026-11-29" in refused(f"hf:{dated}", prompt_date="tomorrow")

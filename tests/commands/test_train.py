@@ -12,7 +12,7 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.records import StoreError, UsageError
+from peirce.records import PeirceError, StoreError, UsageError
 from peirce.store import Store
 from stored_pairs import TINY, store_pairs
 from tiny_model import make_model, require
@@ -50,6 +50,29 @@ def test_the_record_says_what_the_training_came_to(place: Path, record: dict) ->
     for told in record["stages"].values():
         assert told["accuracy"][0] == 0.5 and len(told["loss"]) == 2
     json.dumps(record.to_dict())
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_before_the_first_checkpoint_a_resume_begins_anew_with_other_settings(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, *_: object, **__: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    store_pairs(tmp_path / "s.duckdb")
+    told = {"base": str(place / "base"), "out": tmp_path / "out", "store": tmp_path / "s.duckdb"}
+    with monkeypatch.context() as patch:
+        patch.setattr("peirce.training.dpo.trainer.CurriculumTrainer.training_step", fail)
+        with pytest.raises(PeirceError, match="Continue in the same folder with a smaller device_"):
+            peirce.train(**told, **TINY)
+    first = json.loads((tmp_path / "out" / "training.json").read_text())["training"]
+    (tmp_path / "out" / "log.jsonl").open("a").write('[3, "", "train_loss", 9.0]\n')
+    again = peirce.train(**told, **{**TINY, "beta": 0.3, "seed": 4}, resume=True)
+    assert again["status"] == "done" and again["seed"] == 4 and again["training"] != first
+    with Store.open(tmp_path / "s.duckdb", write=False) as store:
+        assert 3 not in {p.examples for p in store.trainings.points(again["training"])}
+    with pytest.raises(UsageError, match="contains a training with beta 0.3, not 0.2"):
+        peirce.train(**told, **{**TINY, "beta": 0.2, "seed": 4}, resume=True)
 
 
 def test_its_log_stands_in_the_store(place: Path, record: dict) -> None:

@@ -59,3 +59,18 @@ def test_a_classifier_says_how_far_it_is() -> None:
     bar, line = screen_lines(ClassifierProgress, 60, told)
     assert set(bar) <= set("━╺╸") and len(bar) == 60
     assert line == "dreaddit: update 30 of at most 130   12:34, about 41:53 left"
+
+
+def test_reproduce_prints_the_reach_of_each_training_once() -> None:
+    from types import SimpleNamespace
+
+    from peirce.reports.screen.reproduction import ReproductionProgress
+
+    out = Console(file=io.StringIO(), width=200)
+    screen = ReproductionProgress(out=out)
+    for number, name in enumerate(("train momentum", "train remaining-loss"), 1):
+        step = SimpleNamespace(name=name, problems=())
+        screen.take_step(SimpleNamespace(number=number, total=2, step=step, phase="begin"))
+        for examples in (0, 8):
+            screen.take_training(Progress(examples, 16, 1.0, reach="It moves at most 2%."))
+    assert out.file.getvalue().count("It moves at most 2%.\n") == 2

@@ -15,7 +15,7 @@ from tiny_pairs import make_table
 require("trl", "datasets")
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
 from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
-from peirce.training.pairs import ModelText, TokenLimit  # noqa: E402
+from peirce.training.pairs import ModelText, OwnRendering, TokenLimit  # noqa: E402
 
 TABLE = make_table(problems=150)
 SMALL = {"examples": 16, "period": 8, "batch": 4, "device_batch": 4, "probe_pairs": 2, "lora_rank": 2,
@@ -73,4 +73,17 @@ def test_a_set_that_was_limited_otherwise_is_tokenized_first(work, limited, base
         _, (prompts, _), _ = work(replace(TABLE, settings=settings).with_digest())
         assert prompts == eager
     _, (prompts, _), _ = work(limited, render_anew=True)
+    assert prompts == eager
+
+
+def test_prompts_rendered_anew_are_tokenized_when_drawn_if_the_limit_counted_them_so(work, base):
+    _, (eager, _), _ = work(TABLE)
+    for date, fewer in (("2026-11-29", True), (None, True)):  # the template writes no date
+        limit = TokenLimit(ModelText(base, own=OwnRendering(date=date)), 256)
+        assert limit.with_variables({"a": 1}).settings() == limit.settings()
+        settings = {**TABLE.settings, "length": limit.settings()}
+        table = replace(TABLE, settings=settings).with_digest()
+        _, (prompts, _), _ = work(table, render_anew=True)
+        assert (prompts < 0.6 * eager) is fewer
+    _, (prompts, _), _ = work(table)  # rendered as the sessions did
     assert prompts == eager
