@@ -18,18 +18,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
     PROMPT_DIGEST,
-    DataError,
     Json,
     Message,
     Reply,
@@ -43,6 +40,7 @@ from ...records import (
 from ...records import Usage as Tokens
 from ..reasoning import find_open_block, split_reasoning
 from .channels import CHANNEL_MARKS, split_channels
+from .templates import TemplateContent, parse_template, read_template, write_date
 from .tool_calls import extract_tool_calls, write_tool_call
 
 if TYPE_CHECKING:
@@ -52,7 +50,6 @@ PLAIN = "plain"
 NEXT_TURN = "\nUser:"
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
-DATE_CALL = re.compile(r"""strftime_now\(\s*("[^"]*"|'[^']*')\s*\)""")
 DATES = (datetime(2001, 2, 3, 4, 5, 6), datetime(1999, 12, 31, 22, 58, 59))  # differ in every part
 THINK_MARKS = ("<think>", "</think>", "<thinking>", "</thinking>")
 # Stand for a message and an answer where only the text around them matters.
@@ -101,6 +98,9 @@ class ChatFormat:
         else:
             self.template = self._own_template()
         self._dated = self.template
+        self._content = TemplateContent()
+        if self.template != PLAIN:
+            self._content = parse_template(name, self.template)
         self._check(known_only)
 
     @property
@@ -158,14 +158,12 @@ class ChatFormat:
 
     def writes_date(self, roles: Sequence[str] = ("user",)) -> bool:
         """Return whether the prompt for a conversation with these roles contains the current date."""
-        if "strftime_now" not in self.template or self._dated != self.template:
+        if not self._content.refers_to_date or self._dated != self.template:
             return False
-        if "strftime_now(" in DATE_CALL.sub("", self.template):
-            return True  # with a format that is computed, so the date cannot be replaced
         asked = [{"role": role, "content": MARK} for role in roles]
         found = []
         for date in DATES:
-            self._dated = _write_date(self.template, date)
+            self._dated = write_date(self.template, date)
             try:
                 found.append(self.render_prompt(asked))
             finally:
@@ -173,17 +171,14 @@ class ChatFormat:
         return found[0] != found[1]
 
     def freeze_date(self, date: datetime) -> None:
-        """Write this date in all prompts, wherever the template writes the current one.
+        """Write this date in all prompts, wherever the template writes the current one."""
+        if self._content.refers_to_date:
+            self._dated = write_date(self.template, date)
 
-        Raises:
-            UsageError: The template computes the format of the date.
-        """
-        self._dated = _write_date(self.template, date)
-        if "strftime_now(" in self._dated:
-            raise UsageError(
-                f"the chat template of {self.name!r} computes the format of the date that it writes,"
-                " so the date cannot be fixed: set chat_template=FILE"
-            )
+    @property
+    def refers_to_date(self) -> bool:
+        """Whether the template can write the current date, under some condition."""
+        return self._content.refers_to_date
 
     @cached_property
     def opens_reasoning(self) -> bool:
@@ -291,26 +286,7 @@ class ChatFormat:
         return told or PLAIN
 
     def _check(self, known_only: bool) -> None:
-        from jinja2 import TemplateError
-        from jinja2.meta import find_undeclared_variables
-        from jinja2.nodes import Pow
-        from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
-
-        known: set[str] = set()
-        if self.template != PLAIN:
-            # These blocks are an extension of transformers; their content is parsed.
-            source = re.sub(r"{%-?\s*(end)?generation\s*-?%}", "", self.template)
-            extensions = ["jinja2.ext.loopcontrols", "jinja2.ext.do"]
-            try:
-                tree = Environment(extensions=extensions).parse(source)
-            except TemplateError as error:
-                raise DataError(f"the chat template of {self.name!r} is broken: {error}") from None
-            if tree.find(Pow):
-                raise DataError(
-                    f"the chat template of {self.name!r} uses `**`, which is refused because a"
-                    " power may take years"
-                )
-            known = set(find_undeclared_variables(tree))
+        known = self._content.variables
         if self.tools and "tools" not in known:
             raise UsageError(
                 f"the chat template of model {self.name!r} does not support tools: omit tools=true"
@@ -337,11 +313,6 @@ class ChatFormat:
                     **self._variables,
                 )
             )
-
-
-def _write_date(template: str, date: datetime) -> str:
-    """Return the template with a date instead of its calls of `strftime_now`."""
-    return DATE_CALL.sub(lambda call: json.dumps(date.strftime(call[1][1:-1])), template)
 
 
 def _turn(message: Message) -> dict[str, Json]:
@@ -428,21 +399,3 @@ def _bounded(what: str) -> Iterator[None]:
         yield
     finally:
         sys.settrace(before)
-
-
-def read_template(path: str) -> str:
-    """Return the text of a Jinja file.
-
-    Raises:
-        UsageError: The file cannot be read or is empty.
-    """
-    try:
-        text = Path(path).expanduser().read_text("utf-8")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(
-            f"chat_template {path!r} cannot be read ({reason}): give a Jinja file, or plain"
-        ) from None
-    if not text.strip():
-        raise UsageError(f"chat_template {path!r} is empty: give a Jinja file, or plain")
-    return text

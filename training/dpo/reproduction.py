@@ -150,7 +150,7 @@ def _cause(wording: ChatFormat, session: Mapping[str, Any]) -> str:
         return f"its chat template is another one ({wording.digest}, not {template})"
     if session["variables"] != wording.variables:
         return "the variables of its chat template are different"
-    if "strftime_now" in wording.template:
+    if wording.refers_to_date:
         return "its chat template writes the date, or its tokenizer is another one"
     return "its tokenizer is another one"
 
