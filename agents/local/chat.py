@@ -8,10 +8,10 @@ tool turns become user turns, and neighbouring turns of the same role are joined
 
 Tools are passed to the template as JSON schemas. Tool calls are recognized in the format of Hermes
 and Qwen, `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, and in that of gpt-oss
-(channels.py). Other formats are read as text.
+(reasoning_formats.py). Other formats are read as text.
 
-Reasoning is separated from the answer: blocks in <think> tags, which the prompt itself may open, and
-the channel `analysis` of gpt-oss.
+Reasoning is separated from the answer: blocks in marks such as <think>, which the prompt itself may
+open, and the channel `analysis` of gpt-oss (reasoning_formats.py).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from ...records import (
     digest_prompt,
 )
 from ...records import Usage as Tokens
-from ..reasoning import find_open_block, split_reasoning
-from .channels import CHANNEL_MARKS, split_channels
-from .templates import TemplateContent, parse_template, read_template, write_date
+from ..reasoning import KNOWN_MARKS, Marks, find_open_block, split_reasoning
+from .reasoning_formats import CHANNEL_MARKS, MARK, BlockFormat, learn_blocks, split_channels
+from .templates import REASONING_FIELD, TemplateContent, parse_template, read_template, write_date
 from .tool_calls import extract_tool_calls, write_tool_call
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ NEXT_TURN = "\nUser:"
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
 DATES = (datetime(2001, 2, 3, 4, 5, 6), datetime(1999, 12, 31, 22, 58, 59))  # differ in every part
-THINK_MARKS = ("<think>", "</think>", "<thinking>", "</thinking>")
-# Stand for a message and an answer where only the text around them matters.
-MARK, ANSWER_MARK = "Text 7301", "Answer 2985"
 # Variables that transformers itself passes to a template.
 TEMPLATE_VARIABLES = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
          "bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token",
@@ -181,15 +178,35 @@ class ChatFormat:
         return self._content.refers_to_date
 
     @cached_property
-    def opens_reasoning(self) -> bool:
-        """Whether a prompt ends inside an open block of reasoning."""
+    def blocks(self) -> BlockFormat:
+        """The blocks of reasoning that the template shows."""
+        if self.template == PLAIN or self._has_channels:
+            return BlockFormat()
+        content = self._content
+        return learn_blocks(
+            lambda turns, prompt, extra: self._rendered(turns, (), prompt, extra),
+            content.reasoning_fields,
+            [one for one in sorted(content.variables) if REASONING_FIELD.fullmatch(one)],
+            self.template,
+        )
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The opening and closing marks of reasoning: those of the template and the known ones."""
+        shown = self.blocks.marks
+        taken = {opening for opening, _ in shown}
+        return (*shown, *(pair for pair in KNOWN_MARKS if pair[0] not in taken))
+
+    @cached_property
+    def open_mark(self) -> str:
+        """The mark of the block of reasoning in which a prompt ends; "" without one."""
         if self.template == PLAIN:
-            return False
+            return ""
         try:
             prompt = self.render_prompt([{"role": "user", "content": MARK}])
         except Unavailable:
-            return False
-        return bool(find_open_block(prompt.rpartition(MARK)[2]))
+            return ""
+        return find_open_block(prompt.rpartition(MARK)[2], self.marks).strip()
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text. Each text must begin with a result of
@@ -203,21 +220,27 @@ class ChatFormat:
         return found
 
     def _rendered(
-        self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool = True
+        self,
+        turns: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        prompt: bool = True,
+        extra: Mapping[str, Json] | None = None,
     ) -> str:
         """Return the rendered turns, in folded form if the template refuses them.
 
         Args:
             prompt: Whether to append the beginning of an answer.
+            extra: Variables of the template, before those of the settings.
         """
         from jinja2 import TemplateError
 
         faults = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError,
                   AttributeError, RecursionError, MemoryError)  # fmt: skip
+        variables = {**self._variables, **(extra or {})}
         with contextlib.suppress(*faults):
-            return self._templated(turns, tools, prompt)
+            return self._templated(turns, tools, prompt, variables)
         try:
-            return self._templated(_folded(turns), tools, prompt)
+            return self._templated(_folded(turns), tools, prompt, variables)
         except faults as error:
             said = " ".join(str(error).split())[:200] or type(error).__name__
             raise Unavailable(
@@ -242,9 +265,9 @@ class ChatFormat:
             if tools:  # in the form that is read below
                 text += "".join(write_tool_call(name, arguments) for name, arguments in requests)
         else:
-            if self.opens_reasoning and not said.lstrip().startswith(THINK_MARKS[::2]):
-                said = f"<think>{said}"
-            text, reasoning = split_reasoning(said)
+            if not said.lstrip().startswith(tuple(opening for opening, _ in self.marks)):
+                said = f"{self.open_mark}{said}"
+            text, reasoning = split_reasoning(said, self.marks)
         calls: tuple[ToolCall, ...] = ()
         if tools:
             text, calls = extract_tool_calls(text, tools)
@@ -265,10 +288,12 @@ class ChatFormat:
     @cached_property
     def _special(self) -> tuple[set[int], set[int]]:
         """The ids of special tokens, and of those among them that mark reasoning or channels."""
-        marks = (*THINK_MARKS, *(CHANNEL_MARKS if self._has_channels else ()))
+        marks = [one for pair in self.marks for one in pair]
+        marks += CHANNEL_MARKS if self._has_channels else ()
         added = self.tokenizer.added_tokens_decoder.items()
         special = {number: token.content for number, token in added if token.special}
-        kept = {number for number, content in special.items() if content in marks}
+        # A mark may consist of a special token and a word.
+        kept = {one for one, content in special.items() if any(content in mark for mark in marks)}
         return {*special, *self.tokenizer.all_special_ids}, kept
 
     def _decode(self, tokens: Sequence[int]) -> str:
@@ -301,7 +326,13 @@ class ChatFormat:
                     f" such variable: it has {valid}"
                 )
 
-    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool) -> str:
+    def _templated(
+        self,
+        turns: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        prompt: bool,
+        variables: Mapping[str, Json],
+    ) -> str:
         with _bounded(f"the chat template of model {self.name!r}"):
             return str(
                 self.tokenizer.apply_chat_template(
@@ -310,7 +341,7 @@ class ChatFormat:
                     chat_template=self._dated,
                     add_generation_prompt=prompt,
                     tokenize=False,
-                    **self._variables,
+                    **variables,
                 )
             )
 

@@ -18,6 +18,7 @@ DATE_FUNCTION = "strftime_now"  # transformers gives it to templates
 # The letters of the formats of `strftime`; "-" before one leaves out zeros.
 DATE_LETTERS = "aAbBcCdDeFgGhHIjklmMnpPrRsStTuUVwWxXyYzZ"
 GENERATION_BLOCK = re.compile(r"{%-?\s*(end)?generation\s*-?%}")
+# Names of fields of a message, and of variables, that concern reasoning.
 REASONING_FIELD = re.compile(r"[a-z_]*(?:reason|think|thought)[a-z_]*")
 
 

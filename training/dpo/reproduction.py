@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...agents.local.chat import MARK
 from ...agents.local.example_format import ExampleFormat
+from ...agents.local.reasoning_formats import MARK
 from ...records import DataError, Json, ToolSpec, Unavailable, UsageError, digest_prompt
 from ..pairs.lengths import COUNTS, tokenizer_digest
 
