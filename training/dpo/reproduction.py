@@ -1,7 +1,7 @@
 """Check that a base model renders the prompts of a set of pairs as the sessions rendered them.
 
 Sessions record the digest of each prompt's token ids, if they know them, and a set of pairs contains
-some of these prompts (`pairs/rendering.py`). If the base model renders one of them to other tokens,
+some of these prompts (`pairs/pooling.py`). If the base model renders one of them to other tokens,
 a training would teach answers to prompts that no model was asked. With `render_anew`, the base
 model's own rendering is used instead, without its variables, and a date in it is fixed.
 """
