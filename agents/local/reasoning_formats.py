@@ -1,11 +1,12 @@
 """Find out how a local model marks its reasoning.
 
 Blocks. The chat template shows the marks of a block. An answer with reasoning is rendered, and the
-text around the reasoning is read: what precedes it after the prompt is the opening mark, and what
-stands between reasoning and answer begins with the closing mark. The names of fields for reasoning
-are taken from the template itself. Templates without such a field may still show marks: where a
-variable such as enable_thinking changes the end of the prompt, and where a prompt ends in a mark
-that a finished conversation does not contain. Marks that many models use are known in any case
+text around the reasoning is read. What precedes it after the prompt is the opening mark, or what
+ends the prompt and is missing where an answer has no reasoning. What stands between reasoning and
+answer begins with the closing mark. The names of fields for reasoning are taken from the template
+itself. Templates without such a field may still show marks: where a variable such as
+enable_thinking changes the end of the prompt, and where a prompt ends in a mark that a finished
+conversation does not contain. Marks that many models use are known in any case
 (`reasoning.KNOWN_MARKS`).
 
 Channels, as in gpt-oss. The output is a sequence of messages in the harmony format
@@ -115,15 +116,19 @@ def _read_block(prompt: str, whole: str, shown: str) -> tuple[str, str, str] | N
         return None
     said = before.rpartition(MARK)[2]
     added = before[len(prompt) :] if before.startswith(prompt) else ""
-    opening = _last_tag(added) or added.strip() or _last_tag(said)
     tag = _TAG.match(ending.strip())
     closing = tag[0] if tag else ending.strip()
+    head = whole.partition(ANSWER_MARK)[0]
+    opened = prompt[len(head) :].strip() if head and prompt.startswith(head) else ""
+    if closing in opened:  # the prompt ends in an empty block
+        opened = ""
+    opening = _last_tag(added) or added.strip() or opened or _last_tag(said)
     # A mark stands nowhere else after the question. The header of an answer does: it ends the turn
     # before, or the answer without reasoning follows it.
     after = shown.rpartition(MARK)[2]
-    if not opening or after.count(opening) != 1 or after.count(closing) != 1:
+    if not opening or after.count(opening) > 1 or after.count(closing) != 1:
         return None
-    if whole.partition(ANSWER_MARK)[0].rstrip().endswith(opening):
+    if head.rstrip().endswith(opening):
         return None
     return opening, closing, ending
 

@@ -211,6 +211,31 @@ def test_marks_are_learnt_from_the_template(wording_of, template, marks):
     assert (reply.text, reply.meta["reasoning"]) == ("an answer", "I try 1.")
 
 
+def test_words_with_which_a_prompt_opens_reasoning_are_its_mark(wording_of):
+    wording = wording_of(
+        HEAD + "\n{% if m.thought %}{{ m.thought }}\n[REPLY]\n{% endif %}" + TAIL
+        + "{% if add_generation_prompt %}\nMy steps:\n{% endif %}"
+    )  # fmt: skip
+    assert wording.blocks.marks == (("My steps:", "[REPLY]"),) and wording.open_mark == "My steps:"
+    assert ExampleFormat(wording).find_lead([{"role": "user", "content": "?"}]) == "\n[REPLY]\n"
+    ids = wording.tokenizer("I try 1.\n[REPLY]\nan answer")["input_ids"]
+    reply = wording.parse_reply([0], Answer(ids, True, len(ids)), ())
+    assert (reply.text, reply.meta["reasoning"]) == ("an answer", "I try 1.")
+
+
+def test_an_empty_block_at_the_end_of_a_prompt_opens_nothing(wording_of):
+    wording = wording_of(
+        HEAD + "{% if m.thought %}[MUSE]\n{{ m.thought }}\n[/MUSE]\n{% endif %}" + TAIL
+        + "{% if add_generation_prompt and not musing %}[MUSE]\n\n[/MUSE]\n{% endif %}",
+        musing=False,
+    )  # fmt: skip
+    assert wording.blocks.marks == (("[MUSE]", "[/MUSE]"),) and wording.open_mark == ""
+    examples = ExampleFormat(wording)
+    assert examples.knows_lead() and examples.find_lead([{"role": "user", "content": "?"}]) == ""
+    ids = wording.tokenizer("an answer")["input_ids"]
+    assert wording.parse_reply([0], Answer(ids, True, len(ids)), ()).text == "an answer"
+
+
 @pytest.mark.parametrize(
     "template",
     [
