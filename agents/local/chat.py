@@ -8,28 +8,25 @@ tool turns become user turns, and neighbouring turns of the same role are joined
 
 Tools are passed to the template as JSON schemas. Tool calls are recognized in the format of Hermes
 and Qwen, `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, and in that of gpt-oss
-(channels.py). Other formats are read as text.
+(reasoning_formats.py). Other formats are read as text.
 
-Reasoning is separated from the answer: blocks in <think> tags, which the prompt itself may open, and
-the channel `analysis` of gpt-oss.
+Reasoning is separated from the answer: blocks in marks such as <think>, which the prompt itself may
+open, and the channel `analysis` of gpt-oss (reasoning_formats.py).
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
     PROMPT_DIGEST,
-    DataError,
     Json,
     Message,
     Reply,
@@ -41,8 +38,9 @@ from ...records import (
     digest_prompt,
 )
 from ...records import Usage as Tokens
-from ..reasoning import find_open_block, split_reasoning
-from .channels import CHANNEL_MARKS, split_channels
+from ..reasoning import KNOWN_MARKS, Marks, find_open_block, split_reasoning
+from .reasoning_formats import CHANNEL_MARKS, MARK, BlockFormat, learn_blocks, split_channels
+from .templates import REASONING_FIELD, TemplateContent, parse_template, read_template, write_date
 from .tool_calls import extract_tool_calls, write_tool_call
 
 if TYPE_CHECKING:
@@ -52,12 +50,7 @@ PLAIN = "plain"
 NEXT_TURN = "\nUser:"
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
-DATE_FUNCTION = "strftime_now"  # with which transformers lets a template write the current date
-DATE_CODES = "aAbBcdeHIjkmMlpSuUwWxXyYzZ"  # of strftime; - before a code omits its leading zero
 DATES = (datetime(2001, 2, 3, 4, 5, 6), datetime(1999, 12, 31, 22, 58, 59))  # differ in every part
-THINK_MARKS = ("<think>", "</think>", "<thinking>", "</thinking>")
-# Stand for a message and an answer where only the text around them matters.
-MARK, ANSWER_MARK = "Text 7301", "Answer 2985"
 # Variables that transformers itself passes to a template.
 TEMPLATE_VARIABLES = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
          "bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token",
@@ -102,6 +95,9 @@ class ChatFormat:
         else:
             self.template = self._own_template()
         self._dated, self._date = self.template, ""
+        self._content = TemplateContent()
+        if self.template != PLAIN:
+            self._content = parse_template(name, self.template)
         self._check(known_only)
 
     @property
@@ -159,12 +155,12 @@ class ChatFormat:
 
     def writes_date(self, roles: Sequence[str] = ("user",)) -> bool:
         """Return whether the prompt for a conversation with these roles contains the current date."""
-        if DATE_FUNCTION not in self.template or self._dated != self.template:
+        if not self._content.refers_to_date or self._dated != self.template:
             return False
         asked = [{"role": role, "content": MARK} for role in roles]
         found = []
         for date in DATES:
-            self._dated = _write_date(self.template, date)
+            self._dated = write_date(self.template, date)
             try:
                 found.append(self.render_prompt(asked))
             finally:
@@ -178,18 +174,45 @@ class ChatFormat:
 
     def freeze_date(self, date: datetime) -> None:
         """Write this date in all prompts, wherever the template writes the current one."""
-        self._dated, self._date = _write_date(self.template, date), date.date().isoformat()
+        if self._content.refers_to_date:
+            self._dated = write_date(self.template, date)
+            self._date = date.date().isoformat()
+
+    @property
+    def refers_to_date(self) -> bool:
+        """Whether the template can write the current date, under some condition."""
+        return self._content.refers_to_date
 
     @cached_property
-    def opens_reasoning(self) -> bool:
-        """Whether a prompt ends inside an open block of reasoning."""
+    def blocks(self) -> BlockFormat:
+        """The blocks of reasoning that the template shows."""
+        if self.template == PLAIN or self._has_channels:
+            return BlockFormat()
+        content = self._content
+        return learn_blocks(
+            lambda turns, prompt, extra: self._rendered(turns, (), prompt, extra),
+            content.reasoning_fields,
+            [one for one in sorted(content.variables) if REASONING_FIELD.fullmatch(one)],
+            self.template,
+        )
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The opening and closing marks of reasoning: those of the template and the known ones."""
+        shown = self.blocks.marks
+        taken = {opening for opening, _ in shown}
+        return (*shown, *(pair for pair in KNOWN_MARKS if pair[0] not in taken))
+
+    @cached_property
+    def open_mark(self) -> str:
+        """The mark of the block of reasoning in which a prompt ends; "" without one."""
         if self.template == PLAIN:
-            return False
+            return ""
         try:
             prompt = self.render_prompt([{"role": "user", "content": MARK}])
         except Unavailable:
-            return False
-        return bool(find_open_block(prompt.rpartition(MARK)[2]))
+            return ""
+        return find_open_block(prompt.rpartition(MARK)[2], self.marks).strip()
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text. Each text must begin with a result of
@@ -203,21 +226,27 @@ class ChatFormat:
         return found
 
     def _rendered(
-        self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool = True
+        self,
+        turns: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        prompt: bool = True,
+        extra: Mapping[str, Json] | None = None,
     ) -> str:
         """Return the rendered turns, in folded form if the template refuses them.
 
         Args:
             prompt: Whether to append the beginning of an answer.
+            extra: Variables of the template, before those of the settings.
         """
         from jinja2 import TemplateError
 
         faults = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError,
                   AttributeError, RecursionError, MemoryError)  # fmt: skip
+        variables = {**self._variables, **(extra or {})}
         with contextlib.suppress(*faults):
-            return self._templated(turns, tools, prompt)
+            return self._templated(turns, tools, prompt, variables)
         try:
-            return self._templated(_folded(turns), tools, prompt)
+            return self._templated(_folded(turns), tools, prompt, variables)
         except faults as error:
             said = " ".join(str(error).split())[:200] or type(error).__name__
             raise Unavailable(
@@ -242,9 +271,9 @@ class ChatFormat:
             if tools:  # in the form that is read below
                 text += "".join(write_tool_call(name, arguments) for name, arguments in requests)
         else:
-            if self.opens_reasoning and not said.lstrip().startswith(THINK_MARKS[::2]):
-                said = f"<think>{said}"
-            text, reasoning = split_reasoning(said)
+            if not said.lstrip().startswith(tuple(opening for opening, _ in self.marks)):
+                said = f"{self.open_mark}{said}"
+            text, reasoning = split_reasoning(said, self.marks)
         calls: tuple[ToolCall, ...] = ()
         if tools:
             text, calls = extract_tool_calls(text, tools)
@@ -265,10 +294,12 @@ class ChatFormat:
     @cached_property
     def _special(self) -> tuple[set[int], set[int]]:
         """The ids of special tokens, and of those among them that mark reasoning or channels."""
-        marks = (*THINK_MARKS, *(CHANNEL_MARKS if self._has_channels else ()))
+        marks = [one for pair in self.marks for one in pair]
+        marks += CHANNEL_MARKS if self._has_channels else ()
         added = self.tokenizer.added_tokens_decoder.items()
         special = {number: token.content for number, token in added if token.special}
-        kept = {number for number, content in special.items() if content in marks}
+        # A mark may consist of a special token and a word.
+        kept = {one for one, content in special.items() if any(content in mark for mark in marks)}
         return {*special, *self.tokenizer.all_special_ids}, kept
 
     def _decode(self, tokens: Sequence[int]) -> str:
@@ -286,26 +317,7 @@ class ChatFormat:
         return told or PLAIN
 
     def _check(self, known_only: bool) -> None:
-        from jinja2 import TemplateError
-        from jinja2.meta import find_undeclared_variables
-        from jinja2.nodes import Pow
-        from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
-
-        known: set[str] = set()
-        if self.template != PLAIN:
-            # These blocks are an extension of transformers; their content is parsed.
-            source = re.sub(r"{%-?\s*(end)?generation\s*-?%}", "", self.template)
-            extensions = ["jinja2.ext.loopcontrols", "jinja2.ext.do"]
-            try:
-                tree = Environment(extensions=extensions).parse(source)
-            except TemplateError as error:
-                raise DataError(f"the chat template of {self.name!r} is broken: {error}") from None
-            if tree.find(Pow):
-                raise DataError(
-                    f"the chat template of {self.name!r} uses `**`, which is refused because a"
-                    " power may take years"
-                )
-            known = set(find_undeclared_variables(tree))
+        known = self._content.variables
         if self.tools and "tools" not in known:
             raise UsageError(
                 f"the chat template of model {self.name!r} does not support tools: omit tools=true"
@@ -320,7 +332,13 @@ class ChatFormat:
                     f" such variable: it has {valid}"
                 )
 
-    def _templated(self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool) -> str:
+    def _templated(
+        self,
+        turns: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        prompt: bool,
+        variables: Mapping[str, Json],
+    ) -> str:
         with _bounded(f"the chat template of model {self.name!r}"):
             return str(
                 self.tokenizer.apply_chat_template(
@@ -329,24 +347,9 @@ class ChatFormat:
                     chat_template=self._dated,
                     add_generation_prompt=prompt,
                     tokenize=False,
-                    **self._variables,
+                    **variables,
                 )
             )
-
-
-def _write_date(template: str, date: datetime) -> str:
-    """Return the template with a macro in place of transformers' function, so that it writes `date`.
-
-    A macro replaces the function however the template calls it: with a computed format, under another
-    name, or from another macro. transformers removes the line break after the macro.
-    """
-    codes = [*DATE_CODES, *(f"-{code}" for code in "dHImMSyjl")]
-    filters = "".join(
-        f"|replace({json.dumps(f'%{code}')},{json.dumps(date.strftime(f'%{code}'))})"
-        for code in codes
-    )
-    macro = f"{{% macro {DATE_FUNCTION}(format) %}}{{{{ format{filters} }}}}{{% endmacro %}}"
-    return f"{macro}\n{template}"
 
 
 def _turn(message: Message) -> dict[str, Json]:
@@ -433,21 +436,3 @@ def _bounded(what: str) -> Iterator[None]:
         yield
     finally:
         sys.settrace(before)
-
-
-def read_template(path: str) -> str:
-    """Return the text of a Jinja file.
-
-    Raises:
-        UsageError: The file cannot be read or is empty.
-    """
-    try:
-        text = Path(path).expanduser().read_text("utf-8")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(
-            f"chat_template {path!r} cannot be read ({reason}): give a Jinja file, or plain"
-        ) from None
-    if not text.strip():
-        raise UsageError(f"chat_template {path!r} is empty: give a Jinja file, or plain")
-    return text

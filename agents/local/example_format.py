@@ -10,7 +10,7 @@ An example consists of four parts, which are tokenized separately:
 Prompt and lead are not trained; answer and end are. The lead of most templates is empty. Templates
 of models that reason write into it what says that there is no reasoning: Qwen3 an empty <think>
 block, gpt-oss the header of the channel `final`. Where the prompt itself ends inside an open block,
-as with the distillations of R1, the lead closes the block. Therefore no training teaches a model to
+as with the distillations of R1, the lead closes the block, in the way that the template shows. Therefore no training teaches a model to
 write an answer where its reasoning belongs.
 """
 
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from ...records import Message, Unavailable
 from ..reasoning import find_open_block
-from .chat import ANSWER_MARK, MARK, PLAIN
+from .chat import PLAIN
+from .reasoning_formats import ANSWER_MARK, MARK
 
 if TYPE_CHECKING:
     from .chat import ChatFormat
@@ -53,7 +54,7 @@ class ExampleFormat:
         """Return whether the template shows where an answer without reasoning begins.
 
         It does if it writes a conversation as the prompt followed by the answer, or if the prompt
-        ends in a block of reasoning that `find_lead` closes.
+        ends in a block of reasoning: in a closed one, or in one that `find_lead` closes.
 
         Raises:
             Unavailable: The chat template refuses a prompt of one turn.
@@ -62,7 +63,8 @@ class ExampleFormat:
             return True
         asked = [{"role": "user", "content": MARK}]
         prompt = self.wording.render_prompt(asked)
-        if find_open_block(prompt):
+        end = prompt.rpartition(MARK)[2].rstrip()
+        if self.wording.open_mark or end.endswith(tuple(one for _, one in self.wording.marks)):
             return True
         try:
             whole = self.wording.render_conversation(
@@ -129,10 +131,11 @@ class ExampleFormat:
             lead = whole[len(prompt) :].partition(ANSWER_MARK)[0]
         if not lead.strip():  # in a session, the model itself writes white space before its answer
             lead = ""
-        block = find_open_block(prompt.rpartition(MARK)[2] + lead)
+        block = find_open_block(prompt.rpartition(MARK)[2] + lead, wording.marks)
         if block:
-            name = block[1:].partition(">")[0]
-            lead += f"\n</{name}>\n\n" if block.endswith("\n") else f"</{name}>"
+            closing = dict(wording.marks)[block.strip()]
+            usual = f"\n{closing}\n\n" if block.endswith("\n") else closing
+            lead += wording.blocks.endings.get(block.strip(), usual)
         return lead
 
     def _alone(self, text: str) -> list[int]:

@@ -337,8 +337,9 @@ def check_local(settings: LocalSettings) -> None:
         UsageError: A package is missing, the model does not exist, or a setting is invalid.
         DataError: A file of the model is missing or damaged.
     """
-    from .chat import PLAIN, read_template
+    from .chat import PLAIN
     from .files import check_spec
+    from .templates import read_template
 
     _check_packages(settings)
     check_spec(settings.model)

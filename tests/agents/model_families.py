@@ -46,6 +46,9 @@ LLAMA = ("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header
 R1 = ("<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>")
 HARMONY = ("<|endoftext|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>",
            "<|constrain|>", "<|end|>")  # fmt: skip
+COHERE = ("<PAD>", "<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>",
+          "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|START_THINKING|>", "<|END_THINKING|>",
+          "<|START_RESPONSE|>", "<|END_RESPONSE|>")  # fmt: skip
 
 FAMILIES = {
     "qwen2.5": ModelFamily("qwen2_5", CHATML, "<|im_end|>"),
@@ -66,6 +69,16 @@ FAMILIES = {
     "gpt-oss": ModelFamily(
         "gpt_oss", HARMONY, "<|return|>", "<|channel|>final<|message|>",
         variables={"reasoning_effort": "low"}, writes_date=True,
+    ),
+    "command-a": ModelFamily(
+        "command_a", COHERE, COHERE[3], "<|START_THINKING|><|END_THINKING|><|START_RESPONSE|>", bos=COHERE[1]
+    ),
+    "command-a without reasoning": ModelFamily(
+        "command_a", COHERE, COHERE[3], "<|START_RESPONSE|>", bos=COHERE[1],
+        variables={"reasoning": False},
+    ),
+    "unknown marks": ModelFamily(
+        "open_ponder", ("<pad>", "@@end"), "@@end", "\n<<settled>>\n\n", plain_tokens=("<<ponder>>",)
     ),
 }  # fmt: skip
 

@@ -14,31 +14,35 @@ from chat_server import says
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from peirce.agents.local.chat import extract_tool_calls
-from peirce.agents.reasoning import split_reasoning
+from peirce.agents.reasoning import KNOWN_MARKS, split_reasoning
 
-BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
+OPENING, CLOSING = ("|".join(map(re.escape, column)) for column in zip(*KNOWN_MARKS, strict=True))
+BLOCK = re.compile(
+    "|".join(f"{re.escape(first)}.*?{re.escape(last)}" for first, last in KNOWN_MARKS), re.DOTALL
+)
 PIECES = (
     "<think>", "</think>", "<thinking>", "</thinking>", "<thi", "nk>", "<", ">", "/", "think", " ",
-    "\n", "a", "b.",
+    "\n", "a", "b.", "[THINK]", "[/THINK]", "<|channel>thought", "<channel|>", "thought",
 )  # fmt: skip
 
 
 def defined_by_patterns(text: str) -> tuple[str, str]:
     """The definition: what a block is, as one regular expression that is slow on many tags."""
     parts: list[str] = []
-    if (closing := re.search(r"</(think|thinking)>", text)) is not None and not re.search(
-        rf"<{closing[1]}>", text[: closing.start()]
-    ):
+    opened = {last: first for first, last in KNOWN_MARKS}
+    if (closing := re.search(CLOSING, text)) is not None and opened[closing[0]] not in text[
+        : closing.start()
+    ]:
         parts.append(text[: closing.start()])
         text = text[closing.end() :]
     parts.extend(match[0] for match in BLOCK.finditer(text))
     text = BLOCK.sub("", text)
-    if (opening := re.search(r"<(think|thinking)>", text)) is not None:
+    if (opening := re.search(OPENING, text)) is not None:
         parts.append(text[opening.start() :])
         text = text[: opening.start()]
     if not parts:
         return text, ""
-    inner = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
+    inner = (re.sub(f"{OPENING}|{CLOSING}", "", part).strip() for part in parts)
     return text.strip(), "\n\n".join(part for part in inner if part)
 
 

@@ -1,5 +1,6 @@
 """A training's tokens are those that a session's model was asked, for templates that behave like those
-of Qwen2.5, Qwen3, Llama 3.2, Gemma 3, the distillations of R1 and gpt-oss. What follows up to the
+of Qwen2.5, Qwen3, Llama 3.2, Gemma 3, the distillations of R1, gpt-oss and Command A, and for one
+with marks of its own. What follows up to the
 answer is what the family writes where there is no reasoning, and it is not trained. Lengths agree.
 Skipped where the extra `train` is absent.
 

@@ -80,8 +80,7 @@ def open_wording(
         date: As in `load_base`.
 
     Raises:
-        UsageError: Neither the tokenizer nor the settings contain a chat template, or its date
-            cannot be replaced.
+        UsageError: Neither the tokenizer nor the settings contain a chat template.
         DataError: The tokenizer cannot be read.
     """
     tokenizer = tokenizer or load_tokenizer(base.files)

@@ -1,7 +1,7 @@
 """Check that a base model renders the prompts of a set of pairs as the sessions rendered them.
 
 Sessions record the digest of each prompt's token ids, if they know them, and a set of pairs contains
-some of these prompts (`pairs/rendering.py`). If the base model renders one of them to other tokens,
+some of these prompts (`pairs/pooling.py`). If the base model renders one of them to other tokens,
 a training would teach answers to prompts that no model was asked. With `render_anew`, the base
 model's own rendering is used instead, and a date in it is fixed.
 """
@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...agents.local.chat import MARK
 from ...agents.local.example_format import ExampleFormat
+from ...agents.local.reasoning_formats import MARK
 from ...records import (
     DataError,
     Json,
@@ -163,7 +163,7 @@ def _cause(wording: ChatFormat, session: Mapping[str, Any]) -> str:
         return f"its chat template is another one ({wording.digest}, not {template})"
     if session["variables"] != wording.variables:
         return "the variables of its chat template are different"
-    if "strftime_now" in wording.template:
+    if wording.refers_to_date:
         return "its chat template writes the date, or its tokenizer is another one"
     return "its tokenizer is another one"
 

@@ -56,13 +56,13 @@ from .pooling import (
     Question,
     Source,
     choose_template,
+    describe_rendering,
     read_pools,
     read_questions,
     read_sources,
     variables_of,
 )
 from .preferences import Caps, PairArrays
-from .rendering import describe_rendering
 from .report import PairCounter
 from .selection import select_in_ratio, select_within_limit
 

@@ -52,6 +52,7 @@ READERS = 2  # threads that compute digests; half of the time is spent in the st
 PROBLEMS_PER_QUERY = 512  # problems that one query per session reads
 CUT_REASON = "cut: the answer was cut at the token limit"  # the reason that a session records
 UNANSWERED_PREFIX = "no_answer: "
+PROMPTS_PER_SESSION = 4  # whose digests a set of pairs contains
 EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "not_judged")
 
 
@@ -247,6 +248,43 @@ def variables_of(sources: Sequence[Source]) -> Mapping[str, Json]:
             f" differ ({listed}): build a separate set from each"
         )
     return next((group[0].variables or {} for group in groups.values()), {})
+
+
+def describe_rendering(store: Store, sources: Sequence[Source]) -> list[dict[str, Json]]:
+    """Return how each session that recorded digests of its prompts rendered them, in the order of
+    `sources`.
+
+    The result is part of the settings of a set of pairs, so that a training can check that its base
+    model renders the same tokens (`dpo/reproduction.py`).
+
+    The keys of a dict are session (the session's digest), model, chat_template (a digest, "plain", or None if
+    it is unknown), variables (of the chat template), and prompts: up to `PROMPTS_PER_SESSION` dicts
+    with the keys messages, digest (`records.digest_prompt`), and tools if there are any.
+
+    Args:
+        store: The open store.
+        sources: The sessions.
+    """
+    found: list[dict[str, Json]] = []
+    for source in sources:
+        settings = source.settings.get("model_settings") or {}
+        if settings.get("scheme") not in ("hf", "openai"):
+            continue
+        prompts = store.digested_prompts(source.session, PROMPTS_PER_SESSION)
+        if prompts:
+            found.append(
+                {
+                    "session": source.digest,
+                    "model": str(source.settings.get("model")),
+                    "chat_template": settings.get("chat_template"),
+                    "variables": dict(source.variables or {}),
+                    "prompts": [
+                        {key: one[key] for key in ("messages", "tools", "digest") if one[key]}
+                        for one in prompts
+                    ],
+                }
+            )
+    return found
 
 
 def _shown(variables: Mapping[str, Json] | None) -> str:

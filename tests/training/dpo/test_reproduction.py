@@ -232,28 +232,48 @@ def test_a_resume_with_an_edited_template_is_refused(folders, tmp_path):
         run(folder, TABLE, out, resume=True, **changed)
 
 
-@pytest.mark.parametrize(
-    ("before", "call"),
-    [
-        ("{%- set day = '%d %b %Y' -%}", "strftime_now(day)"),
-        ("{%- set now = strftime_now -%}", "now('%d %b %Y')"),
-        ("", "strftime_now ('%d %b %Y')"),
-        ("{% macro today() %}{{ strftime_now('%d %b %Y') }}{% endmacro %}", "today()"),
-    ],
-)
-def test_a_date_is_found_and_fixed_however_the_template_writes_it(folders, tmp_path, before, call):
-    source = FAMILIES["llama3.2"].source.replace('strftime_now("%d %b %Y")', call)
-    assert call in source
-    (tmp_path / "own.jinja").write_text(before + source)
-    told = {"chat_template": str(tmp_path / "own.jinja")}
-    folder = folders("llama3.2 of today")
-    refused(folder, TABLE, tmp_path / "out", **told)
-    settings = TrainConfig.from_mapping({"device": "cpu", **told})
-    base = find_base(str(folder))
-    today, fixed = (open_wording(base, None, settings, {}, date=d) for d in (None, "2024-02-07"))
-    assert "07 Feb 2024" in fixed.render_prompt(ASKED) and not fixed.writes_date()
-    now = datetime.now().strftime("%d %b %Y")
-    assert fixed.render_prompt(ASKED) == today.render_prompt(ASKED).replace(now, "07 Feb 2024")
+DATE_CALL = 'strftime_now("%d %b %Y")'
+HIDDEN_DATES = {
+    "a computed format": ("{%- set day = '%d' -%}", "strftime_now(day ~ ' %b %Y')"),
+    "a space before the bracket": ("", "strftime_now ('%d %b %Y')"),
+    "another name": ("{%- set now = strftime_now -%}", "now('%d %b %Y')"),
+    "a macro": (
+        "{%- macro now() -%}{{ strftime_now(format='%d %b %Y') }}{%- endmacro -%}",
+        "now()",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", list(HIDDEN_DATES))
+def test_a_date_is_noticed_and_fixed_however_the_template_asks_for_it(folders, tmp_path, kind):
+    before, call = HIDDEN_DATES[kind]
+    folder, path = folders("llama3.2 of today"), tmp_path / "own.jinja"
+    path.write_text(before + FAMILIES["llama3.2"].source.replace(DATE_CALL, call))
+    refused(folder, TABLE, tmp_path / "out", chat_template=str(path))
+    settings = TrainConfig.from_mapping({**SMALL, "chat_template": str(path)})
+    wording = open_wording(find_base(str(folder)), None, settings, {}, date="2024-07-26")
+    assert "Today Date: 26 Jul 2024\n" in wording.render_prompt(ASKED)
+
+
+def test_a_fixed_date_changes_nothing_else_in_a_prompt(folders, tmp_path):
+    path = tmp_path / "own.jinja"
+    for start in ("\n\n", "  {% if 1 %}x{% endif %}", "{{- ' a' }}", "{#- note -#} b"):
+        path.write_text(start + "100%% {{ strftime_now('%Y 5%% %%Y') }}\n{{ messages[0].content }}")
+        settings = TrainConfig.from_mapping({**SMALL, "chat_template": str(path)})
+        base = find_base(str(folders("qwen3")))
+        today = open_wording(base, None, settings, {}).render_prompt(ASKED)
+        fixed = open_wording(base, None, settings, {}, date="0999-01-01").render_prompt(ASKED)
+        year = str(datetime.now().year)
+        assert f"{year} 5% %Y\n" in today
+        assert fixed == today.replace(f"{year} 5% %Y", datetime(999, 1, 1).strftime("%Y 5%% %%Y"))
+
+
+def test_a_template_that_only_asks_whether_dates_exist_writes_none(folders, tmp_path):
+    path = tmp_path / "own.jinja"
+    path.write_text("{{ 'dated' if strftime_now is defined }} {{ messages[0].content }}")
+    settings = TrainConfig.from_mapping({**SMALL, "chat_template": str(path)})
+    wording = open_wording(find_base(str(folders("qwen3"))), None, settings, {})
+    assert wording.refers_to_date and not wording.writes_date()
 
 
 @pytest.mark.parametrize("name", ["qwen3", "r1"])
