@@ -71,7 +71,7 @@ def test_before_the_first_checkpoint_a_resume_begins_anew_with_other_settings(
     assert again["status"] == "done" and again["seed"] == 4 and again["training"] != first
     with Store.open(tmp_path / "s.duckdb", write=False) as store:
         assert 3 not in {p.examples for p in store.trainings.points(again["training"])}
-    with pytest.raises(UsageError, match="contains a training with beta 0.3, not 0.2"):
+    with pytest.raises(UsageError, match=r"contains a training with beta 0\.3, not 0\.2"):
         peirce.train(**told, **{**TINY, "beta": 0.2, "seed": 4}, resume=True)
 
 

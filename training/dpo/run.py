@@ -406,8 +406,9 @@ def _begun(
             " folder."
         )
     _check_same(out, held, mine)
+    now = settings.to_record()
     if held["status"] == "stopped" and any(
-        held["settings"].get(name) != mine["settings"][name] for name in STOP_SETTINGS
+        held["settings"].get(name) != now[name] for name in STOP_SETTINGS
     ):
         mine["status"] = "interrupted"  # the warning that stopped it no longer does
     return {**held, **mine}
