@@ -77,6 +77,8 @@ class T3Settings(MethodSettings):
     max_bad: int | None = None
     tool_calls: ToolCalls = 0
     feedback: Feedback = False
+    patience: int | None = None
+    history_limit: int = 30
 
     @model_validator(mode="before")
     @classmethod

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...agents.prompts.protocol import select_wording
-from ...config import MethodSettings, RepairSettings, TextSettings
+from ...config import BEFORE_SETTING, MethodSettings, RepairSettings, TextSettings
 from ...records import (
     RETRY_LISTENER,
     Apply,
@@ -59,6 +59,7 @@ from ...tools.gear.scores import Coverage
 from .. import settings_of
 from .budget import Budget
 from .queries import PROPOSER, Role, decode_outcome
+from .stopping import Progress
 
 if TYPE_CHECKING:
     from ...agents.prompts.text import TextPrompts
@@ -95,6 +96,10 @@ class SessionSettings:
         known = {
             name: record[name] for name in of_method.model_fields if record.get(name) is not None
         }
+        # A record without these keys is older than the settings.
+        for name, before in BEFORE_SETTING.items():
+            if name in of_method.model_fields and name not in known:
+                known[name] = before
         text = record.get("text")
         return SessionSettings(
             seed=record.get("seed") or 0,
@@ -135,6 +140,7 @@ class Case:
 
     # Memory of the problem.
     past_answers: list[PastAnswer] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
     bank_clock: int = 0
     banked_digests: set[Digest] = field(default_factory=set)
     # hypotheses after a rewriting of the reply
@@ -355,6 +361,8 @@ class Case:
 
         key = CallKey(self.session, self.problem.id, path)
         outcome = await self.journal.record_once(key, kind, request, timed)
+        if kind == "model" and self.settings.method.problem_tokens is not None:
+            self.progress.count_call(path, outcome.usage)
         self.emit(
             {
                 "type": "call",

@@ -39,6 +39,7 @@ from ...records import (
 from ...store.bank import sum_visits
 from .case import Case, Runtime
 from .queries import PROPOSER, decode_outcome, query_model
+from .stopping import stop_early
 
 START, END = (
     "__start__",
@@ -224,6 +225,7 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
             events,
         )
     )
+    case.progress.count_answers(case.judged_answers, bool(case.step_fields.get("feedback")))
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit(
         {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
@@ -279,7 +281,8 @@ def build_loop(
 
     Args:
         judge: The node that judges a reply.
-        decide: The node that decides whether to stop.
+        decide: The node that decides whether to stop. The loop also ends at the limits of a
+            problem (stopping.py).
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
@@ -287,7 +290,7 @@ def build_loop(
     graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
-    graph.add_node("decide", decide)
+    graph.add_node("decide", stop_early(decide))
     for node in (use_tools, record):
         graph.add_node(node)
     graph.add_edge(START, "ask")
