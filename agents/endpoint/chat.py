@@ -29,6 +29,7 @@ from ...records import (
     Unavailable,
     Usage,
     View,
+    digest_of,
 )
 from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
@@ -60,7 +61,11 @@ TOOL_REFUSALS_LIMIT = (
     2  # If this many problems in a row are refused tools, no further problem offers them.
 )
 REFUSALS_LIMIT = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
-TRANSPORT = (*RetrySettings.model_fields, "stream")  # These settings do not shape answers.
+TRANSPORT = (
+    *RetrySettings.model_fields,
+    "stream",
+    "cache_key",
+)  # These settings do not shape answers.
 
 # What the endpoint reported for each request of a call that gave no usable answer.
 WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
@@ -165,7 +170,7 @@ class OpenAIChatProposer:
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")
-        extra = self._extra(tools, seed, schema)
+        extra = {**self._extra(tools, seed, schema), **self._cache_key(view)}
         await self._context.check(messages, extra, self._settings.max_tokens or 0)
         wasted: list[Usage] = []
         before = WASTED.set(wasted)
@@ -287,6 +292,19 @@ class OpenAIChatProposer:
             if _as_sent(part, extra) in self._refused:
                 extra.pop(part, None)
         return extra
+
+    def _cache_key(self, view: View) -> dict[str, Json]:
+        """Return the field that names the cache of this problem's prompts, or no field.
+
+        The problems of a task share less text than the prompts of one problem, and a provider
+        serves one key by one machine.
+        """
+        field, wanted = "prompt_cache_key", self._settings.cache_key
+        if wanted is None:
+            wanted = self._endpoint.takes_cache_key
+        if not wanted or field in self._refused or field in self._settings.model_args:
+            return {}
+        return {field: f"peirce-{digest_of(view.problem)[:16]}"}
 
     def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
         """Return whether the call can continue without the part that the endpoint rejects.

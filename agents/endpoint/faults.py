@@ -1,6 +1,7 @@
 """Faults of single requests to a chat endpoint, and whether a retry can help.
 
-Some parts of a request are optional: tools, response_format, stream_options and seed. An endpoint
+Some parts of a request are optional: tools, response_format, stream_options, seed and
+prompt_cache_key. An endpoint
 that does not support an optional part reports this in its own words, with a status that also has
 other meanings. This module contains patterns for the known messages of OpenAI, OpenRouter, vLLM,
 Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini and transformers. An error that matches no
@@ -40,6 +41,7 @@ PARTS = {  # in the order in which they are dropped
     ),
     "tools": re.compile(r"\btools?\b|tool.?(choice|call|use)|function.?call", re.IGNORECASE),
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "prompt_cache_key": re.compile(r"prompt.?cache.?key", re.IGNORECASE),
 }
 AMBIGUOUS_PARTS = ("tools", "seed")  # The message must also say that the endpoint lacks them.
 KEEPS_ITS_MODEL = "A session keeps its model and URL: others need a new `peirce run`"
