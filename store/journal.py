@@ -469,9 +469,15 @@ class AnswerCache:
             (request,),
         )
         for session, response in rows:
-            if session in self._sessions:
-                return Outcome(decode_json(response, "call.response"), repeats=session)
+            found = decode_json(response, "call.response") if session in self._sessions else None
+            # Whether a prompt is too long depends on settings that the request does not contain.
+            if found is not None and not _is_refusal(found):
+                return Outcome(found, repeats=session)
         return None
+
+
+def _is_refusal(response: Any) -> bool:
+    return isinstance(response, dict) and response.get("finish") == "too_long"
 
 
 def _begin(digest: Digest) -> int:

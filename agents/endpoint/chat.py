@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from ...records import (
     RETRY_LISTENER,
+    ContextExceeded,
     Json,
     Message,
     Reply,
@@ -34,7 +35,7 @@ from ...records import (
 from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
 from .client import open_client
-from .context import ContextChecker
+from .context import ContextChecker, room_for_prompt
 from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
 from .limits import (
     OUT_OF_FILES,
@@ -166,6 +167,7 @@ class OpenAIChatProposer:
 
         Raises:
             EndpointRefused: Every other request would fail in the same way.
+            ContextExceeded: The request does not fit into the model's context.
             Unavailable: The request failed after all retries.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
@@ -181,7 +183,13 @@ class OpenAIChatProposer:
                 reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
             if reply.finish == "no_tools":
                 return add_wasted_usage(reply, sum(wasted, Usage()))
-            await self._context.check_answer(messages, reply.usage)
+            try:
+                await self._context.check_answer(
+                    messages, reply.usage, self._settings.max_tokens or 0
+                )
+            except Unavailable:
+                wasted.append(reply.usage)
+                raise
         except (Unavailable, ServerFailed) as error:
             error.usage = sum(wasted, Usage())
             raise
@@ -257,6 +265,8 @@ class OpenAIChatProposer:
                 raise EndpointRefused(self._ended)
             # The endpoint is unreachable for all calls.
             lost = fault.unreachable and self._outage.answers == answers
+            if fault.too_long:
+                raise self._context_exceeded(fault, messages, extra)
             if self._is_final(fault, lost, attempt):
                 raise self._unavailable(fault, requests, problem)
             RETRY_LISTENER.get()(str(fault))
@@ -408,6 +418,15 @@ class OpenAIChatProposer:
                     f"{self._endpoint}: no connection ({said:.200}); {then}", stacklevel=2
                 )
         return fault
+
+    def _context_exceeded(
+        self, fault: Fault, messages: Sequence[Message], extra: Mapping[str, Json]
+    ) -> ContextExceeded:
+        prompt, size = estimate_tokens(messages, extra, 0), fault.context_tokens
+        room = (
+            prompt // 2 if size is None else room_for_prompt(size, self._settings.max_tokens or 0)
+        )
+        return ContextExceeded(f"{self._endpoint} answered {fault}", prompt, room)
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
         error = self._convert_fault(fault, requests)

@@ -48,6 +48,7 @@ KEEPS_ITS_MODEL = "A session keeps its model and URL: others need a new `peirce 
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp sends this while it starts.
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
 MODERATED = re.compile(r"moderat|flagged|content.?(policy|filter)", re.IGNORECASE)
+CONTEXT_TOKENS = re.compile(r"context\D{0,40}?(\d{3,8})\b", re.IGNORECASE)
 CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", re.IGNORECASE)
 
 
@@ -65,10 +66,15 @@ class Fault(Exception):
         may_be_temporary: Whether the status, such as 403, may concern only this request. Some
             gateways send such a status for single requests. If the endpoint has answered before, a
             single fault of this kind does not stop the session.
+        too_long: Whether the prompt is longer than the model's context.
+        context_tokens: The number of tokens that the context holds; None if the endpoint does not
+            say. Only if `too_long`.
         usage: The tokens that the endpoint reported for this request. These tokens must be paid.
     """
 
     usage = Usage()
+    too_long = False
+    context_tokens: int | None = None
 
     def __init__(
         self,
@@ -149,7 +155,10 @@ def fault_from_status(
             f"{said}: the quota of the key in {key} is spent", retryable=False, refused=True
         )
     if status == 413 or (status not in RETRY_STATUSES and status <= 500 and CONTEXT.search(detail)):
-        return Fault(told, retryable=False)
+        fault = Fault(told, retryable=False)
+        fault.too_long, size = True, CONTEXT_TOKENS.search(detail.replace(",", ""))
+        fault.context_tokens = None if size is None else int(size[1])
+        return fault
     if code in ANSWER_FAILED:
         return Fault(told, retryable=True)
     if status in PART_STATUSES and (part := refused_part(detail, sent)):

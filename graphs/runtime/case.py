@@ -20,6 +20,7 @@ from ...agents.prompts.protocol import select_wording
 from ...config import BEFORE_SETTING, MethodSettings, RepairSettings, TextSettings
 from ...records import (
     RETRY_LISTENER,
+    Agreement,
     Apply,
     BankEvent,
     Batch,
@@ -155,6 +156,10 @@ class Case:
     # summaries of the papers, once they are read
     summaries: list[Summary] = field(default_factory=list)
     tools_refused: bool = False
+    # characters that a prompt may have; None until the model refused a longer one
+    prompt_limit: int | None = None
+    # results of the found hypotheses on the observations that prompts list
+    found_results: list[Agreement] = field(default_factory=list)
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
@@ -177,6 +182,7 @@ class Case:
         """
         self.past_answers.clear()
         self.tool_turns.clear()
+        self.found_results.clear()
         self.covered = Coverage(len(self.space), self.space.weights)
 
     @property

@@ -38,6 +38,7 @@ from ...records import (
 )
 from ...store.bank import sum_visits
 from .case import Case, Runtime
+from .observation_choice import TOO_LONG, Listing, allowed_characters, fit_prompt, keep_results
 from .queries import PROPOSER, decode_outcome, query_model
 from .stopping import stop_early
 
@@ -87,21 +88,31 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
     tools = tool_specs(case, view) if case.offers_tools else []
     count = case.settings.text.hypotheses if case.settings.text else 1
     listed = case.make_prompt_view(view)
-    messages = protocol.build_messages(
-        listed,
-        case.words,
-        answer_format=case.answer_format,
-        history=case.settings.method.history,
-        tools=bool(tools),
-        aim=aim,
-        count=count,
-        template=case.settings.method.template,
-    )
-    full = case.settings.method.template == "full"
-    if full and count > 1 and not view.past_answers and not tools:
-        messages = case.prompts.propose(listed, count)
+    method = case.settings.method
+    lists_rows = method.template == "full" and count > 1 and not view.past_answers and not tools
+
+    def build(listing: Listing) -> Sequence[Message]:
+        if lists_rows and listing.observations is None:
+            return case.prompts.propose(listed, count)
+        return protocol.build_messages(
+            listed,
+            case.words,
+            answer_format=case.answer_format,
+            history=method.history,
+            tools=bool(tools),
+            aim=aim,
+            count=count,
+            template=method.template,
+            history_limit=listing.history_limit,
+            listed=listing.observations,
+        )
+
+    messages, listing, may_shorten = fit_prompt(case, listed, build)
+    if listing.observations is not None:
+        case.step_fields["listed"] = len(listing.observations)
     schema = case.words.schema(case.answer_format)
-    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
+    messages += case.tool_turns
+    return await _ask(case, state, path, view, messages, tools, schema, may_shorten)
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -121,8 +132,12 @@ async def _ask(
     messages: Sequence[Message],
     tools: Sequence[ToolSpec],
     schema: Mapping[str, Json] | None = None,
+    may_shorten: bool = False,
 ) -> dict[str, Json]:
-    case.reply = await query_model(case, PROPOSER, path, view, messages, tools, schema)
+    may_shorten = may_shorten and case.settings.method.fit == "auto"
+    case.reply = await query_model(
+        case, PROPOSER, path, view, messages, tools, schema, may_shorten=may_shorten
+    )
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -131,6 +146,9 @@ async def _ask(
         case.emit({"type": "no_tools", "problem": case.problem.id})
         if not tools:  # else the same request would repeat without end
             case.reply = replace(case.reply, finish="stop")
+    if case.reply.finish == TOO_LONG:
+        case.prompt_limit = allowed_characters(messages, case.reply.meta)
+        case.emit({"type": "too_long", "problem": case.problem.id})
     return {"turn": state["turn"] + 1, "stop": stop}
 
 
@@ -141,8 +159,8 @@ async def after_ask(
     case = runtime.context
     if state["stop"]:
         return "record"
-    if case.reply.finish == "no_tools":
-        return "ask"  # the same request, without tools
+    if case.reply.finish in ("no_tools", TOO_LONG):
+        return "ask"  # the same request, without tools or in fewer words
     return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
 
 
@@ -225,6 +243,7 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
             events,
         )
     )
+    keep_results(case, case.judged_answers)
     case.progress.count_answers(case.judged_answers, bool(case.step_fields.get("feedback")))
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit(

@@ -8,8 +8,8 @@ Internals: prompts are built from a problem and made-up answers, without a sessi
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from peirce.agents.prompts.protocol import HISTORIES, build_messages
@@ -65,7 +65,8 @@ def prompts(problem, **style):
 
 def shared(before, after):
     """The number of characters at the beginning of both."""
-    return len(os.path.commonprefix([before, after]))
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(before), len(after)))
 
 
 @pytest.mark.parametrize("aim", ["another", "better"])
@@ -74,7 +75,7 @@ def shared(before, after):
 def test_a_chat_prompt_begins_with_the_whole_prompt_before(problems, template, tools, aim):
     for problem in problems:
         found = prompts(problem, history="chat", template=template, tools=tools, aim=aim)
-        assert all(after.startswith(before) for before, after in zip(found, found[1:]))
+        assert all(after.startswith(before) for before, after in pairwise(found))
 
 
 @pytest.mark.parametrize("aim", ["another", "better"])
@@ -83,12 +84,12 @@ def test_a_list_of_descriptions_repeats_all_of_a_prompt_but_its_request(problems
     for problem in problems:
         found = prompts(problem, history="descriptions", tools=tools, aim=aim)
         # The paragraphs that differ: the number of unreadable answers, and the request itself.
-        for before, after in zip(found[2:], found[3:]):
+        for before, after in pairwise(found[2:]):
             tail = before[shared(before, after) :]
             lines = [one for one in tail.split("\n\n") if one.strip()]
             assert len(lines) <= 4 + tools, tail
             assert "Observations:" not in tail and "meaning" not in tail
-        shares = [shared(a, b) / len(a) for a, b in zip(found, found[1:])]
+        shares = [shared(a, b) / len(a) for a, b in pairwise(found)]
         assert min(shares) > 0.65
 
 
