@@ -337,7 +337,7 @@ def test_a_setting_of_these_that_cannot_be_is_refused_by_name(settings):
 
 
 def test_requests_of_one_problem_carry_one_cache_key_where_it_is_wanted():
-    plain, server = ask(says("x"))
+    _, server = ask(says("x"))
     assert "prompt_cache_key" not in server.requests[0]
     with ChatServer([says("x")] * 4) as server:
         ask_all(server, [(ASK, (), 1), (ASK, (), 2)], cache_key=True)
