@@ -58,6 +58,14 @@ TargetGap: TypeAlias = Annotated[
     ),
 ]  # fmt: skip
 
+Fit: TypeAlias = Annotated[
+    Literal["auto", "refuse"],
+    shared_setting(
+        "If a prompt is longer than the model's context: auto shortens the list of earlier"
+        " hypotheses and then lists only the most informative observations; refuse fails the"
+        " problem (auto; t3 refuse).", metavar="auto|refuse",
+    ),
+]  # fmt: skip
 ProblemTokens: TypeAlias = Annotated[
     int | None,
     shared_setting(
@@ -98,11 +106,7 @@ class MethodSettings(Settings):
         "descriptions", "How prompts show earlier hypotheses: descriptions (the default) or chat."
     )
     template: Template = "full"
-    fit: Literal["auto", "refuse"] = setting(
-        "auto", "If a prompt is longer than the model's context: auto shortens the list of earlier"
-                " hypotheses and then lists only the most informative observations; refuse fails"
-                " the problem (auto).", metavar="auto|refuse",
-    )  # fmt: skip
+    fit: Fit = "auto"
     history_limit: int = setting(
         30, "Number of earlier answers that a prompt shows in full; of older ones it shows the"
             " accepted hypotheses and counts the others (30).", metavar="N", ge=1,
@@ -139,7 +143,7 @@ class BankSettings(MethodSettings):
     """Settings of a method that builds or reads a bank of hypotheses.
 
     The number of answers, the feedback and the prompt template are fixed. Prompts list no earlier
-    answers.
+    answers and are not shortened.
     """
 
     max_answers: int = 25
@@ -149,6 +153,17 @@ class BankSettings(MethodSettings):
     history_limit: int = 30
     problem_tokens: int | None = None
     patience: int | None = None
+
+
+class RowBankSettings(BankSettings):
+    """Settings of a method that asks for hypotheses again and again while it goes through rows.
+
+    At its limit of tokens, a problem stops to extend the bank. Its prompts list fewer rows if they
+    do not fit.
+    """
+
+    fit: Fit = "auto"
+    problem_tokens: ProblemTokens = None
 
 
 SPLITS = ("val", "ind", "ood")

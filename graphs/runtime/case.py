@@ -59,6 +59,7 @@ from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
 from .budget import Budget
+from .observation_choice import allowed_characters
 from .queries import PROPOSER, Role, decode_outcome
 from .stopping import Progress
 
@@ -232,6 +233,11 @@ class Case:
         """
         most = None if self.settings.text is None else self.settings.text.listed_rows
         return view if most is None else replace(view, shown=view.shown[:most])
+
+    def limit_prompt(self, messages: Sequence[Message]) -> None:
+        """Limit the length of later prompts, after the model refused these messages as too long."""
+        self.prompt_limit = allowed_characters(messages, self.reply.meta)
+        self.emit({"type": "too_long", "problem": self.problem.id})
 
     def sums_visits(self, rows: int) -> bool:
         """Return whether the bank records visits on this number of rows as sums.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...agents.prompts.protocol import list_observations
@@ -105,12 +105,41 @@ def fit_prompt(
     def choose(count: int) -> Listing:
         return Listing(shortest, tuple(sorted(order[:count])))
 
-    low, high = 1, max(1, len(order) - 1)  # the largest count between these that fits
+    count = _largest_fitting(len(order) - 1, lambda n: fits(choose(n)))
+    chosen = choose(count)
+    return list(build(chosen)), chosen, count > 1
+
+
+def fit_rows(
+    case: Case, listed: View, build: Callable[[View], Sequence[Message]]
+) -> tuple[list[Message], bool]:
+    """Return a prompt with as many rows as fit, and whether a prompt with fewer rows is possible.
+
+    Args:
+        case: The working data of the problem.
+        listed: The view whose rows the prompt shows if they fit.
+        build: Function that builds the prompt for a view.
+    """
+    limit, count = case.prompt_limit, len(listed.shown)
+    order = rank_observations(listed.shown, list_observations(listed, case.words), ())
+
+    def choose(number: int) -> Sequence[Message]:
+        rows = tuple(listed.shown[index] for index in sorted(order[:number]))
+        return build(replace(listed, shown=rows))
+
+    if limit is not None and count_characters(build(listed)) > limit:
+        count = _largest_fitting(count - 1, lambda n: count_characters(choose(n)) <= limit)
+        return list(choose(count)), count > 1
+    return list(build(listed)), count > 1
+
+
+def _largest_fitting(most: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number from 1 to `most` that fits; 1 if none does."""
+    low, high = 1, max(1, most)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(choose(middle)) else (low, middle - 1)
-    chosen = choose(low)
-    return list(build(chosen)), chosen, low > 1
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def rank_observations(

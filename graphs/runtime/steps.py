@@ -38,7 +38,7 @@ from ...records import (
 )
 from ...store.bank import sum_visits
 from .case import Case, Runtime
-from .observation_choice import TOO_LONG, Listing, allowed_characters, fit_prompt, keep_results
+from .observation_choice import TOO_LONG, Listing, fit_prompt, keep_results
 from .queries import PROPOSER, decode_outcome, query_model
 from .stopping import stop_early
 
@@ -147,8 +147,7 @@ async def _ask(
         if not tools:  # else the same request would repeat without end
             case.reply = replace(case.reply, finish="stop")
     if case.reply.finish == TOO_LONG:
-        case.prompt_limit = allowed_characters(messages, case.reply.meta)
-        case.emit({"type": "too_long", "problem": case.problem.id})
+        case.limit_prompt(messages)
     return {"turn": state["turn"] + 1, "stop": stop}
 
 
