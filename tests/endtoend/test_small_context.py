@@ -3,16 +3,14 @@ session goes on with shorter prompts, and a replay finds the same."""
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from pathlib import Path
 
 import peirce
 import pytest
-from peirce.reports.screen.summaries import print_outcome
+from peirce import cli
 from peirce.store import Store
-from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from chat_server import ChatServer, completion, status
@@ -106,14 +104,14 @@ def test_with_refuse_the_problem_fails_in_one_sentence(tmp_path, data):
     assert f"maximum context length is {ROOM} tokens" in cause and "\n" not in cause
 
 
-def test_the_summary_says_how_much_of_the_input_was_cached(tmp_path, data):
+def test_the_summary_says_how_much_of_the_input_was_cached(tmp_path, data, capsys):
     with ChatServer([answers]) as server:
-        done = peirce.run(
-            "examples", data=data, model=f"{server.url}#m", store=tmp_path / "s", tool_calls=0,
-            max_answers=2, problem_tokens=10, patience=5,
-        )  # fmt: skip
-    assert done.usage["by_role"]["propose"]["cached_share"] == pytest.approx(0.5, abs=1e-3)
-    assert done.ends == {"problem_budget": 1}
-    screen = Console(file=io.StringIO(), width=200)
-    print_outcome(screen, done)
-    assert "tokens cached (50% of the input)" in screen.file.getvalue()
+        run = ("run", "examples", "--data", str(data), "--model", f"{server.url}#m", "--store",
+               str(tmp_path / "s"), "--tool-calls", "0", "--max-answers", "2", "--quiet",
+               "--problem-tokens", "10", "--patience", "5")  # fmt: skip
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(run))
+    shown = capsys.readouterr().out
+    assert not ended.value.code
+    assert "tokens cached (50% of the input)" in shown
+    assert "used the tokens allowed for one problem" in shown

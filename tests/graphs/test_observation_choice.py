@@ -1,6 +1,8 @@
 """A prompt that is too long for its model is shortened: first its history, then its observations.
 
 The refusal is recorded, so a session that was stopped and a replay build the same prompts.
+
+Internals: the order of observations is compared value by value.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """A problem ends early at its own limit of tokens, or when its answers add nothing, and a session
-that was stopped in between ends at the same step."""
+that was stopped in between ends at the same step.
+
+Internals: the forecast of the shortest problem is compared value by value.
+"""
 
 from __future__ import annotations
 
