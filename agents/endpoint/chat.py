@@ -423,9 +423,10 @@ class OpenAIChatProposer:
         self, fault: Fault, messages: Sequence[Message], extra: Mapping[str, Json]
     ) -> ContextExceeded:
         prompt, size = estimate_tokens(messages, extra, 0), fault.context_tokens
-        room = (
-            prompt // 2 if size is None else room_for_prompt(size, self._settings.max_tokens or 0)
-        )
+        answer = self._settings.max_tokens or 0
+        room = prompt // 2 if size is None else room_for_prompt(size, answer)
+        if size is not None and fault.prompt_tokens > size:
+            prompt = fault.prompt_tokens
         return ContextExceeded(f"{self._endpoint} answered {fault}", prompt, room)
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:

@@ -49,6 +49,7 @@ LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp sends this whil
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
 MODERATED = re.compile(r"moderat|flagged|content.?(policy|filter)", re.IGNORECASE)
 CONTEXT_TOKENS = re.compile(r"context\D{0,40}?(\d{3,8})\b", re.IGNORECASE)
+COUNTS = re.compile(r"\b\d{3,8}\b")
 CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", re.IGNORECASE)
 
 
@@ -69,12 +70,15 @@ class Fault(Exception):
         too_long: Whether the prompt is longer than the model's context.
         context_tokens: The number of tokens that the context holds; None if the endpoint does not
             say. Only if `too_long`.
+        prompt_tokens: The largest count in the message of the endpoint, which usually is that of
+            the prompt; 0 if there is none. Only if `too_long`.
         usage: The tokens that the endpoint reported for this request. These tokens must be paid.
     """
 
     usage = Usage()
     too_long = False
     context_tokens: int | None = None
+    prompt_tokens = 0
 
     def __init__(
         self,
@@ -158,6 +162,7 @@ def fault_from_status(
         fault = Fault(told, retryable=False)
         fault.too_long, size = True, CONTEXT_TOKENS.search(detail.replace(",", ""))
         fault.context_tokens = None if size is None else int(size[1])
+        fault.prompt_tokens = max(map(int, COUNTS.findall(detail.replace(",", ""))), default=0)
         return fault
     if code in ANSWER_FAILED:
         return Fault(told, retryable=True)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 TOO_LONG = "too_long"  # `Reply.finish` of a recorded refusal
 HISTORY_LIMITS = (10, 4)  # answers in full that a prompt shows before observations are left out
+UNKNOWN_SHARE = 0.5  # of a refused prompt, if nothing says how much of it fits
 MARGIN = 0.95  # of the room, because texts differ in characters per token
 
 
@@ -66,7 +67,9 @@ def allowed_characters(messages: Sequence[Message], meta: Mapping[str, Json]) ->
         messages: The refused prompt.
         meta: The fields "prompt_tokens" and "room_tokens" of the recorded refusal.
     """
-    share = min(1.0, meta["room_tokens"] / max(1, meta["prompt_tokens"]))
+    share = meta["room_tokens"] / max(1, meta["prompt_tokens"])
+    if share >= 1:  # by its estimate, the refused prompt had to fit
+        share = UNKNOWN_SHARE
     return int(count_characters(messages) * share * MARGIN)
 
 
@@ -91,14 +94,14 @@ def fit_prompt(
     answers = len(listed.past_answers)
     tries = [Listing(most), *(Listing(n) for n in HISTORY_LIMITS if n < min(most, answers))]
     used = count_characters(case.tool_turns)
-    texts = list_observations(listed, case.words)
 
     def fits(listing: Listing) -> bool:
         return limit is None or used + count_characters(build(listing)) <= limit
 
     for one in tries:
         if fits(one):
-            return list(build(one)), one, len(texts) > 1 or one != tries[-1]
+            return list(build(one)), one, len(listed.shown) > 1 or one != tries[-1]
+    texts = list_observations(listed, case.words)
     order = rank_observations(listed.shown, texts, case.found_results)
     shortest = tries[-1].history_limit
 
@@ -120,17 +123,17 @@ def fit_rows(
         listed: The view whose rows the prompt shows if they fit.
         build: Function that builds the prompt for a view.
     """
-    limit, count = case.prompt_limit, len(listed.shown)
+    limit, whole = case.prompt_limit, build(listed)
+    if limit is None or count_characters(whole) <= limit:
+        return list(whole), len(listed.shown) > 1
     order = rank_observations(listed.shown, list_observations(listed, case.words), ())
 
     def choose(number: int) -> Sequence[Message]:
         rows = tuple(listed.shown[index] for index in sorted(order[:number]))
         return build(replace(listed, shown=rows))
 
-    if limit is not None and count_characters(build(listed)) > limit:
-        count = _largest_fitting(count - 1, lambda n: count_characters(choose(n)) <= limit)
-        return list(choose(count)), count > 1
-    return list(build(listed)), count > 1
+    count = _largest_fitting(len(order) - 1, lambda n: count_characters(choose(n)) <= limit)
+    return list(choose(count)), count > 1
 
 
 def _largest_fitting(most: int, fits: Callable[[int], bool]) -> int:
@@ -187,7 +190,8 @@ def keep_results(case: Case, answers: Sequence[JudgedAnswer]) -> None:
     """
     if case.settings.method.fit == "refuse":
         return
-    count = len(case.make_prompt_view(case.make_view()).shown)
+    text = case.settings.text
+    count = len(case.shown[: None if text is None else text.listed_rows])
     for answer in answers:
         for one in answer.judged:
             if one.shown is not None and len(one.shown.got) >= count:

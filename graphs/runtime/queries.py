@@ -143,7 +143,7 @@ async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]
 
 Value = TypeVar("Value")
 
-FINISHES = ("stop", "tool_calls", "length", "exhausted", "no_tools", "too_long")
+FINISHES = ("stop", "tool_calls", "length", "exhausted", "no_tools")
 TOKEN_COUNTS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
 MAX_TOKENS, MAX_RETRIES = 2**63 - 1, 2**31 - 1  # the largest values of the store's columns
 

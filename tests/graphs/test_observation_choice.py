@@ -12,7 +12,7 @@ import re
 
 import pytest
 from one_sandbox import in_sandbox
-from peirce.graphs.runtime.observation_choice import rank_observations
+from peirce.graphs.runtime.observation_choice import allowed_characters, rank_observations
 from peirce.graphs.runtime.replay import replay_session
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import Agreement, ContextExceeded, InputSet, Observation, Reply, Usage
@@ -189,6 +189,15 @@ def test_another_session_does_not_take_a_refusal_from_the_cache(
     session = begin(path, large, problem, **reached)
     _, _, _, steps, _ = go_on(path, session, large)
     assert small.refused and large.asked and not any("listed" in one for one in steps)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "room", "share"), [(1000, 600, 0.57), (1000, 1000, 0.475), (500, 900, 0.475)]
+)
+def test_a_prompt_that_had_to_fit_by_its_estimate_is_halved(prompt, room, share):
+    messages = [{"role": "user", "content": "x" * 4000}]
+    found = allowed_characters(messages, {"prompt_tokens": prompt, "room_tokens": room})
+    assert found == pytest.approx(share * len(str(messages[0])), abs=2)
 
 
 def rank(outputs, results=(), texts=None):
