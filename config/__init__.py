@@ -18,9 +18,9 @@ if "." not in __name__:  # imported from the folder of the repository, without i
     raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 from .methods import (
-    BEFORE_SETTING,
     SPLITS,
     UNDER_A_MODEL,
+    UNRECORDED,
     BankSettings,
     Feedback,
     Fit,
@@ -49,10 +49,10 @@ from .session import (
 )
 
 __all__ = [
-    "BEFORE_SETTING",
     "MAX_CONCURRENCY",
     "SPLITS",
     "UNDER_A_MODEL",
+    "UNRECORDED",
     "BankSettings",
     "BudgetConfig",
     "ClusterConfig",

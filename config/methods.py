@@ -115,8 +115,9 @@ class MethodSettings(Settings):
     patience: Patience = None
 
 
-# What a session did that recorded no value of a setting, because it is older than the setting.
-BEFORE_SETTING: Mapping[str, Any] = {"fit": "refuse", "history_limit": 1_000_000}
+# What a session does that recorded no value of a setting that others record. Prompts of sessions from
+# before the setting show all earlier answers.
+UNRECORDED: Mapping[str, Any] = {"history_limit": 1_000_000}
 
 
 class RepairSettings(MethodSettings):

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...agents.prompts.protocol import select_wording
-from ...config import BEFORE_SETTING, MethodSettings, RepairSettings, TextSettings
+from ...config import UNRECORDED, MethodSettings, RepairSettings, TextSettings
 from ...records import (
     RETRY_LISTENER,
     Agreement,
@@ -98,10 +98,9 @@ class SessionSettings:
         known = {
             name: record[name] for name in of_method.model_fields if record.get(name) is not None
         }
-        # A record without these keys is older than the settings.
-        for name, before in BEFORE_SETTING.items():
-            if name in of_method.model_fields and name not in known:
-                known[name] = before
+        for name, value in UNRECORDED.items():
+            if name in of_method.model_fields:
+                known.setdefault(name, value)
         text = record.get("text")
         return SessionSettings(
             seed=record.get("seed") or 0,

@@ -71,9 +71,9 @@ def test_hypotheses_are_requested_from_the_rows_that_fit(tmp_path):
     )  # judged on all rows of the prompt
 
 
-def test_a_session_of_before_the_setting_fails_as_it_did(tmp_path):
+def test_with_refuse_the_problem_fails(tmp_path):
     model = Limited(room=size_of_first_prompt(tmp_path) - 2)
-    session = begin(tmp_path / "s", model)
+    session = begin(tmp_path / "s", model, fit="refuse")
     assert "too many" in go_on(tmp_path / "s", session, model).outcome["failed"]["made#0"]
 
 

@@ -154,17 +154,13 @@ def test_the_history_is_shortened_before_an_observation_is_left_out(
 
 
 def test_with_refuse_the_problem_fails_as_before(tmp_path, make_problem, make_answer):
-    for settings in ({"fit": "refuse"}, {"fit": None, "history_limit": None}):
+    for settings in ({"fit": "refuse"}, {"fit": None, "method": "t3"}):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         model = SmallContext(make_answer, 900)
         session = begin(path, model, make_problem(shown=SHOWN), **settings)
         result, _, _, _, calls = go_on(path, session, model)
-        assert result["failed"] == {"one": f"{model_size(result)} tokens are too many"}
+        assert "tokens are too many" in result["failed"]["one"]
         assert calls == []
-
-
-def model_size(result):
-    return int(result["failed"]["one"].split()[0])
 
 
 def test_a_prompt_that_cannot_be_shorter_fails_and_can_be_tried_again(
