@@ -6,8 +6,8 @@ counts tokens (four characters each) and keeps a prefix cache. `hosted` caches b
 in prompts of at least 1,024, as OpenAI documents it; `vllm` caches blocks of 16 tokens in every
 prompt. The share is that of cached input tokens in a session, as `peirce run` shows it.
 
-For small contexts, the stand-in refuses prompts of more than half of the tokens of the longest
-prompt: the problems that end with an answer, with `--fit auto` and with `--fit refuse`, and the
+For small contexts, the stand-in refuses prompts of more than three quarters of the tokens of the
+longest prompt: the problems that end with an answer, with `--fit auto` and with `--fit refuse`, and the
 accepted hypotheses. A search reads the problem and not the prompt, so this shows what is lost by a
 refusal, not what a model makes of fewer observations.
 """
@@ -102,11 +102,11 @@ def measure(options: argparse.Namespace) -> list[Row]:
                     Row(f"cached share, {name}, {history}, {cache}", share, "share", "higher")
                 )
         for fit in ("auto", "refuse"):
-            done = run(task, Counted("vllm", longest // 2), options, fit=fit)
+            done = run(task, Counted("vllm", 3 * longest // 4), options, fit=fit)
             answered = 1 - len(done.failed) / done.problems
-            print(f"{name}, {longest // 2:,} tokens of context, fit {fit}: {answered:.0%} of the problems"
+            print(f"{name}, {3 * longest // 4:,} tokens of context, fit {fit}: {answered:.0%} of the problems"
                   f" end, {done.verdicts.get('accepted', 0)} accepted")  # fmt: skip
-            rows.append(Row(f"problems that end in half of the context, {name}, fit {fit}", answered, "share", "higher"))  # fmt: skip
+            rows.append(Row(f"problems that end in three quarters of the context, {name}, fit {fit}", answered, "share", "higher"))  # fmt: skip
     return rows
 
 
