@@ -278,6 +278,8 @@ def forecast_through_rows(sizes: Sizes) -> CallsByRole:
     if text.rounds:
         rows, texts = len(sizes.problem.shown), count_distinct(sizes.problem.shown)
         least = min(text.top, asked) * (texts - sizes.first_texts)
+        if sizes.settings.get("problem_tokens"):  # the first prompt may use them up
+            least = 0
         most = min(text.top, bank.most) * (rows - sizes.first_rows + (text.rounds - 1) * rows)
         most += again * asked * (text.wrong + sizes.judged_space)
         pairs = (1 + again) * asked * texts - asked * sizes.first_texts  # all pairs that can exist

@@ -1,4 +1,7 @@
-"""HypoGeniC within a small context, and within the tokens of a problem."""
+"""HypoGeniC within a small context, and within the tokens of a problem.
+
+Internals: the forecast of the shortest problem is compared value by value.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from contextlib import closing
 import pytest
 from peirce.config import TextSettings
 from peirce.graphs import find_method
+from peirce.graphs.forecast import Sizes
 from peirce.records import ContextExceeded, InputSet, Reply, Usage
 from peirce.store import Store
 from text_sessions import Told, go_on, problem, rows
@@ -88,3 +92,14 @@ def test_the_bank_is_not_extended_beyond_the_tokens_of_a_problem(tmp_path, token
     spent = used["tokens_in"] + used["tokens_out"]
     assert row.cause == "problem_budget" and played.differences == []
     assert tokens <= spent < tokens + 250  # one step
+
+
+def test_the_forecast_counts_a_problem_whose_first_prompt_uses_its_tokens():
+    method = find_method("hypogenic", "text")
+    text = TextSettings(**{**method.text, "inference": None, **SMALL})
+
+    def least(**settings):
+        told = {**method.settings().model_dump(), "text": text.to_dict(), **settings}
+        return method.forecast(Sizes(problem(rows(YES_NO)), 5, told))["judge"].least
+
+    assert 0 < least(problem_tokens=100) < least()
