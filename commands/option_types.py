@@ -21,8 +21,12 @@ class RunOptions(TypedDict, total=False):
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
+    fit: Literal["auto", "refuse"] | None
+    problem_tokens: int | None
     rounds: int | None
     max_answers: int | None
+    history_limit: int | None
+    patience: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
     data: str | Path | Collection[Mapping[str, Any]] | ArrowTable | ArrowBatch | None
@@ -97,8 +101,12 @@ class DiscoverOptions(TypedDict, total=False):
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
+    fit: Literal["auto", "refuse"] | None
+    problem_tokens: int | None
     rounds: int | None
     max_answers: int | None
+    history_limit: int | None
+    patience: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
     problems: int | None

@@ -5,7 +5,7 @@ A method in graphs/methods/ that needs more settings has its own subclass of `Me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import field_validator
@@ -58,6 +58,29 @@ TargetGap: TypeAlias = Annotated[
     ),
 ]  # fmt: skip
 
+Fit: TypeAlias = Annotated[
+    Literal["auto", "refuse"],
+    shared_setting(
+        "If a prompt is longer than the model's context: auto shortens the list of earlier"
+        " hypotheses and then lists only the most informative observations; refuse fails the"
+        " problem (auto; t3 refuse).", metavar="auto|refuse",
+    ),
+]  # fmt: skip
+ProblemTokens: TypeAlias = Annotated[
+    int | None,
+    shared_setting(
+        "Ask for no further answer to a problem once its model calls have used this many input and"
+        " output tokens (default: no limit).", metavar="N", ge=1,
+    ),
+]  # fmt: skip
+Patience: TypeAlias = Annotated[
+    int | None,
+    shared_setting(
+        "End a problem after this many answers in a row that added nothing: no accepted hypothesis,"
+        " or for refine no better one (default: no limit).", metavar="N", ge=1,
+    ),
+]  # fmt: skip
+
 
 class MethodSettings(Settings):
     """Settings that every method has.
@@ -83,6 +106,18 @@ class MethodSettings(Settings):
         "descriptions", "How prompts show earlier hypotheses: descriptions (the default) or chat."
     )
     template: Template = "full"
+    fit: Fit = "auto"
+    history_limit: int = setting(
+        30, "Number of earlier answers that a prompt shows in full; of older ones it shows the"
+            " accepted hypotheses and counts the others (30).", metavar="N", ge=1,
+    )  # fmt: skip
+    problem_tokens: ProblemTokens = None
+    patience: Patience = None
+
+
+# What a session does that recorded no value of a setting that others record. Prompts of sessions from
+# before the setting show all earlier answers.
+UNRECORDED: Mapping[str, Any] = {"history_limit": 1_000_000}
 
 
 class RepairSettings(MethodSettings):
@@ -108,12 +143,28 @@ class RepairSettings(MethodSettings):
 class BankSettings(MethodSettings):
     """Settings of a method that builds or reads a bank of hypotheses.
 
-    The number of answers, the feedback and the prompt template are fixed.
+    The number of answers, the feedback and the prompt template are fixed. Prompts list no earlier
+    answers and are not shortened.
     """
 
     max_answers: int = 25
     feedback: bool | None = None
     template: Literal["full", "compact"] = "full"
+    fit: Literal["auto", "refuse"] = "refuse"
+    history_limit: int = 30
+    problem_tokens: int | None = None
+    patience: int | None = None
+
+
+class RowBankSettings(BankSettings):
+    """Settings of a method that asks for hypotheses again and again while it goes through rows.
+
+    At its limit of tokens, a problem stops to extend the bank. Its prompts list fewer rows if they
+    do not fit.
+    """
+
+    fit: Fit = "auto"
+    problem_tokens: ProblemTokens = None
 
 
 SPLITS = ("val", "ind", "ood")

@@ -233,12 +233,16 @@ def forecast_one_by_one(sizes: Sizes, least: int | None = None) -> CallsByRole:
     Args:
         sizes: The figures of the problem.
         least: The smallest number of answers. By default, this is 1 if the model can run out of
-            hypotheses or if the method has no limit on bad answers, otherwise the setting
-            `max_bad`.
+            hypotheses, if the method has no limit on bad answers or if `problem_tokens` is set,
+            otherwise the smaller of the settings `max_bad` and `patience`.
     """
     most = sizes.settings["max_answers"]
     if least is None:
         least = 1 if sizes.may_end else min(sizes.settings.get("max_bad") or 1, most)
+        # Answers that add nothing end the problem, and one answer may use up its tokens.
+        least = min(least, sizes.settings.get("patience") or least)
+    if sizes.settings.get("problem_tokens"):
+        least = 1
     proposer = Span(least, most * (1 + sizes.settings["tool_calls"]))
     if not sizes.labelled:
         return {"proposer": proposer}
@@ -274,6 +278,8 @@ def forecast_through_rows(sizes: Sizes) -> CallsByRole:
     if text.rounds:
         rows, texts = len(sizes.problem.shown), count_distinct(sizes.problem.shown)
         least = min(text.top, asked) * (texts - sizes.first_texts)
+        if sizes.settings.get("problem_tokens"):  # the first prompt may use them up
+            least = 0
         most = min(text.top, bank.most) * (rows - sizes.first_rows + (text.rounds - 1) * rows)
         most += again * asked * (text.wrong + sizes.judged_space)
         pairs = (1 + again) * asked * texts - asked * sizes.first_texts  # all pairs that can exist

@@ -29,6 +29,7 @@ from .calls import (
 )
 from .errors import (
     BudgetSpent,
+    ContextExceeded,
     DataError,
     Interrupted,
     PeirceError,
@@ -121,6 +122,7 @@ __all__ = [
     "BudgetSpent",
     "CallKey",
     "Compute",
+    "ContextExceeded",
     "DataError",
     "Digest",
     "DrawsFigures",

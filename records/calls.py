@@ -78,7 +78,8 @@ class Reply:
         finish: Why the reply ended: "stop", "tool_calls" or "length" (the reply was cut off).
             "exhausted" means that the proposer has no further answer, so the problem ends.
             "no_tools" means that the model accepts no tools and will be queried again without
-            tools.
+            tools. A session also records "too_long" for a prompt that did not fit into the
+            model's context (`ContextExceeded`) and will be shortened.
     """
 
     text: str = ""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from ...records import (
     RETRY_LISTENER,
+    ContextExceeded,
     Json,
     Message,
     Reply,
@@ -29,11 +30,12 @@ from ...records import (
     Unavailable,
     Usage,
     View,
+    digest_of,
 )
 from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
 from .client import open_client
-from .context import ContextChecker
+from .context import ContextChecker, room_for_prompt
 from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
 from .limits import (
     OUT_OF_FILES,
@@ -60,7 +62,11 @@ TOOL_REFUSALS_LIMIT = (
     2  # If this many problems in a row are refused tools, no further problem offers them.
 )
 REFUSALS_LIMIT = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
-TRANSPORT = (*RetrySettings.model_fields, "stream")  # These settings do not shape answers.
+TRANSPORT = (
+    *RetrySettings.model_fields,
+    "stream",
+    "cache_key",
+)  # These settings do not shape answers.
 
 # What the endpoint reported for each request of a call that gave no usable answer.
 WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
@@ -161,11 +167,12 @@ class OpenAIChatProposer:
 
         Raises:
             EndpointRefused: Every other request would fail in the same way.
+            ContextExceeded: The request does not fit into the model's context.
             Unavailable: The request failed after all retries.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")
-        extra = self._extra(tools, seed, schema)
+        extra = {**self._extra(tools, seed, schema), **self._cache_key(view)}
         await self._context.check(messages, extra, self._settings.max_tokens or 0)
         wasted: list[Usage] = []
         before = WASTED.set(wasted)
@@ -176,7 +183,13 @@ class OpenAIChatProposer:
                 reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
             if reply.finish == "no_tools":
                 return add_wasted_usage(reply, sum(wasted, Usage()))
-            await self._context.check_answer(messages, reply.usage)
+            try:
+                await self._context.check_answer(
+                    messages, reply.usage, self._settings.max_tokens or 0
+                )
+            except Unavailable:
+                wasted.append(reply.usage)
+                raise
         except (Unavailable, ServerFailed) as error:
             error.usage = sum(wasted, Usage())
             raise
@@ -252,6 +265,8 @@ class OpenAIChatProposer:
                 raise EndpointRefused(self._ended)
             # The endpoint is unreachable for all calls.
             lost = fault.unreachable and self._outage.answers == answers
+            if fault.too_long:
+                raise self._context_exceeded(fault, messages, extra)
             if self._is_final(fault, lost, attempt):
                 raise self._unavailable(fault, requests, problem)
             RETRY_LISTENER.get()(str(fault))
@@ -287,6 +302,19 @@ class OpenAIChatProposer:
             if _as_sent(part, extra) in self._refused:
                 extra.pop(part, None)
         return extra
+
+    def _cache_key(self, view: View) -> dict[str, Json]:
+        """Return the field that names the cache of this problem's prompts, or no field.
+
+        The problems of a task share less text than the prompts of one problem, and a provider
+        serves one key by one machine.
+        """
+        field, wanted = "prompt_cache_key", self._settings.cache_key
+        if wanted is None:
+            wanted = self._endpoint.takes_cache_key
+        if not wanted or field in self._refused or field in self._settings.model_args:
+            return {}
+        return {field: f"peirce-{digest_of(view.problem)[:16]}"}
 
     def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
         """Return whether the call can continue without the part that the endpoint rejects.
@@ -390,6 +418,16 @@ class OpenAIChatProposer:
                     f"{self._endpoint}: no connection ({said:.200}); {then}", stacklevel=2
                 )
         return fault
+
+    def _context_exceeded(
+        self, fault: Fault, messages: Sequence[Message], extra: Mapping[str, Json]
+    ) -> ContextExceeded:
+        prompt, size = estimate_tokens(messages, extra, 0), fault.context_tokens
+        answer = self._settings.max_tokens or 0
+        room = prompt // 2 if size is None else room_for_prompt(size, answer)
+        if size is not None and fault.prompt_tokens > size:
+            prompt = fault.prompt_tokens
+        return ContextExceeded(f"{self._endpoint} answered {fault}", prompt, room)
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
         error = self._convert_fault(fault, requests)

@@ -24,7 +24,8 @@ RESERVED_FIELDS = (
 class ChatSettings(ModelSettings, RetrySettings):
     """Settings of a model behind a chat endpoint.
 
-    The settings declared here can affect answers, except `stream` and `api_key_env`. The inherited
+    The settings declared here can affect answers, except `stream`, `cache_key` and
+    `api_key_env`. The inherited
     `RetrySettings` only control how requests are sent.
     """
 
@@ -47,6 +48,10 @@ class ChatSettings(ModelSettings, RetrySettings):
         "auto",
         "When to send the JSON schema of the answer: auto (only without tools), always or never.",
     )
+    cache_key: bool | None = setting(
+        None, "Send prompt_cache_key, one key per problem, so that the requests of a problem reach"
+              " the same cache (default: to OpenAI and Mistral).",
+    )  # fmt: skip
     stream: bool = setting(False, "Receive answers as a stream (default: false).")  # fmt: skip
 
     @field_validator("api_key_env", mode="before")

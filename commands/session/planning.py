@@ -199,6 +199,10 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
         del record["template"]  # the default template is not recorded
     elif "tool_calls" not in given:
         record["tool_calls"] = 0  # the compact prompts do not mention tools
+    if record["fit"] == type(method).model_fields["fit"].default:
+        del record["fit"]
+    if "history_limit" not in given and record["max_answers"] <= record["history_limit"]:
+        del record["history_limit"]  # no prompt lists more answers
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):
         if "target_gap" in given:
             raise UsageError(

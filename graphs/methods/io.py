@@ -28,6 +28,9 @@ class IoSettings(MethodSettings):
     tool_calls: ToolCalls = 0
     feedback: bool | None = False
     max_bad: int | None = None
+    patience: int | None = None
+    problem_tokens: int | None = None
+    history_limit: int = 30
 
 
 METHOD = Method(

@@ -17,9 +17,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...agents.prompts.protocol import select_wording
-from ...config import MethodSettings, RepairSettings, TextSettings
+from ...config import UNRECORDED, MethodSettings, RepairSettings, TextSettings
 from ...records import (
     RETRY_LISTENER,
+    Agreement,
     Apply,
     BankEvent,
     Batch,
@@ -58,7 +59,9 @@ from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
 from .budget import Budget
+from .observation_choice import allowed_characters
 from .queries import PROPOSER, Role, decode_outcome
+from .stopping import Progress
 
 if TYPE_CHECKING:
     from ...agents.prompts.text import TextPrompts
@@ -95,6 +98,9 @@ class SessionSettings:
         known = {
             name: record[name] for name in of_method.model_fields if record.get(name) is not None
         }
+        for name, value in UNRECORDED.items():
+            if name in of_method.model_fields:
+                known.setdefault(name, value)
         text = record.get("text")
         return SessionSettings(
             seed=record.get("seed") or 0,
@@ -135,6 +141,7 @@ class Case:
 
     # Memory of the problem.
     past_answers: list[PastAnswer] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
     bank_clock: int = 0
     banked_digests: set[Digest] = field(default_factory=set)
     # hypotheses after a rewriting of the reply
@@ -149,6 +156,10 @@ class Case:
     # summaries of the papers, once they are read
     summaries: list[Summary] = field(default_factory=list)
     tools_refused: bool = False
+    # characters that a prompt may have; None until the model refused a longer one
+    prompt_limit: int | None = None
+    # results of the found hypotheses on the observations that prompts list
+    found_results: list[Agreement] = field(default_factory=list)
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
@@ -171,6 +182,7 @@ class Case:
         """
         self.past_answers.clear()
         self.tool_turns.clear()
+        self.found_results.clear()
         self.covered = Coverage(len(self.space), self.space.weights)
 
     @property
@@ -220,6 +232,11 @@ class Case:
         """
         most = None if self.settings.text is None else self.settings.text.listed_rows
         return view if most is None else replace(view, shown=view.shown[:most])
+
+    def limit_prompt(self, messages: Sequence[Message]) -> None:
+        """Limit the length of later prompts, after the model refused these messages as too long."""
+        self.prompt_limit = allowed_characters(messages, self.reply.meta)
+        self.emit({"type": "too_long", "problem": self.problem.id})
 
     def sums_visits(self, rows: int) -> bool:
         """Return whether the bank records visits on this number of rows as sums.
@@ -355,6 +372,8 @@ class Case:
 
         key = CallKey(self.session, self.problem.id, path)
         outcome = await self.journal.record_once(key, kind, request, timed)
+        if kind == "model" and self.settings.method.problem_tokens is not None:
+            self.progress.count_call(path, outcome.usage)
         self.emit(
             {
                 "type": "call",

@@ -177,7 +177,9 @@ async def _judge_and_tell(
         for one in judged
     ]
     case.past_answers.append(
-        PastAnswer(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by)
+        PastAnswer(
+            reply.text, hypotheses, judged[0].verdict, "\n".join(told), by, _verdicts(judged)
+        )
     )
     return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
 
@@ -299,4 +301,11 @@ def _earlier(case: Case, view: View, judged: Sequence[JudgedHypothesis]) -> Past
         ),
         "",
     )
-    return PastAnswer(case.reply.text, hypotheses, judged[0].verdict, feedback)
+    return PastAnswer(
+        case.reply.text, hypotheses, judged[0].verdict, feedback, verdicts=_verdicts(judged)
+    )
+
+
+def _verdicts(judged: Sequence[JudgedHypothesis]) -> tuple[Verdict, ...]:
+    """Return the verdict of each hypothesis of an answer, without its malformed parts."""
+    return tuple(one.verdict for one in judged if one.hypothesis is not None)

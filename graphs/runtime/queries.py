@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...records import (
     BudgetSpent,
+    ContextExceeded,
     Json,
     Message,
     Outcome,
@@ -28,6 +29,7 @@ from ...records import (
     View,
     canonical_json,
 )
+from .observation_choice import refusal_reply
 
 if TYPE_CHECKING:
     from .case import Case
@@ -59,6 +61,7 @@ async def query_model(
     schema: Mapping[str, Json] | None = None,
     *,
     is_optional: bool = False,
+    may_shorten: bool = False,
 ) -> Reply:
     """Query the model of a role and return its reply. A recorded reply is taken from the journal.
 
@@ -73,6 +76,9 @@ async def query_model(
         is_optional: Whether the session can do without an answer. If the model gives none, an empty
             reply is then recorded, whose `meta` has the reason. Other sessions do not reuse the
             answer.
+        may_shorten: Whether the caller can ask again with a shorter prompt. If the prompt is too
+            long for the model, a reply with `finish` "too_long" is then recorded
+            (observation_choice.py).
 
     Raises:
         Unavailable: The model gave no answer, and the call is not optional.
@@ -96,6 +102,8 @@ async def query_model(
         try:
             reply = await player.proposer.propose(view, messages, tools, seed, schema)
         except Unavailable as error:
+            if may_shorten and isinstance(error, ContextExceeded) and error.room_tokens > 0:
+                return _record_refusal(error)
             if not is_optional:
                 raise
             reply = Reply(meta={"unavailable": str(error)})
@@ -107,6 +115,11 @@ async def query_model(
         reply_from_outcome,
         await case.record_once(path, "model", request, make, cached=not is_optional),
     )
+
+
+def _record_refusal(error: ContextExceeded) -> Outcome:
+    reply = refusal_reply(error)
+    return Outcome(reply_to_json(reply), usage=reply.usage)
 
 
 async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -38,7 +38,9 @@ from ...records import (
 )
 from ...store.bank import sum_visits
 from .case import Case, Runtime
+from .observation_choice import TOO_LONG, Listing, fit_prompt, keep_results
 from .queries import PROPOSER, decode_outcome, query_model
+from .stopping import stop_early
 
 START, END = (
     "__start__",
@@ -86,21 +88,31 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
     tools = tool_specs(case, view) if case.offers_tools else []
     count = case.settings.text.hypotheses if case.settings.text else 1
     listed = case.make_prompt_view(view)
-    messages = protocol.build_messages(
-        listed,
-        case.words,
-        answer_format=case.answer_format,
-        history=case.settings.method.history,
-        tools=bool(tools),
-        aim=aim,
-        count=count,
-        template=case.settings.method.template,
-    )
-    full = case.settings.method.template == "full"
-    if full and count > 1 and not view.past_answers and not tools:
-        messages = case.prompts.propose(listed, count)
+    method = case.settings.method
+    lists_rows = method.template == "full" and count > 1 and not view.past_answers and not tools
+
+    def build(listing: Listing) -> Sequence[Message]:
+        if lists_rows and listing.observations is None:
+            return case.prompts.propose(listed, count)
+        return protocol.build_messages(
+            listed,
+            case.words,
+            answer_format=case.answer_format,
+            history=method.history,
+            tools=bool(tools),
+            aim=aim,
+            count=count,
+            template=method.template,
+            history_limit=listing.history_limit,
+            listed=listing.observations,
+        )
+
+    messages, listing, may_shorten = fit_prompt(case, listed, build)
+    if listing.observations is not None:
+        case.step_fields["listed"] = len(listing.observations)
     schema = case.words.schema(case.answer_format)
-    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
+    messages += case.tool_turns
+    return await _ask(case, state, path, view, messages, tools, schema, may_shorten)
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -120,8 +132,12 @@ async def _ask(
     messages: Sequence[Message],
     tools: Sequence[ToolSpec],
     schema: Mapping[str, Json] | None = None,
+    may_shorten: bool = False,
 ) -> dict[str, Json]:
-    case.reply = await query_model(case, PROPOSER, path, view, messages, tools, schema)
+    may_shorten = may_shorten and case.settings.method.fit == "auto"
+    case.reply = await query_model(
+        case, PROPOSER, path, view, messages, tools, schema, may_shorten=may_shorten
+    )
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -130,6 +146,8 @@ async def _ask(
         case.emit({"type": "no_tools", "problem": case.problem.id})
         if not tools:  # else the same request would repeat without end
             case.reply = replace(case.reply, finish="stop")
+    if case.reply.finish == TOO_LONG:
+        case.limit_prompt(messages)
     return {"turn": state["turn"] + 1, "stop": stop}
 
 
@@ -140,8 +158,8 @@ async def after_ask(
     case = runtime.context
     if state["stop"]:
         return "record"
-    if case.reply.finish == "no_tools":
-        return "ask"  # the same request, without tools
+    if case.reply.finish in ("no_tools", TOO_LONG):
+        return "ask"  # the same request, without tools or in fewer words
     return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
 
 
@@ -224,6 +242,8 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
             events,
         )
     )
+    keep_results(case, case.judged_answers)
+    case.progress.count_answers(case.judged_answers, bool(case.step_fields.get("feedback")))
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit(
         {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
@@ -279,7 +299,8 @@ def build_loop(
 
     Args:
         judge: The node that judges a reply.
-        decide: The node that decides whether to stop.
+        decide: The node that decides whether to stop. The loop also ends at the limits of a
+            problem (stopping.py).
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
@@ -287,7 +308,7 @@ def build_loop(
     graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
-    graph.add_node("decide", decide)
+    graph.add_node("decide", stop_early(decide))
     for node in (use_tools, record):
         graph.add_node(node)
     graph.add_edge(START, "ask")

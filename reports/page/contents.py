@@ -71,7 +71,7 @@ def session_facts(
         "breaches": scored["breaches"],
         "malformed": scored["malformed"],
         "cost": [
-            {"role": role, **{key: told[key] for key in USAGE_KEYS if key in told}, "seconds": told["seconds"]}
+            {"role": role, **{key: told[key] for key in (*USAGE_KEYS, "cached_share") if key in told}, "seconds": told["seconds"]}
             for role, told in usage["by_role"].items()
         ],
     }  # fmt: skip

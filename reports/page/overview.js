@@ -78,9 +78,9 @@ const counted = (told) => Object.entries(told).map(([name, count]) => `${words(n
 
 function costsTable(sessions) {
   const rows = sessions.flatMap((one) => one.cost.map((row) => [titleOf(one, sessions), row.role, row.calls ?? 0,
-    row.tokens_in ?? 0, row.tokens_out ?? 0, row.retries ?? 0, row.repeated ?? 0, duration(row.seconds)]));
+    row.tokens_in ?? 0, row.cached_share == null ? "" : percent(row.cached_share), row.tokens_out ?? 0, row.retries ?? 0, row.repeated ?? 0, duration(row.seconds)]));
   return rows.length ? [h("h3", null, "Calls"),
-    table("Calls by role. Times are added up over concurrent calls.", ["session", "role", "calls", "input tokens", "output tokens", "retries", "reused answers", "time"], rows)] : null;
+    table("Calls by role. Times are added up over concurrent calls.", ["session", "role", "calls", "input tokens", "of these cached", "output tokens", "retries", "reused answers", "time"], rows)] : null;
 }
 
 function failures(sessions) {

@@ -39,6 +39,11 @@ from .text import (
 from .text_session import describe_search, describe_text_session
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
+TOO_LONG_TEXT = (
+    "A prompt is longer than the model's context, so Peirce shortens the list of earlier hypotheses"
+    " and then lists the most informative observations only. With --fit refuse, such a problem"
+    " fails."
+)
 MAX_PROBLEM_LINES = 10  # Running problems that the live display lists.
 NO_TOOLS_TEXT = (
     "This model does not accept tools here, so Peirce does not offer any. Instead, the next"
@@ -104,7 +109,7 @@ class SessionProgress:
         self._running: dict[str, RunningProblem] = {}
         self._sums: Counter[str] = Counter()
         self._stopping = self._in_curve = False
-        self._without_tools = False
+        self._without_tools = self._shortens = False
         self._status = self._cause = ""
         self._phase = OPENING
         self._search = ""  # The line about the first call of the search, until it is printed.
@@ -235,6 +240,11 @@ class SessionProgress:
         if not self._without_tools and not self._quiet:
             self._without_tools = True
             self._say(NO_TOOLS_TEXT)
+
+    def _on_too_long(self, event: Mapping[str, Json]) -> None:
+        if not self._shortens and not self._quiet:
+            self._shortens = True
+            self._say(TOO_LONG_TEXT)
 
     def _on_stopping(self, event: Mapping[str, Json]) -> None:
         if not self._stopping:

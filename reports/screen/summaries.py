@@ -198,6 +198,7 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
     for role, sums in usage.get("by_role", {}).items():
         told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in USAGE_KEYS if sums.get(name)]
         told = ["1 call" if one == "1 calls" else one for one in told]
+        told = [_with_share(one, sums) if one.endswith(" tokens cached") else one for one in told]
         if sums.get("cost_usd"):
             told.append(f"{sums['cost_usd']:.4f} US dollars")
         name = oracle if role == "judge" else str(role)
@@ -211,6 +212,11 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
         if seconds
         else lines
     )
+
+
+def _with_share(cached: str, sums: Mapping[str, Json]) -> str:
+    share = sums.get("cached_share")
+    return cached if share is None else f"{cached} ({share:.0%} of the input)"
 
 
 def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = False) -> None:
