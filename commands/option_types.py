@@ -55,6 +55,7 @@ class RunOptions(TypedDict, total=False):
     judge_model: str | None
     literature_model: str | None
     namer_model: str | None
+    then: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None
@@ -128,6 +129,7 @@ class DiscoverOptions(TypedDict, total=False):
     judge_model: str | None
     literature_model: str | None
     namer_model: str | None
+    then: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None

@@ -37,6 +37,7 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
     NAMER,
     PRICES,
+    THEN,
     check_choice,
     model_options,
     parse_key_values,
@@ -317,10 +318,8 @@ def _players(
     others: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
     """Return [model, its options] for each role that is configured and that the method may call."""
-    if "text" not in settings:
-        return {}
     found: dict[str, Json] = {}
-    for role in ("judge", "literature", NAMER):
+    for role in ("judge", "literature", NAMER, THEN) if "text" in settings else (THEN,):
         told = dict(others.get(role, {}))
         if not told:
             continue
@@ -333,6 +332,8 @@ def _players(
             raise UsageError(
                 f"namer-model is {spec!r}, which cannot name themes: choose a language model"
             )
+        if role == THEN:
+            _check_hands_over(settings["method"], spec)
         arguments = parse_key_values(told.pop("model_arg", None) or ())
         own = {key: value for key, value in told.items() if key not in PRICES}
         if spec == model:
@@ -340,3 +341,14 @@ def _players(
             arguments = {**opening.get("model_args", {}), **arguments}
         found[role] = [spec, model_options(spec, arguments, own)]
     return found
+
+
+def _check_hands_over(method: str, spec: str) -> None:
+    """Raise UsageError for a method whose problems no second proposer can continue."""
+    from ... import graphs
+
+    if not graphs.get_method(method).hands_over:
+        able = [name for name, one in graphs.all_methods().items() if one.hands_over]
+        raise UsageError(
+            f"then is {spec!r}: method {method} takes no second proposer; {', '.join(able)} do"
+        )

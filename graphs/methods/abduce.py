@@ -35,5 +35,6 @@ METHOD = Method(
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     None,
     partial(build_loop, judge, decide),
+    hands_over=True,
     text={"examples": 20, "hypotheses": 1, "judge_space": True},
 )

@@ -36,5 +36,6 @@ METHOD = Method(
     None,
     partial(build_loop, judge, decide),
     settings=IoSettings,
+    hands_over=True,
     text={"examples": 10, "hypotheses": 5},
 )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
+THEN = "then"  # proposes where the proposer ended without an accepted hypothesis
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ from ...records import (
 )
 from ...store.bank import sum_visits
 from .case import Case, Runtime
-from .queries import PROPOSER, decode_outcome, query_model
+from .queries import decode_outcome, query_model
+from .second_proposer import hand_over, may_hand_over, note_step
 
 START, END = (
     "__start__",
@@ -121,7 +122,7 @@ async def _ask(
     tools: Sequence[ToolSpec],
     schema: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    case.reply = await query_model(case, PROPOSER, path, view, messages, tools, schema)
+    case.reply = await query_model(case, case.asked_role, path, view, messages, tools, schema)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -215,6 +216,7 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
     if not case.judged_answers:  # the model was exhausted before an answer, so there is no step
         return {}
     events = _bank_events(case)
+    note_step(case)
     await case.ledger.record_step(
         StepRecord(
             case.problem.id,
@@ -271,11 +273,13 @@ def build_loop(
     *,
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
+    needs_target: bool = False,
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
     The graph ends when `decide` or a reply sets a reason to stop. If the model refuses tools, it is
-    asked again without tools.
+    asked again without tools. If the problem is not solved then and the session has a second
+    proposer, the graph goes on with it.
 
     Args:
         judge: The node that judges a reply.
@@ -283,12 +287,14 @@ def build_loop(
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
+        needs_target: Whether a problem is solved only when its target is reached, instead of by any
+            accepted hypothesis.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
     graph.add_node("decide", decide)
-    for node in (use_tools, record):
+    for node in (use_tools, record, hand_over):
         graph.add_node(node)
     graph.add_edge(START, "ask")
     graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
@@ -300,7 +306,15 @@ def build_loop(
         graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", _after_decide, ["ask", END])
+
+    async def after_decide(state: State, runtime: Runtime) -> str:
+        case = runtime.context
+        if state["stop"] and may_hand_over(case, state["stop"], needs_target):
+            return "hand_over"
+        return await _next_request(state, runtime)
+
+    graph.add_conditional_edges("decide", after_decide, ["ask", "hand_over", END])
+    graph.add_conditional_edges("hand_over", _next_request, ["ask", END])
     return compile_graph(graph)
 
 
@@ -308,7 +322,7 @@ async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "rec
     return "repair" if runtime.context.repair_settings.repair and not state["stop"] else "record"
 
 
-async def _after_decide(state: State, runtime: Runtime) -> str:
+async def _next_request(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
 
 

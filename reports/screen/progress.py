@@ -407,7 +407,9 @@ def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str
     mended = f", repaired by {settings['repair']}" if settings.get("repair") else ""
     url = str(operational.get("model") or "").partition("#")[0]
     where = f" at {url}" if url.startswith(("http://", "https://")) else ""
-    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}"
+    players = operational.get("players") or {}
+    second = f", then {players['then'][0]}" if "then" in players else ""
+    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}{second}"
 
 
 def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
