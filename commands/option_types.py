@@ -49,6 +49,7 @@ class RunOptions(TypedDict, total=False):
     reasoning_effort: str | None
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
@@ -123,6 +124,7 @@ class DiscoverOptions(TypedDict, total=False):
     reasoning_effort: str | None
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None

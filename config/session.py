@@ -149,6 +149,10 @@ class ModelConfig(Settings):
         None, "Time limit in seconds for one request, including its complete answer (300)."
     )
     retries: int | None = setting(None, "Maximum number of retries per call to an endpoint (5).")
+    batch_files: bool | None = setting(
+        None, "Collect the requests of all problems and send them as batch files, which are cheaper"
+              " and answered within 24 hours (openai, and endpoints with /files and /batches)."
+    )  # fmt: skip
     model_arg: KeyValues = setting(
         (), "Any other setting of the model, or a field of the request to an endpoint. V is"
             " JSON or text. May be repeated.", metavar="K=V",

@@ -289,17 +289,29 @@ def default_concurrency(model_settings: Json) -> int:
 
     For a model in this process, the number is one and a half times the model's batch size, because
     some problems are being judged while others wait for the model. For a model on several servers,
-    it is multiplied by their number.
+    it is multiplied by their number. With batch files, all problems run.
 
     Args:
         model_settings: what the opened model reports about itself.
     """
     if not runs_in_process(model_settings):
+        if waits_for_batches(model_settings):
+            return MAX_CONCURRENCY  # every problem's request belongs into the same batch
         transport = (model_settings or {}).get("transport") or {}
         servers: int = transport.get("servers", 1)
         return min(MAX_CONCURRENCY, DEFAULT_CONCURRENCY * servers)
     batch: int = model_settings["transport"]["batch"]
     return max(DEFAULT_CONCURRENCY, batch + batch // 2)
+
+
+def waits_for_batches(model_settings: Json) -> bool:
+    """Return whether a model is asked by batch files, whose answers may take hours.
+
+    Args:
+        model_settings: what the opened model reports about itself.
+    """
+    told = model_settings if isinstance(model_settings, Mapping) else {}
+    return bool((told.get("transport") or {}).get("batch_files"))
 
 
 def runs_in_process(model_settings: Json) -> bool:

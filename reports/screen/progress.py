@@ -212,6 +212,10 @@ class SessionProgress:
             self._running[event["problem"]].retry_causes[event["path"]] = event["cause"]
             self._plain(self._progress)
 
+    def _on_report(self, event: Mapping[str, Json]) -> None:
+        if not self._quiet:
+            self._say(escape_unprintable(event["text"]))
+
     def _on_step(self, event: Mapping[str, Json]) -> None:
         self._verdicts.update(event["verdicts"])
         running = self._running.get(event["problem"])
