@@ -11,7 +11,7 @@ At most 50,000 requests and 200 MB make one file (https://platform.openai.com/do
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -187,7 +187,7 @@ class BatchClient:
         return fault_from_status(self._endpoint, status, body, response.headers)
 
 
-async def _iter_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _iter_lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     rest = bytearray()
     total = 0
     async for piece in pieces:

@@ -116,7 +116,9 @@ class BatchFiles:
         self._model_digest = digest_of(model)[:32]
         self._wait_s, self._poll_s = wait_s, poll_s
         self._outage_s = OUTAGE_S if outage_s is None else outage_s
+        self._waiting: set[WaitingRequest] = set()  # without an answer, in any of these stages:
         self._held: list[WaitingRequest] = []  # not sent
+        self._sending: Sequence[WaitingRequest] = ()  # of the batch that is being started
         self._sent: dict[str, list[WaitingRequest]] = {}  # by the id of the running batch
         self._known: dict[str, list[Json]] = {}  # unclaimed answers, by the name of the request
         self._read: set[str] = set()  # earlier batches whose answers are in `_known`, or were
@@ -155,6 +157,7 @@ class BatchFiles:
         )  # fmt: skip
         if len(waiting.line) > MAX_FILE_BYTES:
             raise Fault("nothing: the request is too long for a batch file", retryable=False)
+        self._waiting.add(waiting)
         self._held.append(waiting)
         self._last_s = loop.time()
         if self._collecting is None or self._collecting.done():
@@ -162,6 +165,7 @@ class BatchFiles:
         try:
             return await waiting.answer
         finally:
+            self._waiting.discard(waiting)
             if waiting in self._held:
                 self._held.remove(waiting)
 
@@ -215,6 +219,7 @@ class BatchFiles:
     async def _send(self, session: str, requests: Sequence[WaitingRequest]) -> None:
         if self._most < MAX_REQUESTS:  # too many tokens wait at the endpoint
             await asyncio.gather(*(task for task in self._tasks if task.get_name() == FOLLOWING))
+        self._sending = requests
         try:
             file = await self._client.upload(b"".join(one.line for one in requests))
             batch = await self._create(
@@ -227,6 +232,8 @@ class BatchFiles:
         except (Fault, _http_error()) as error:
             _fail(requests, error)
             return
+        finally:
+            self._sending = ()
         self._sent[batch.id] = list(requests)
         self._report(f"Batch {batch.id} with {_count(requests)} was sent.")
         self._start(self._follow(batch), FOLLOWING)
@@ -374,10 +381,7 @@ class BatchFiles:
     def _end_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _fail(self._all_waiting(), error)  # an error of this module must not leave them waiting
-
-    def _all_waiting(self) -> list[WaitingRequest]:
-        return [*self._held, *(one for some in self._sent.values() for one in some)]
+            _fail(list(self._waiting), error)  # an error of this module must not leave them waiting
 
     async def _leave_after(self, stopping: asyncio.Event) -> None:
         await stopping.wait()
@@ -387,7 +391,12 @@ class BatchFiles:
                     f"Batch {batch} with {_count(requests)} goes on at the endpoint. Resume the"
                     " session to take its answers."
                 )
-        _fail(self._all_waiting(), Unavailable(LEFT))
+        if self._sending:
+            self._report(
+                f"A batch with {_count(self._sending)} was just being started. Resume the session to"
+                " take its answers."
+            )
+        _fail(list(self._waiting), Unavailable(LEFT))
         for task in list(self._tasks):
             if task is not asyncio.current_task():
                 task.cancel()
@@ -435,9 +444,9 @@ def _deliver(one: WaitingRequest, line: Mapping[str, Json] | None, batch: Endpoi
         one.answer.set_result(body)
         return True
     response = (line or {}).get("response")
-    status = response.get("status_code") if isinstance(response, dict) else None
-    if isinstance(status, int) and status >= 400:
-        one.answer.set_exception(RefusedLine(status, response.get("body")))
+    refused = isinstance(response, dict) and response.get("status_code")
+    if isinstance(response, dict) and isinstance(refused, int) and refused >= 400:
+        one.answer.set_exception(RefusedLine(refused, response.get("body")))
         return False
     error = (line or {}).get("error")
     why = error.get("message") if isinstance(error, dict) else None

@@ -11,6 +11,7 @@ keyword: see `BatchServer`.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections import Counter
@@ -45,8 +46,9 @@ class BatchServer(FaultyServer):
     fails_line: whether the line of a request is an error, from (custom_id, number of its batch).
     lost: numbers of the POST /batches whose confirmation is cut off after the batch was started.
     outages: numbers of the looks (GET /batches/ID, from 0) that are answered with 503.
+    delay_start_s: how long the confirmation of a start takes.
     tokens_limit: a batch with more requests fails with token_limit_exceeded.
-    hold: while true, batches do not change.
+    hold_from: batches from this number on do not change; None for none.
     """
 
     def __init__(
@@ -59,14 +61,15 @@ class BatchServer(FaultyServer):
         outages: tuple[int, ...] = (),
         tokens_limit: int = MOST_REQUESTS,
         page: int = 20,
+        delay_start_s: float = 0.0,
         model: Callable[[dict[str, Any]], dict[str, Any]] = made_up,
         **more: Any,
     ) -> None:
         super().__init__(model=model, **more)
         self._looks, self._ends, self._fails_line = looks, ends, fails_line
         self._lost, self._outages, self._tokens_limit = lost, outages, tokens_limit
-        self._page = page
-        self.hold = False
+        self._page, self._delay_start_s = page, delay_start_s
+        self.hold_from: int | None = None
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, StoredBatch] = {}
         self.paid: Counter[str] = Counter()
@@ -96,6 +99,7 @@ class BatchServer(FaultyServer):
                 return await self._send(send, 200, self.files[name])
             case "POST", ["batches"]:
                 told = self._create(json.loads(body))
+                await asyncio.sleep(self._delay_start_s)
                 if "error" not in told and self.created - 1 in self._lost:
                     return await self._start(send, 200, 1000)  # the connection breaks
             case "GET", ["batches"]:
@@ -161,7 +165,9 @@ class BatchServer(FaultyServer):
         if name not in self.batches:
             return {"error": {"message": "no such batch"}, "status_code": 404}
         batch = self.batches[name]
-        if batch.told["status"] in RUNNING and not self.hold:
+        number = int(name.removeprefix("batch_"))
+        held = self.hold_from is not None and number >= self.hold_from
+        if batch.told["status"] in RUNNING and not held:
             batch.seen += 1
             state = batch.seen // self._looks
             if state < len(RUNNING):
