@@ -217,6 +217,11 @@ class JoinsSession(Protocol):
     stops.
     """
 
+    @property
+    def answers_late(self) -> bool:
+        """Whether an answer may take hours, so that many requests should be made at once."""
+        ...
+
     def join_session(self, stopping: asyncio.Event, report: Callable[[str], None]) -> None:
         """Prepare for the calls of one session.
 

@@ -147,6 +147,11 @@ class OpenAIChatProposer:
             )
             model.batch_answer = self._batches.answer  # type: ignore[attr-defined]
 
+    @property
+    def answers_late(self) -> bool:
+        """Return whether requests are sent by batch files."""
+        return self._batches is not None
+
     def join_session(self, stopping: asyncio.Event, report: Callable[[str], None]) -> None:
         """Leave batches that run when `stopping` is set, and report what happens to them."""
         if self._batches is not None:
