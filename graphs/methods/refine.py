@@ -52,7 +52,7 @@ METHOD = Method(
         decide,
         ask=ask_for_better,
         repair=repair,
-        needs_target=True,
+        solved_by="target",
     ),
     settings=RefineSettings,
     aim="better",

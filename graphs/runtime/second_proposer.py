@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from .case import Case, Runtime
 
 PROPOSED_BY = "proposed_by"  # of the fields of a step (reports/proposers.py reads it)
-TARGET = "target"  # the reason to stop of a method that reached its target
+TARGET = "target"  # the reason to stop of a problem whose target is reached
 
 
-def may_hand_over(case: Case, stop: str, needs_target: bool) -> bool:
+def may_hand_over(case: Case, stop: str, solved_by: str) -> bool:
     """Return whether a problem that is about to end continues with the second proposer.
 
     Args:
         case: The working data of the problem.
         stop: Why the problem is about to end.
-        needs_target: Whether only a reached target solves the problem, not any accepted hypothesis.
+        solved_by: What solves the problem: an "accepted" hypothesis, or only a reached "target".
     """
     if THEN not in case.others or case.asked_role == THEN:
         return False
-    return stop != TARGET if needs_target else not case.has_accepted
+    return stop != TARGET if solved_by == TARGET else not case.has_accepted
 
 
 async def hand_over(state: Mapping[str, Any], runtime: Runtime) -> dict[str, Json]:

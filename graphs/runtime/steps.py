@@ -273,12 +273,12 @@ def build_loop(
     *,
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
-    needs_target: bool = False,
+    solved_by: Literal["accepted", "target"] | None = None,
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
     The graph ends when `decide` or a reply sets a reason to stop. If the model refuses tools, it is
-    asked again without tools. If the problem is not solved then and the session has a second
+    asked again without tools. If the problem is not solved at its end and the session has a second
     proposer, the graph goes on with it.
 
     Args:
@@ -287,14 +287,14 @@ def build_loop(
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
-        needs_target: Whether a problem is solved only when its target is reached, instead of by any
-            accepted hypothesis.
+        solved_by: Whether a problem is solved by any accepted hypothesis, or only when its target is
+            reached. None if no second proposer may continue it.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
     graph.add_node("decide", decide)
-    for node in (use_tools, record, hand_over):
+    for node in (use_tools, record):
         graph.add_node(node)
     graph.add_edge(START, "ask")
     graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
@@ -306,13 +306,16 @@ def build_loop(
         graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
+    if solved_by is None:
+        graph.add_conditional_edges("decide", _next_request, ["ask", END])
+        return compile_graph(graph)
 
     async def after_decide(state: State, runtime: Runtime) -> str:
-        case = runtime.context
-        if state["stop"] and may_hand_over(case, state["stop"], needs_target):
+        if state["stop"] and may_hand_over(runtime.context, state["stop"], solved_by):
             return "hand_over"
         return await _next_request(state, runtime)
 
+    graph.add_node(hand_over)
     graph.add_conditional_edges("decide", after_decide, ["ask", "hand_over", END])
     graph.add_conditional_edges("hand_over", _next_request, ["ask", END])
     return compile_graph(graph)
