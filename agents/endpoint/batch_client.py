@@ -12,9 +12,10 @@ At most 50,000 requests and 200 MB make one file (https://platform.openai.com/do
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from ...records import Json
 from .address import Endpoint
@@ -126,7 +127,7 @@ class BatchClient:
 
     async def get(self, batch: str) -> EndpointBatch:
         """Return the state of a batch."""
-        return read_batch(await self._call("GET", f"batches/{batch}"))
+        return read_batch(await self._call("GET", f"batches/{quote(batch, safe='')}"))
 
     async def list_batches(self) -> list[EndpointBatch]:
         """Return all batches that the endpoint lists, newest first."""
@@ -137,15 +138,17 @@ class BatchClient:
             page = body.get("data") if isinstance(body, dict) else None
             if not isinstance(page, list):
                 raise Fault("the list of batches is malformed", retryable=True)
-            found += [read_batch(one) for one in page]
-            if not page or not body.get("has_more"):
+            for one in page:
+                with suppress(Fault):  # Another program's batch may have any form.
+                    found.append(read_batch(one))
+            if not page or not body.get("has_more") or not isinstance(page[-1], dict):
                 break
-            after = {"after": found[-1].id}
+            after = {"after": page[-1].get("id")}
         return found
 
     async def read_results(self, file: str) -> AsyncIterator[dict[str, Json]]:
         """Yield the lines of a result file that are JSON objects. Unreadable lines are left out."""
-        url = f"{self._endpoint.url}/files/{file}/content"
+        url = f"{self._endpoint.url}/files/{quote(file, safe='')}/content"
         async with self._http.stream("GET", url, headers=self._headers) as response:
             if response.is_error:
                 raise self._fault(response)
@@ -157,6 +160,10 @@ class BatchClient:
                         continue  # the request counts as unanswered
                     if isinstance(found, dict):
                         yield found
+
+    def redact(self, text: str) -> str:
+        """Return a text of the endpoint with the key masked."""
+        return self._endpoint.redact(text)
 
     @property
     def _headers(self) -> dict[str, str]:

@@ -240,23 +240,21 @@ class BatchFiles:
 
     async def _create(self, file: str, metadata: Mapping[str, str]) -> EndpointBatch:
         """Start a batch. A start whose confirmation was lost is looked up before it is repeated."""
-        for attempt in range(CREATE_TRIES):
+        last: Exception | None = None
+        for _ in range(CREATE_TRIES):
             try:
                 return await self._client.create(file, metadata)
             except (Fault, _http_error()) as error:
-                if attempt == CREATE_TRIES - 1 or (
-                    isinstance(error, Fault) and not error.retryable
-                ):
+                if isinstance(error, Fault) and not error.retryable:
                     raise
-                wait_s = error.wait_s if isinstance(error, Fault) else None
-            await asyncio.sleep(wait_s if wait_s is not None else self._poll_s)
-            try:
-                listed = await self._client.list_batches()
-            except (Fault, _http_error()):
-                continue
+                last = error
+            wait_s = last.wait_s if isinstance(last, Fault) else None
+            await asyncio.sleep(self._poll_s if wait_s is None else wait_s)
+            listed = await self._try_patiently("a started batch", self._client.list_batches)
             if started := [one for one in listed if one.input_file == file]:
                 return started[0]
-        raise AssertionError("the last attempt returns or raises")
+        assert last is not None
+        raise last
 
     # --- Following a batch, and reading its results.
 
@@ -266,7 +264,9 @@ class BatchFiles:
         try:
             batch = await self._wait_until_over(batch)
             # A batch whose answers cannot be read yet is not repeated, since it is paid for.
-            results = await self._try_patiently(batch, partial(self._read_results, batch))
+            results = await self._try_patiently(
+                f"batch {batch.id}", partial(self._read_results, batch)
+            )
         except (Fault, _http_error()) as error:
             _fail(requests, error)
             if earlier:
@@ -277,29 +277,53 @@ class BatchFiles:
         answered = 0
         for one in requests:
             line = results.pop(one.id, None)
-            answered += _deliver(one, line, batch)
+            answered += self._deliver(one, line, batch)
             if line is not None and one.answer.cancelled():
                 results[one.id] = line
         for name, line in results.items():
             if (body := _good_body(line)) is not None:
                 self._known.setdefault(name, []).append(body)
-        if batch.error_code == TOO_MANY_TOKENS:
+        if requests and batch.error_code == TOO_MANY_TOKENS:
             self._most = max(1, min(self._most, len(requests)) // 2)
         if not earlier:
-            why = f" ({batch.error})" if batch.error else ""
+            why = f" ({self._client.redact(batch.error)})" if batch.error else ""
             self._report(
                 f"Batch {batch.id} is {batch.status}{why}: {answered:,} of {_count(requests)} answered."
             )
+
+    def _deliver(
+        self, one: WaitingRequest, line: Mapping[str, Json] | None, batch: EndpointBatch
+    ) -> bool:
+        """Give a request its answer or its fault, and return whether it is answered."""
+        if one.answer.done():
+            return False
+        body = None if line is None else _good_body(line)
+        if body is not None:
+            one.answer.set_result(body)
+            return True
+        response = (line or {}).get("response")
+        refused = isinstance(response, dict) and response.get("status_code")
+        if isinstance(response, dict) and isinstance(refused, int) and refused >= 400:
+            one.answer.set_exception(RefusedLine(refused, response.get("body")))
+            return False
+        error = (line or {}).get("error")
+        why = error.get("message") if isinstance(error, dict) else None
+        why = why or batch.error or "it has no result for the request"
+        said = self._client.redact(f"batch {batch.id}, which is {batch.status}: {why!s:.200}")
+        one.answer.set_exception(Fault(said, retryable=True))
+        return False
 
     async def _wait_until_over(self, batch: EndpointBatch) -> EndpointBatch:
         pause_s = float(self._poll_s)
         while not batch.is_over:
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * POLL_GROWTH, max(LONGEST_POLL_S, self._poll_s))
-            batch = await self._try_patiently(batch, partial(self._client.get, batch.id))
+            batch = await self._try_patiently(
+                f"batch {batch.id}", partial(self._client.get, batch.id)
+            )
         return batch
 
-    async def _try_patiently(self, batch: EndpointBatch, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _try_patiently(self, about: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Return the endpoint's answer about a batch, after as many attempts as an outage takes.
 
         Raises:
@@ -315,12 +339,13 @@ class BatchFiles:
                     raise
                 if loop.time() - began_s >= self._outage_s:
                     raise Fault(
-                        f"nothing for {self._outage_s:g} s about batch {batch.id}, which may still"
+                        f"nothing for {self._outage_s:g} s about {about}, which may still"
                         f" run there ({error!s:.200})",
                         retryable=False,
                         refused=True,
                     ) from None
-            await asyncio.sleep(pause_s)
+                asked_s = (error.wait_s or 0.0) if isinstance(error, Fault) else 0.0
+            await asyncio.sleep(max(pause_s, min(asked_s, LONGEST_POLL_S)))
             pause_s = min(pause_s * POLL_GROWTH, LONGEST_OUTAGE_PAUSE_S)
 
     async def _read_results(self, batch: EndpointBatch) -> dict[str, dict[str, Json]]:
@@ -433,24 +458,3 @@ def _good_body(line: Mapping[str, Json]) -> Json:
     if not isinstance(response, dict) or response.get("status_code") != 200:
         return None
     return response.get("body")
-
-
-def _deliver(one: WaitingRequest, line: Mapping[str, Json] | None, batch: EndpointBatch) -> bool:
-    """Give a request its answer or its fault, and return whether it is answered."""
-    if one.answer.done():
-        return False
-    body = None if line is None else _good_body(line)
-    if body is not None:
-        one.answer.set_result(body)
-        return True
-    response = (line or {}).get("response")
-    refused = isinstance(response, dict) and response.get("status_code")
-    if isinstance(response, dict) and isinstance(refused, int) and refused >= 400:
-        one.answer.set_exception(RefusedLine(refused, response.get("body")))
-        return False
-    error = (line or {}).get("error")
-    why = error.get("message") if isinstance(error, dict) else None
-    why = why or batch.error or "it has no result for the request"
-    said = f"batch {batch.id}, which is {batch.status}: {why!s:.200}"
-    one.answer.set_exception(Fault(said, retryable=True))
-    return False

@@ -135,6 +135,8 @@ class OpenAIChatProposer:
         self._sockets: asyncio.Semaphore | None = None
         self._batches: BatchFiles | None = None
         if settings.batch_files:
+            # Batches have limits of their own, by which the endpoint orders its work.
+            self._pace = RateLimiter()
             shaping = {
                 k: v for k, v in self.settings().items() if k not in ("endpoint", "transport")
             }

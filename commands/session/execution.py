@@ -123,7 +123,9 @@ async def execute_session(
         repairer_settings = None if repairer is None else read_settings(repairer)
         others: dict[str, Proposer] = {}
         for name, (spec, options) in players.items():
-            others[name] = await opened(spec, options)
+            searches = spec.partition(":")[0] == "search"
+            more = worker_options(config.cluster) if searches else {}
+            others[name] = await opened(spec, {**options, **more})
         told_by = {name: read_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
             open_oracles_on(

@@ -126,7 +126,7 @@ def rows_per_part(case: Case) -> int:
 
     These are all rows, if its answers may take hours. An interruption does not wait for them.
     """
-    judge = case.get_role(JUDGE).proposer
+    judge: Any = case.get_role(JUDGE).proposer
     late = isinstance(judge, JoinsSession) and judge.answers_late
     return sys.maxsize if late else ROWS_PER_PART
 
