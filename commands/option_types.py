@@ -169,6 +169,7 @@ class ResumeOptions(TypedDict, total=False):
 
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     sandbox: str | None
     strict_sandbox: bool | None
     solver: str | None

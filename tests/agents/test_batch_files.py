@@ -19,7 +19,7 @@ from faulty_server import FaultyServer
 from peirce.agents import EndpointRefused, open_model
 from peirce.records import Unavailable, UsageError
 
-SESSION = {"problems": 5, "seed": 5, "max_answers": 3, "observations": 4, "cache": False}
+SESSION = {"problems": 4, "seed": 5, "max_answers": 2, "observations": 4, "cache": False}
 QUICK = {"batch_wait_s": 0.2, "batch_poll_s": 0.02, "backoff_s": 0.001}
 
 
@@ -53,10 +53,10 @@ def test_batches_hold_the_requests_of_all_problems_and_change_no_answer(store, d
         hear = lambda event: reports.append(event) if event["type"] == "report" else None
         found = run(f"{server.url}#m", store, on_event=hear)
     assert found.status == "done" and found.digest == direct_digest
-    assert batch_sizes(server)[0] == 5 and server.requests == 0
+    assert batch_sizes(server)[0] == 4 and server.requests == 0
     assert set(server.paid.values()) == {1}
-    assert reports[0]["text"] == "Batch batch_0 with 5 requests was sent."
-    assert reports[1]["text"] == "Batch batch_0 is completed: 5 of 5 requests answered."
+    assert reports[0]["text"] == "Batch batch_0 with 4 requests was sent."
+    assert reports[1]["text"] == "Batch batch_0 is completed: 4 of 4 requests answered."
     assert peirce.replay(store=store).differences == []
 
 
@@ -68,8 +68,8 @@ def test_what_a_batch_leaves_unanswered_is_sent_again(store, direct_digest, end)
     first, second = (
         {r["custom_id"] for r in server.batches[f"batch_{n}"].requests} for n in (0, 1)
     )
-    # every second request of five was answered
-    assert len(first & second) == (5 if end == "failed" else 2) and set(server.paid.values()) == {1}
+    # every second request was answered
+    assert len(first & second) == (4 if end == "failed" else 2) and set(server.paid.values()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_malformed_answer_is_retried_in_the_next_batch(store):
         good = server.complete
         server.complete = lambda request: {**good(request), **({"choices": []} if len(server.batches) == 1 else {})}  # fmt: skip
         found = run(f"{server.url}#m", store)
-    assert found.status == "done" and batch_sizes(server)[:2] == [5, 5]
+    assert found.status == "done" and batch_sizes(server)[:2] == [4, 4]
 
 
 def test_a_lost_confirmation_starts_no_second_batch(store, direct_digest):
@@ -127,7 +127,7 @@ def test_too_many_waiting_tokens_make_smaller_batches(store, direct_digest):
     with BatchServer(tokens_limit=2) as server:
         found = run(f"{server.url}#m", store)
     assert found.digest == direct_digest
-    assert batch_sizes(server)[0] == 5 and max(batch_sizes(server)[1:]) == 2
+    assert batch_sizes(server)[0] == 4 and max(batch_sizes(server)[1:]) == 2
 
 
 def test_a_refused_key_ends_the_session(store):
@@ -146,8 +146,8 @@ class Run:
 
     def __init__(self, url: str, store: Path) -> None:
         options = {
-            "--model": f"{url}#m", "--store": store, "--problems": 5, "--seed": 5,
-            "--max-answers": 3, "--observations": 4,
+            "--model": f"{url}#m", "--store": store, "--problems": 4, "--seed": 5,
+            "--max-answers": 2, "--observations": 4,
         }  # fmt: skip
         command = [sys.executable, "-m", "peirce", "run", "list_functions", "--batch-files"]
         command += [str(part) for pair in options.items() for part in pair]
@@ -159,7 +159,10 @@ class Run:
 
     def end(self, number: int) -> str:
         self.process.send_signal(number)
-        return self.process.communicate(timeout=60)[0]
+        try:
+            return self.process.communicate(timeout=60)[0]
+        finally:
+            self.process.kill()
 
 
 @pytest.fixture(params=[0, 2])
@@ -218,10 +221,20 @@ def test_an_interrupt_while_a_batch_is_started_leaves_it_too(store, direct_diges
         wait_for(server, 1, looks=0)
         said = process.end(signal.SIGINT)
         assert process.process.returncode == 130
-        assert "A batch with 5 requests was just being started." in said
+        assert "A batch with 4 requests was just being started." in said
         server.hold_from = None
         found = peirce.resume(store=store)
         assert found.digest == direct_digest and set(server.paid.values()) == {1}
+
+
+def test_a_session_may_be_resumed_without_batch_files(store, direct_digest):
+    with BatchServer() as server:
+        server.hold_from = 1
+        process = Run(server.url, store)
+        wait_for(server, 2)
+        process.end(signal.SIGINT)
+        found = peirce.resume(store=store, batch_files=False)
+    assert found.digest == direct_digest and len(server.batches) == 2 and server.requests > 0
 
 
 def test_results_that_the_endpoint_deleted_are_requested_again(store, direct_digest):
