@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..commands.session.settings import ROLES, SCORER, parse_value, role_setting_names
+from ..commands.session.settings import ROLES, SCORER, THEN, parse_value, role_setting_names
 from ..secrecy import redact_setting, refuse_file_origins, unnamed_key_variables
 from .groups import SEPARATE_PANELS
 
@@ -147,7 +147,7 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
         else:
             top |= _unhyphened(str(path), {key: value}, {*options, *ROLE_TABLES}, top)
     for role in ROLE_TABLES:
-        if role in top and role not in options:
+        if role in top and role != THEN:  # `then = "MODEL"` is `--then MODEL`
             raise ConfigurationError(f"{path}: {role} must be a table: [{role}]")
     for role, table in tables.items():
         for key in list(table):
