@@ -53,12 +53,14 @@ class RunOptions(TypedDict, total=False):
     reasoning_effort: str | None
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
     literature_model: str | None
     namer_model: str | None
+    then: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None
@@ -130,12 +132,14 @@ class DiscoverOptions(TypedDict, total=False):
     reasoning_effort: str | None
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
     literature_model: str | None
     namer_model: str | None
+    then: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None
@@ -173,6 +177,7 @@ class ResumeOptions(TypedDict, total=False):
 
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     sandbox: str | None
     strict_sandbox: bool | None
     solver: str | None

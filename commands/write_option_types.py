@@ -102,7 +102,7 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
         "model_arg",
     )  # fmt: skip
     resume = {
-        **transport, **select_options(SandboxConfig), **select_options(ClusterConfig),
+        **transport, **select_options(ModelConfig, "batch_files"), **select_options(SandboxConfig), **select_options(ClusterConfig),
         **select_options(BudgetConfig), **select_options(StoreConfig),
     }  # fmt: skip
     check = {

@@ -16,6 +16,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ from ...records import (
 )
 from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
+from .batch_client import BatchClient
+from .batch_files import REQUEST_ID, BatchFiles, name_request
 from .client import open_client
 from .context import ContextChecker, room_for_prompt
 from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
@@ -50,6 +53,7 @@ from .limits import (
     with_estimate,
 )
 from .replies import parse_reply, with_unique_ids
+from .settings import BATCH_SETTINGS, check_batches
 
 if TYPE_CHECKING:
     import httpx2
@@ -66,6 +70,7 @@ TRANSPORT = (
     *RetrySettings.model_fields,
     "stream",
     "cache_key",
+    *BATCH_SETTINGS,
 )  # These settings do not shape answers.
 
 # What the endpoint reported for each request of a call that gave no usable answer.
@@ -131,6 +136,31 @@ class OpenAIChatProposer:
         self._answered = False  # whether any request succeeded
         self._ended = ""  # why every request is refused
         self._sockets: asyncio.Semaphore | None = None
+        self._batches: BatchFiles | None = None
+        if settings.batch_files:
+            # Batches have limits of their own, by which the endpoint orders its work.
+            self._pace = RateLimiter()
+            shaping = {
+                k: v for k, v in self.settings().items() if k not in ("endpoint", "transport")
+            }
+            self._batches = BatchFiles(
+                BatchClient(endpoint, http),
+                shaping,
+                wait_s=settings.batch_wait_s,
+                poll_s=settings.batch_poll_s,
+                outage_s=settings.outage_s,
+            )
+            model.batch_answer = self._batches.answer  # type: ignore[attr-defined]
+
+    @property
+    def answers_late(self) -> bool:
+        """Return whether requests are sent by batch files."""
+        return self._batches is not None
+
+    def join_session(self, stopping: asyncio.Event, report: Callable[[str], None]) -> None:
+        """Leave batches that run when `stopping` is set, and report what happens to them."""
+        if self._batches is not None:
+            self._batches.join_session(stopping, report)
 
     def settings(self) -> Json:
         """Return the settings of this proposer that the session records.
@@ -174,6 +204,9 @@ class OpenAIChatProposer:
             return Reply(finish="no_tools")
         extra = {**self._extra(tools, seed, schema), **self._cache_key(view)}
         await self._context.check(messages, extra, self._settings.max_tokens or 0)
+        if self._batches is not None:
+            named = (view.problem, self._batches.model, messages, tools, seed, schema)
+            REQUEST_ID.set(name_request(*named))
         wasted: list[Usage] = []
         before = WASTED.set(wasted)
         try:
@@ -357,6 +390,8 @@ class OpenAIChatProposer:
 
     async def close(self) -> None:
         """Close the connections of this proposer."""
+        if self._batches is not None:
+            await self._batches.close()
         await self._http.aclose()
 
     async def _request(
@@ -371,7 +406,8 @@ class OpenAIChatProposer:
         if self._sockets is None:
             self._sockets = asyncio.Semaphore(count_free_sockets())
         try:
-            async with self._sockets:
+            # A request in a batch holds no connection while it waits.
+            async with self._sockets if self._batches is None else nullcontext():
                 message = await self._model.ainvoke([dict(m) for m in messages], **extra)
             self._outage.record_answer()
             reply = parse_reply(message, retries)
@@ -466,6 +502,7 @@ def open_server(settings: ChatSettings) -> OpenAIChatProposer:
         UsageError: The model string, a setting or the environment is invalid.
     """
     endpoint, ignored = resolve_endpoint(settings), ignored_fields(settings)
+    check_batches(settings)
     check_secrets(settings.model_args, endpoint)
     model, http = open_client(endpoint, settings)
     return OpenAIChatProposer(endpoint, settings, model, http, ignored)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -189,6 +189,9 @@ def _client_class() -> type[ChatOpenAI]:
     from langchain_openai import ChatOpenAI
 
     class Chat(ChatOpenAI):
+        # answers requests by batch files (batch_files.py); None to send each request on its own
+        batch_answer: Callable[[Json], Awaitable[Json]] | None = None
+
         async def _agenerate(
             self,
             messages: list[Any],
@@ -198,6 +201,10 @@ def _client_class() -> type[ChatOpenAI]:
         ) -> ChatResult:
             payload = self._get_request_payload(messages, stop=stop, **kwargs)
             payload.pop("stream", None)
+            if self.batch_answer is not None:
+                body = {**payload, **(payload.get("extra_body") or {})}
+                body.pop("extra_body", None)
+                return self._create_chat_result(await self.batch_answer(body))
             limit_s: float = self.request_timeout.read  # type: ignore[union-attr]
             limit = asyncio.timeout(limit_s)
             try:

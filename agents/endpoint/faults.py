@@ -99,6 +99,12 @@ class Fault(Exception):
         self.unreachable = unreachable
         self.may_be_temporary = may_be_temporary
 
+    def copy(self) -> Fault:
+        """Return an equal fault, for another request that met it."""
+        made = Fault(str(self), retryable=self.retryable)
+        made.__dict__.update(self.__dict__)
+        return made
+
 
 class ErrorInBody(Exception):
     """Raised for an error inside a stream, or inside a response whose status reports success."""

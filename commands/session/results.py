@@ -403,6 +403,8 @@ class Finding(Result):
             predict held-out rows together; None, and absent from the JSON, otherwise.
         summary: the reading with long lists shortened, as the screen shows it; None, and absent from
             the JSON, if no list is long.
+        found_by: the model that proposed the hypothesis; None, and absent from the JSON, if the
+            session has only one proposer.
     """
 
     problem: str
@@ -417,6 +419,7 @@ class Finding(Result):
     front: Sequence[FrontHypothesis] = optional_key(default_factory=list)
     together: Together | None = optional_key(default_factory=lambda: None)
     summary: str | None = optional_key(default_factory=lambda: None)
+    found_by: str | None = optional_key(default_factory=lambda: None)
 
 
 class Findings(Sequence[Finding]):

@@ -19,6 +19,7 @@ set.
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from ...config import UNDER_A_MODEL
-from ...records import InputSet, Json, Message, Observation, StepRecord
+from ...records import InputSet, JoinsSession, Json, Message, Observation, StepRecord
 from ...tasks.text.family import select_split
 from ...tools.gear.scores import score_set
 from ...tools.sentence_rules.prepared_rows import PreparedRows
@@ -120,13 +121,24 @@ async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, 
     return made.strategy, dict(made.accuracy)
 
 
-def iter_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
+def rows_per_part(case: Case) -> int:
+    """Return the number of rows that the judge is asked about at a time.
+
+    These are all rows, if its answers may take hours. An interruption does not wait for them.
+    """
+    judge: Any = case.get_role(JUDGE).proposer
+    late = isinstance(judge, JoinsSession) and judge.answers_late
+    return sys.maxsize if late else ROWS_PER_PART
+
+
+def iter_parts(
+    reading: Reading, inputs: Sequence[Json], size: int = ROWS_PER_PART
+) -> Iterator[Sequence[Json]]:
     """Yield the rows in batches.
 
-    A batch has `ROWS_PER_PART` rows if a model is asked. Otherwise, a single batch contains all
-    rows.
+    A batch has `size` rows if a model is asked. Otherwise, a single batch contains all rows.
     """
-    rows = ROWS_PER_PART if reading.ask else max(1, len(inputs))
+    rows = size if reading.ask else max(1, len(inputs))
     for start in range(0, len(inputs), rows):
         yield inputs[start : start + rows]
 
@@ -138,7 +150,7 @@ async def _predicted(
     labels: list[str | None] = []
     reasons: Counter[str] = Counter()
     decided: Counter[str] = Counter()
-    for part in iter_parts(reading, inputs):
+    for part in iter_parts(reading, inputs, rows_per_part(case)):
         if case.stopping.is_set():
             return None
         found: RowPredictions = await predict(strategy, reading, part)

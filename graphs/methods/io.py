@@ -37,7 +37,8 @@ METHOD = Method(
     "io",
     "ask once, without tools or feedback (ABD)",
     None,
-    partial(build_loop, judge, decide),
+    partial(build_loop, judge, decide, solved_by="accepted"),
     settings=IoSettings,
+    hands_over=True,
     text={"examples": 10, "hypotheses": 5},
 )

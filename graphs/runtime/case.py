@@ -160,6 +160,8 @@ class Case:
     prompt_limit: int | None = None
     # results of the found hypotheses on the observations that prompts list
     found_results: list[Agreement] = field(default_factory=list)
+    asked_role: str = PROPOSER  # the role that proposes now (second_proposer.py)
+    has_accepted: bool = False  # whether an answer of a recorded step was accepted
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
@@ -291,7 +293,8 @@ class Case:
     @property
     def takes_tools(self) -> bool:
         """Whether the model accepts tools, as far as is known."""
-        return not self.tools_refused and self.model.get("tools") is not False
+        model = self.get_role(self.asked_role).model_settings
+        return not self.tools_refused and model.get("tools") is not False
 
     @property
     def offers_tools(self) -> bool:

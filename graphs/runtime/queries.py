@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...records import (
+    CURRENT_CALL,
     BudgetSpent,
+    CallKey,
     ContextExceeded,
     Json,
     Message,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
+THEN = "then"  # proposes where the proposer ended without an accepted hypothesis
 
 
 @dataclass(frozen=True)
@@ -99,14 +102,18 @@ async def query_model(
     async def make() -> Outcome:
         if player.proposer is None:
             raise Unavailable("There is no model behind this session, only its journal.")
+        before = CURRENT_CALL.set(CallKey(case.session, case.problem.id, path))
         try:
             reply = await player.proposer.propose(view, messages, tools, seed, schema)
         except Unavailable as error:
             if may_shorten and isinstance(error, ContextExceeded) and error.room_tokens > 0:
                 return _record_refusal(error)
-            if not is_optional:
+            # A call that a stopping session leaves is made again when it is resumed.
+            if not is_optional or case.stopping.is_set():
                 raise
             reply = Reply(meta={"unavailable": str(error)})
+        finally:
+            CURRENT_CALL.reset(before)
         check_reply(reply, player.proposer)
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 

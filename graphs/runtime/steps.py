@@ -39,7 +39,8 @@ from ...records import (
 from ...store.bank import sum_visits
 from .case import Case, Runtime
 from .observation_choice import TOO_LONG, Listing, fit_prompt, keep_results
-from .queries import PROPOSER, decode_outcome, query_model
+from .queries import decode_outcome, query_model
+from .second_proposer import hand_over, may_hand_over, note_step
 from .stopping import stop_early
 
 START, END = (
@@ -136,7 +137,7 @@ async def _ask(
 ) -> dict[str, Json]:
     may_shorten = may_shorten and case.settings.method.fit == "auto"
     case.reply = await query_model(
-        case, PROPOSER, path, view, messages, tools, schema, may_shorten=may_shorten
+        case, case.asked_role, path, view, messages, tools, schema, may_shorten=may_shorten
     )
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
@@ -233,6 +234,7 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
     if not case.judged_answers:  # the model was exhausted before an answer, so there is no step
         return {}
     events = _bank_events(case)
+    note_step(case)
     await case.ledger.record_step(
         StepRecord(
             case.problem.id,
@@ -291,11 +293,13 @@ def build_loop(
     *,
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
+    solved_by: Literal["accepted", "target"] | None = None,
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
     The graph ends when `decide` or a reply sets a reason to stop. If the model refuses tools, it is
-    asked again without tools.
+    asked again without tools. If the problem is not solved at its end and the session has a second
+    proposer, the graph goes on with it.
 
     Args:
         judge: The node that judges a reply.
@@ -304,6 +308,8 @@ def build_loop(
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
+        solved_by: Whether a problem is solved by any accepted hypothesis, or only when its target is
+            reached. None if no second proposer may continue it.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
@@ -321,7 +327,18 @@ def build_loop(
         graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", _after_decide, ["ask", END])
+    if solved_by is None:
+        graph.add_conditional_edges("decide", _next_request, ["ask", END])
+        return compile_graph(graph)
+
+    async def after_decide(state: State, runtime: Runtime) -> str:
+        if state["stop"] and may_hand_over(runtime.context, state["stop"], solved_by):
+            return "hand_over"
+        return await _next_request(state, runtime)
+
+    graph.add_node(hand_over)
+    graph.add_conditional_edges("decide", after_decide, ["ask", "hand_over", END])
+    graph.add_conditional_edges("hand_over", _next_request, ["ask", END])
     return compile_graph(graph)
 
 
@@ -329,7 +346,7 @@ async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "rec
     return "repair" if runtime.context.repair_settings.repair and not state["stop"] else "record"
 
 
-async def _after_decide(state: State, runtime: Runtime) -> str:
+async def _next_request(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
 
 

@@ -217,6 +217,10 @@ class SessionProgress:
             self._running[event["problem"]].retry_causes[event["path"]] = event["cause"]
             self._plain(self._progress)
 
+    def _on_report(self, event: Mapping[str, Json]) -> None:
+        if not self._quiet:
+            self._say(escape_unprintable(event["text"]))
+
     def _on_step(self, event: Mapping[str, Json]) -> None:
         self._verdicts.update(event["verdicts"])
         running = self._running.get(event["problem"])
@@ -417,7 +421,9 @@ def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str
     mended = f", repaired by {settings['repair']}" if settings.get("repair") else ""
     url = str(operational.get("model") or "").partition("#")[0]
     where = f" at {url}" if url.startswith(("http://", "https://")) else ""
-    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}"
+    players = operational.get("players") or {}
+    second = f", then {players['then'][0]}" if "then" in players else ""
+    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}{second}"
 
 
 def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
