@@ -18,6 +18,7 @@ class RunOptions(TypedDict, total=False):
     tool_calls: int | None
     answer_format: str | None
     strict_contract: bool | None
+    lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
@@ -94,6 +95,7 @@ class DiscoverOptions(TypedDict, total=False):
     tool_calls: int | None
     answer_format: str | None
     strict_contract: bool | None
+    lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
