@@ -220,7 +220,7 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
                     "verdicts": counted.verdicts,
                     "breaches": counted.breaches,
                     "malformed": counted.malformed,
-                    "repaired": counted.repaired,
+                    **({"repaired": counted.repaired} if counted.repaired else {}),
                     **inference,
                 }
             )

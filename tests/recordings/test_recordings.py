@@ -17,6 +17,7 @@ import peirce
 import pytest
 from peirce.records import UsageError
 from peirce.store import Store
+from peirce.store.digest import drop_operational
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pinning import (
@@ -46,6 +47,7 @@ PINS = {store: ALL_PINS[store]["sessions"] for store in RECORDINGS if store != "
 PINNED_SESSIONS = [(store, name) for store in PINS for name in PINS[store]]
 PAIRED = ("lists_search", "lists_tools", "lists_imported")  # of the last pair set
 MOST_BYTES = 2_000_000
+SINCE = ("lenient",)  # settings that sessions record since the recordings were made
 ABSOLUTE = re.compile(r"/(?:work|root|home|usr|opt|var|etc|tmp)\b/?[\w.-]*")
 
 
@@ -173,7 +175,12 @@ def test_the_command_line_the_environment_and_a_file_set_what_python_sets(place:
     told = subprocess.run(
         command, env={**os.environ, **ENVIRONMENT}, cwd=place, capture_output=True, check=True
     )
-    assert json.loads(told.stdout)["digest"] == PINS["programs"]["lists_whole"]["digest"]
+    recorded = unpack("programs", place)
+    pinned, session = PINS["programs"]["lists_whole"], json.loads(told.stdout)["session"]
+    assert digests_of("cli.duckdb", session)["findings"] == pinned["findings"]
+    before = drop_operational(peirce.load(pinned["session"], store=recorded).settings)
+    after = drop_operational(peirce.load(session, store="cli.duckdb").settings)
+    assert {key: one for key, one in after.items() if key not in SINCE} == before
 
 
 def test_another_script_is_another_model(place: Path) -> None:
