@@ -90,6 +90,7 @@ class ContextChecker:
         self._looked_up = own == 0
         self._loaded_left = 0  # remaining look-ups of Ollama's loaded models
         self._ollama = False
+        self.server = ""  # who serves the model, as the list of models says: vllm, llamacpp, …
         self.size: ContextSize | None = None
 
     async def check(
@@ -111,16 +112,21 @@ class ContextChecker:
                 f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
                 f"are about {size:,} tokens, more than context_tokens {self._own:,}"
             )
-        if not self._looked_up:
-            async with self._turn:
-                if not self._looked_up:
-                    self._looked_up = await self._look_up()
+        await self.is_looked_up()
         least = min_tokens(messages)
         if self._own is None and self.size is not None and least > self.size.tokens:
             raise Unavailable(
                 f"{self._endpoint} was not asked: the request is at least {least:,} tokens, more "
                 f"than the {self.size}"
             )
+
+    async def is_looked_up(self) -> bool:
+        """Return whether the list of models was read, or could not be read for good."""
+        if not self._looked_up:
+            async with self._turn:
+                if not self._looked_up:
+                    self._looked_up = await self._look_up()
+        return self._looked_up
 
     async def check_answer(self, messages: Sequence[Message], usage: Usage) -> None:
         """Check, after an answer, that the endpoint did not truncate the request.
@@ -170,6 +176,8 @@ class ContextChecker:
             return False
         entry = _entry(told, "data", "id", self._endpoint.model)
         self.size = _size(entry, url)
+        owner = entry.get("owned_by") if entry is not None else None
+        self.server = owner if isinstance(owner, str) else ""
         if self.size is None and entry is not None and not self._endpoint.is_openai:
             self._ollama = entry.get("owned_by") == "library"
             self._loaded_left = LOADED_LOOKUPS

@@ -25,6 +25,7 @@ from typing import Any, Literal, TypedDict
 from pydantic import BaseModel, ValidationError
 
 from ...agents.endpoint.replies import with_unique_ids
+from ...agents.endpoint.thinking import RETURNED
 from ...agents.prompts import protocol
 from ...agents.written_calls import find_written_calls
 from ...records import (
@@ -203,7 +204,10 @@ async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
         [_use_tool(case, tools, call, f"{path}/tool/{number}") for number, call in enumerate(made)]
     )
     results += [protocol.NO_CALLS_LEFT] * (len(case.reply.tool_calls) - len(made))
-    case.tool_turns += protocol.build_tool_messages(case.reply, results)
+    turns = protocol.build_tool_messages(case.reply, results)
+    if returned := case.reply.meta.get(RETURNED):  # The provider wants its reasoning back.
+        turns[0] = {**turns[0], RETURNED: returned}
+    case.tool_turns += turns
     if not _calls_left(case):
         case.tool_turns.append({"role": "user", "content": protocol.NO_CALLS_LEFT})
     return {}
