@@ -48,6 +48,7 @@ class RunOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
@@ -122,6 +123,7 @@ class DiscoverOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
@@ -228,6 +230,7 @@ class PredictOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     model_arg: Sequence[str] | Mapping[str, Any] | None

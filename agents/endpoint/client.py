@@ -22,12 +22,15 @@ from .address import Endpoint
 from .arguments import Arguments, is_json, parse_json
 from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault
 from .replies import (
+    MAX_OTHER_ANSWERS,
+    OTHER_ANSWERS,
     REASONING_TYPES,
     as_text,
     block_text,
     completion_body,
     escape_surrogates,
     normalise_choice,
+    other_answers,
     parse_usage,
     prompt_digest,
     reported_usage,
@@ -267,6 +270,7 @@ def _client_class() -> type[ChatOpenAI]:
                 raise malformed from None
             told = result.generations[0].message.additional_kwargs
             told["choice"] = choice
+            told[OTHER_ANSWERS] = other_answers(body["choices"][1:])
             told[PROMPT_DIGEST] = prompt_digest(body)
             return result
 
@@ -381,6 +385,7 @@ class StreamedAnswer:
         self._blocks: list[tuple[str, list[str]]] = []  # type, and pieces of its text
         self._joined: dict[str, list[str]] = {name: [] for name in JOINED}
         self._listed: dict[str, list[Json]] = {name: [] for name in LISTED}
+        self._others: dict[Json, list[str]] = {}  # texts of further choices, by index
         self._calls: list[dict[str, Any]] = []
         self._by_index: dict[Json, dict[str, Any]] = {}
         self._finish = ""
@@ -426,7 +431,8 @@ class StreamedAnswer:
         if self._calls:
             message["tool_calls"] = [_assemble_call(call) for call in self._calls]
         choice = {"index": 0, "message": message, "finish_reason": self._finish or None}
-        return {**self._about, "usage": self._usage, "choices": [choice]}
+        others = [{"message": {"content": join_text(parts)}} for parts in self._others.values()]
+        return {**self._about, "usage": self._usage, "choices": [choice, *others]}
 
     def _take(self, event: dict[str, Json]) -> str:
         self._about |= {k: event[k] for k in KEPT_FIELDS if event.get(k)}
@@ -435,6 +441,7 @@ class StreamedAnswer:
         text = ""
         for choice in event.get("choices") or ():
             if choice.get("index"):  # Only the first choice was requested.
+                self._take_other(choice)
                 continue
             self._choices = True
             text += self._delta(choice.get("delta") or choice.get("message") or {})
@@ -442,6 +449,12 @@ class StreamedAnswer:
                 self.size += 1
                 self._finish = choice["finish_reason"]
         return text
+
+    def _take_other(self, choice: dict[str, Json]) -> None:
+        """Keep the text of a choice that was not requested."""
+        text = (choice.get("delta") or choice.get("message") or {}).get("content")
+        if isinstance(text, str) and len(self._others) < MAX_OTHER_ANSWERS:
+            self._grow(self._others.setdefault(choice["index"], []), text)
 
     def _delta(self, delta: dict[str, Json]) -> str:
         said = ""
