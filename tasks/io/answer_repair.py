@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...records import Hypothesis, Json, Malformed
 from .json_repair import SMART_QUOTES, describe_surroundings, repair_object
-from .json_text import find_objects
 
 OTHER_FORM = "other_form"  # read, but without the JSON object that the contract asks for
 TOOL_CALL_TEXT = "tool_call_text"  # a tool call that the model wrote into its text
@@ -71,19 +70,18 @@ def _name_faults(text: str, keys: Sequence[str]) -> tuple[str, ...]:
 
 def _repair(text: str, keys: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the faults and the text of each repaired answer."""
-    straight = text.translate(_STRAIGHT)
     if not keys:
+        straight = text.translate(_STRAIGHT)
         if straight != text:
             yield (SMART_QUOTES,), straight
         return
-    repaired = repair_object(text, keys)
-    valid = find_objects(text, keys).objects
-    if repaired is not None:
-        yield repaired.faults, json.dumps(repaired.value)
-    if straight != text and (repaired is not None or valid):
-        value, faults = (repaired.value, repaired.faults) if repaired else (valid[-1], ())
-        told = {
-            key: one.translate(_STRAIGHT) if isinstance(one, str) else one
-            for key, one in value.items()
-        }
-        yield tuple(dict.fromkeys((*faults, SMART_QUOTES))), json.dumps(told)
+    repaired = repair_object(text, keys)  # also reads a valid object
+    if repaired is None:
+        return
+    yield repaired.faults, json.dumps(repaired.value)
+    straightened = {
+        key: one.translate(_STRAIGHT) if isinstance(one, str) else one
+        for key, one in repaired.value.items()
+    }
+    if straightened != repaired.value:
+        yield tuple(dict.fromkeys((*repaired.faults, SMART_QUOTES))), json.dumps(straightened)

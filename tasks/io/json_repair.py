@@ -40,8 +40,8 @@ _BARE = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
 _DECODER = json.JSONDecoder(strict=False)  # accept line breaks in strings
 _CLOSING = {"“": "”", "„": "“”", "”": "”", "‘": "’", "’": "’", "'": "'", "«": "»"}
 # A quote that closes a text is followed by a mark of JSON. A quote within the text, as an apostrophe,
-# mostly is not.
-_ENDS = re.compile(r"[ \t\r\n]*(?:[,:}\]]|\Z)")
+# mostly is not. At the end of the answer it may be either, so the text counts as cut there.
+_ENDS = re.compile(r"[ \t\r\n]*[,:}\]]")
 
 
 @dataclass(frozen=True)
