@@ -30,12 +30,17 @@ class MeetingOracle:
     def layers(self) -> Any:
         return self._oracle.layers()
 
-    async def __call__(self, *args: Any) -> Any:
-        self._left -= 1
-        if self._left == 0:
-            self._met.set()
-        await asyncio.wait_for(self._met.wait(), 30)
-        return await self._oracle(*args)
+    def with_limits(self, limits: Any) -> Any:
+        apply = self._oracle.with_limits(limits)
+
+        async def meet(*args: Any) -> Any:
+            self._left -= 1
+            if self._left == 0:
+                self._met.set()
+            await asyncio.wait_for(self._met.wait(), 30)
+            return await apply(*args)
+
+        return meet
 
 
 def several_calls() -> Reply:
