@@ -1,5 +1,8 @@
 """Checks the limit on reasoning tokens by provider, and that reasoning goes back to an endpoint only
-where the endpoint needs it, within the tool turns of one answer."""
+where the endpoint needs it, within the tool turns of one answer.
+
+Internals: tool turns are built as a session builds them.
+"""
 
 import asyncio
 

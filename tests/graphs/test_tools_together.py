@@ -67,7 +67,7 @@ def test_the_tool_calls_of_one_reply_run_together_and_their_results_keep_their_o
     turns = [one for one in spy.asked[1][1] if one["role"] == "tool"]
     assert [one["tool_call_id"] for one in turns] == ["c0", "c1", "c2"]
     assert ['"got":[4]' in one["content"] for one in turns] == [False, True, False]
-    assert [path for path in paths if path.count("/") == 4] == [
+    assert [path for path in paths if path.count("/") == 5] == [
         f"step/1/propose/0/tool/{n}" for n in range(3)
     ]
     assert found["differences"] == []
