@@ -18,6 +18,7 @@ class RunOptions(TypedDict, total=False):
     tool_calls: int | None
     answer_format: str | None
     strict_contract: bool | None
+    lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
@@ -51,6 +52,7 @@ class RunOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     batch_files: bool | None
@@ -100,6 +102,7 @@ class DiscoverOptions(TypedDict, total=False):
     tool_calls: int | None
     answer_format: str | None
     strict_contract: bool | None
+    lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
@@ -130,6 +133,7 @@ class DiscoverOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     batch_files: bool | None
@@ -239,6 +243,7 @@ class PredictOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     model_arg: Sequence[str] | Mapping[str, Any] | None

@@ -50,6 +50,8 @@ class Session(Result):
         breaches: number of breaches of the answer contract (the rules for an answer), by kind
             (`reports.Tally`).
         malformed: number of malformed answers by reason (`reports.Tally`).
+        repaired: number of faults of form, by kind, in answers that were read all the same; absent
+            from the JSON if there are none.
         cause: why the session ended before all problems were finished; "", and absent from the
             JSON, if all were finished.
         next: the command that continues the session; "", and absent from the JSON, if nothing is
@@ -84,6 +86,7 @@ class Session(Result):
     evaluation: str = unprinted_field(default_factory=str)
     breaches: Mapping[str, int] = unprinted_field(default_factory=dict)
     malformed: Mapping[str, int] = unprinted_field(default_factory=dict)
+    repaired: Mapping[str, int] = optional_key(default_factory=dict)
     cause: str = optional_key(default_factory=str)
     next: str = optional_key(default_factory=str)
     learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
@@ -261,6 +264,7 @@ def load_outcome(path: Path, session: str) -> Session:
             evaluation=scored["evaluation"],
             breaches=counted.breaches,
             malformed=counted.malformed,
+            repaired=counted.repaired,
             cause=cause,
             next=again,
             learning_curve=read_learning_curve(store, session, scored),

@@ -98,7 +98,8 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
     transport = select_options(ModelConfig, "timeout_s", "retries")
     judging = select_options(TextConfig, "tau", "judge", "repeats")
     shaping = select_options(
-        ModelConfig, "temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
+        ModelConfig, "temperature", "top_p", "max_tokens", "reasoning_effort",
+        "reasoning_tokens", "timeout_s", "retries",
         "model_arg",
     )  # fmt: skip
     resume = {

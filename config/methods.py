@@ -42,6 +42,13 @@ Feedback: TypeAlias = Annotated[
         " takes no tools)."
     ),
 ]
+Lenient: TypeAlias = Annotated[
+    bool,
+    shared_setting(
+        "Read an answer of nearly the right form (JSON with a trailing comma, a tool call written as"
+        " text, …) and count what was wrong with it (default: true; import false)."
+    ),
+]
 Template: TypeAlias = Annotated[
     Literal["full", "compact"],
     shared_setting(
@@ -102,6 +109,7 @@ class MethodSettings(Settings):
         False, "Judge an answer that violates its contract (imports, a second function, …)"
                " malformed (default: it runs, and the violation is counted).",
     )  # fmt: skip
+    lenient: Lenient = True
     history: Literal["descriptions", "chat"] = setting(
         "descriptions", "How prompts show earlier hypotheses: descriptions (the default) or chat."
     )

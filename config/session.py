@@ -145,6 +145,10 @@ class ModelConfig(Settings):
         "Reasoning effort that is sent to the endpoint, for example low or high.",
         metavar="WORD",
     )
+    reasoning_tokens: int | None = setting(
+        None, "Maximum number of tokens for reasoning per answer, at endpoints that have such a"
+              " limit.",
+    )  # fmt: skip
     timeout_s: Number | None = setting(
         None, "Time limit in seconds for one request, including its complete answer (300)."
     )

@@ -37,7 +37,7 @@ from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
 from .batch_client import BatchClient
 from .batch_files import REQUEST_ID, BatchFiles, name_request
-from .client import open_client
+from .client import EXTRA_FIELDS, open_client
 from .context import ContextChecker, room_for_prompt
 from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
 from .limits import (
@@ -54,6 +54,17 @@ from .limits import (
 )
 from .replies import parse_reply, with_unique_ids
 from .settings import BATCH_SETTINGS, check_batches
+from .structured import (
+    FORM_FIELDS,
+    JSON_OBJECT,
+    JSON_SCHEMA,
+    OWN_MEANS,
+    build_fields,
+    list_means,
+    make_strict,
+    sent_parts,
+)
+from .thinking import RETURNED, build_budget_fields, check_reasoning_tokens, keep_returned
 
 if TYPE_CHECKING:
     import httpx2
@@ -129,7 +140,8 @@ class OpenAIChatProposer:
         self._context = ContextChecker(endpoint, http, settings.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
         # Optional parts of requests that the endpoint does not support.
-        self._refused = {*ignored, *(f"{part} with tools" for part in ignored)}
+        refused = {*ignored, *((JSON_SCHEMA, JSON_OBJECT) if "response_format" in ignored else ())}
+        self._refused = {*refused, *(f"{part} with tools" for part in refused)}
         self._no_tools = FailureStreak(TOOL_REFUSALS_LIMIT)
         self._confirming = asyncio.Lock()  # One call at a time confirms that tools are refused.
         self._no_answer = FailureStreak(REFUSALS_LIMIT)
@@ -276,18 +288,22 @@ class OpenAIChatProposer:
         """
         # Tools stay, because the request would be another question without them.
         gone = self._refused - {"tools"}
-        extra = {key: one for key, one in given.items() if _as_sent(key, given) not in gone}
+        extra = {key: one for key, one in given.items() if key not in gone}
         attempt = 0
         wasted = WASTED.get()
         for requests in itertools.count(before + 1):
             answers = self._outage.answers
+            await self._check_budget()
+            if "response_format" in extra and not self._means(extra):
+                del extra["response_format"]
+            means = self._means(extra)
             try:
-                reply = await self._request(messages, extra, requests - 1)
+                reply = await self._request(messages, extra, means, requests - 1)
                 break
             except Fault as error:
                 fault = error
             wasted.append(fault.usage)
-            if fault.part and self._do_without(fault, extra):
+            if fault.part and self._do_without(fault, extra, means):
                 if fault.part == "tools":
                     raise ToolsRefused(requests)
                 continue
@@ -310,7 +326,8 @@ class OpenAIChatProposer:
                 self._pace.pause(fault.wait_s)
             await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.wait_s))
             attempt += 1
-        self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
+        self._taken |= {part for part in PARTS if part in extra and part != "response_format"}
+        self._taken |= {means} if means else set()
         self._no_answer.reset()
         self._answered, self._ended = True, ""
         return reply
@@ -323,16 +340,15 @@ class OpenAIChatProposer:
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
         wanted = ("always",) if tools else ("always", "auto")
-        own = "response_format" in self._settings.model_args
+        own = any(field in self._settings.model_args for field in FORM_FIELDS)
         if schema is not None and self._settings.structured in wanted and not own:
-            form = {"name": "answer", "schema": dict(schema), "strict": True}
-            extra["response_format"] = {"type": "json_schema", "json_schema": form}
+            extra["response_format"] = dict(schema)  # `_as_sent` expresses it
         if self._settings.stream:
             extra["stream_options"] = {"include_usage": True}
         if self._settings.send_seed is not False:
             extra["seed"] = seed & 0x7FFFFFFF  # the largest range that every server's integer holds
         for part in PARTS:
-            if _as_sent(part, extra) in self._refused:
+            if part in self._refused:
                 extra.pop(part, None)
         return extra
 
@@ -349,13 +365,59 @@ class OpenAIChatProposer:
             return {}
         return {field: f"peirce-{digest_of(view.problem)[:16]}"}
 
-    def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
+    @property
+    def _scheme(self) -> str:
+        return self._settings.model.partition(":")[0]
+
+    @property
+    def _server(self) -> str:
+        """The provider, or the kind of server that the list of models at a URL names."""
+        return self._context.server if self._scheme in ("http", "https") else self._scheme
+
+    async def _check_budget(self) -> None:
+        """Raise EndpointRefused if reasoning cannot be limited at an endpoint named by its URL."""
+        if self._settings.reasoning_tokens is None or not await self._context.is_looked_up():
+            return
+        if build_budget_fields(self._settings.reasoning_tokens, self._server) is None:
+            raise EndpointRefused(
+                f"{self._endpoint} was not asked: it does not say that it is a server with a limit on"
+                " the tokens of reasoning, such as vLLM or llama.cpp: leave out reasoning_tokens, or"
+                " set the server's field with --model-arg"
+            )
+
+    def _means(self, extra: Mapping[str, Json]) -> str:
+        """Return the name of the means that expresses the schema of a request; "" if none does.
+
+        Some endpoints accept a means only without tools, so the name says whether tools are sent.
+        """
+        if "response_format" not in extra:
+            return ""
+        suffix = " with tools" if "tools" in extra else ""
+        server = self._server if self._server in OWN_MEANS else ""
+        names = (f"{one}{suffix}" for one in list_means(server, extra["response_format"]))
+        return next((one for one in names if one not in self._refused), "")
+
+    def _as_sent(self, extra: Mapping[str, Json], means: str) -> dict[str, Json]:
+        """Return the arguments of a request: its schema, tools and limits as this endpoint takes
+        them.
+        """
+        sent = {key: one for key, one in extra.items() if key != "response_format"}
+        fields = build_budget_fields(self._settings.reasoning_tokens, self._server) or {}
+        if means:
+            form = build_fields(means.removesuffix(" with tools"), extra["response_format"])
+            sent |= {key: form.pop(key) for key in ("response_format",) if key in form}
+            fields |= form
+        if "tools" in sent and "strict" not in self._refused:
+            sent["tools"] = [_strict(one) for one in sent["tools"]]
+        return sent | ({EXTRA_FIELDS: fields} if fields else {})
+
+    def _do_without(self, fault: Fault, extra: dict[str, Json], means: str) -> bool:
         """Return whether the call can continue without the part that the endpoint rejects.
 
         The part is then left out of later requests too, unless the endpoint accepted it before:
         then only this request was rejected.
         """
-        part = _as_sent(fault.part, extra)
+        part = means if fault.part == "response_format" else fault.part
         wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
         if wanted.get(part) or (part in wanted and part in self._taken):
             fault.retryable, fault.refused = part in self._taken, True
@@ -364,7 +426,9 @@ class OpenAIChatProposer:
             return True  # `_confirmed` decides.
         if part not in self._taken:
             self._refused.add(part)
-        del extra[fault.part]
+            if part == means and self._means(extra):
+                return True  # The next means expresses the schema.
+        extra.pop(fault.part, None)
         return True
 
     def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
@@ -395,12 +459,21 @@ class OpenAIChatProposer:
         await self._http.aclose()
 
     async def _request(
-        self, messages: Sequence[Message], extra: Mapping[str, Json], retries: int
+        self, messages: Sequence[Message], extra: Mapping[str, Json], means: str, retries: int
     ) -> Reply:
-        """Send one request, after `retries` others. Raises Fault."""
+        """Send one request, after `retries` others. Raises Fault.
+
+        Args:
+            messages: The prompt.
+            extra: The other parts of the request.
+            means: The means that expresses the schema (`_means`).
+            retries: The number of requests before this one.
+        """
         import httpx2
         import openai
 
+        sent = self._as_sent(extra, means)
+        parts = sent_parts(extra, sent.get("tools", ()))
         size = estimate_tokens(messages, extra, self._settings.max_tokens or 0)
         admitted = await self._pace.admit(size)
         if self._sockets is None:
@@ -408,15 +481,18 @@ class OpenAIChatProposer:
         try:
             # A request in a batch holds no connection while it waits.
             async with self._sockets if self._batches is None else nullcontext():
-                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+                message = await self._model.ainvoke([dict(m) for m in messages], **sent)
             self._outage.record_answer()
             reply = parse_reply(message, retries)
+            told = message.additional_kwargs["choice"]["message"]
+            if reply.tool_calls and (returned := keep_returned(told, self._scheme)):
+                reply = replace(reply, meta={**reply.meta, RETURNED: returned})
             self._pace.record_tokens(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.redact_reply(reply)
         except openai.APIStatusError as error:
-            raise self._status_fault(error, extra.keys()) from None
+            raise self._status_fault(error, parts) from None
         except ErrorInBody as error:
-            raise error.make_fault(self._endpoint, extra.keys()) from None
+            raise error.make_fault(self._endpoint, parts) from None
         except (openai.APITimeoutError, httpx2.ReadTimeout):
             raise Fault(
                 f"no answer within {self._settings.timeout_s:g} s", retryable=True
@@ -504,19 +580,20 @@ def open_server(settings: ChatSettings) -> OpenAIChatProposer:
     endpoint, ignored = resolve_endpoint(settings), ignored_fields(settings)
     check_batches(settings)
     check_secrets(settings.model_args, endpoint)
+    check_reasoning_tokens(settings, settings.model.partition(":")[0])
     model, http = open_client(endpoint, settings)
     return OpenAIChatProposer(endpoint, settings, model, http, ignored)
-
-
-def _as_sent(part: str, extra: Mapping[str, Json]) -> str:
-    """Return the name under which a part is remembered.
-
-    Some endpoints accept a response_format only without tools.
-    """
-    return f"{part} with tools" if part == "response_format" and "tools" in extra else part
 
 
 def _tool(spec: ToolSpec) -> Json:
     parameters = dict(spec.parameters)
     function = {"name": spec.name, "description": spec.description, "parameters": parameters}
     return {"type": "function", "function": function}
+
+
+def _strict(tool: Mapping[str, Json]) -> Json:
+    """Return a tool whose arguments must follow its schema, if a strict mode takes the schema."""
+    parameters = make_strict(tool["function"]["parameters"])
+    if parameters is None:
+        return dict(tool)
+    return {**tool, "function": {**tool["function"], "parameters": parameters, "strict": True}}

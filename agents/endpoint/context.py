@@ -91,6 +91,7 @@ class ContextChecker:
         self._looked_up = own == 0
         self._loaded_left = 0  # remaining look-ups of Ollama's loaded models
         self._ollama = False
+        self.server = ""  # who serves the model, as the list of models says: vllm, llamacpp, …
         self.size: ContextSize | None = None
 
     async def check(
@@ -114,10 +115,7 @@ class ContextChecker:
                 size - answer,
                 self._own - answer,
             )
-        if not self._looked_up:
-            async with self._turn:
-                if not self._looked_up:
-                    self._looked_up = await self._look_up()
+        await self.is_looked_up()
         least = min_tokens(messages)
         if self._own is None and self.size is not None and least > self.size.tokens:
             raise ContextExceeded(
@@ -126,6 +124,14 @@ class ContextChecker:
                 size - answer,
                 room_for_prompt(self.size.tokens, answer),
             )
+
+    async def is_looked_up(self) -> bool:
+        """Return whether the list of models was read, or could not be read for good."""
+        if not self._looked_up:
+            async with self._turn:
+                if not self._looked_up:
+                    self._looked_up = await self._look_up()
+        return self._looked_up
 
     async def check_answer(
         self, messages: Sequence[Message], usage: Usage, answer: int = 0
@@ -192,6 +198,8 @@ class ContextChecker:
             return False
         entry = _entry(told, "data", "id", self._endpoint.model)
         self.size = _size(entry, url)
+        owner = entry.get("owned_by") if entry is not None else None
+        self.server = owner if isinstance(owner, str) else ""
         if self.size is None and entry is not None and not self._endpoint.is_openai:
             self._ollama = entry.get("owned_by") == "library"
             self._loaded_left = LOADED_LOOKUPS

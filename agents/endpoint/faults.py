@@ -1,7 +1,7 @@
 """Faults of single requests to a chat endpoint, and whether a retry can help.
 
-Some parts of a request are optional: tools, response_format, stream_options, seed and
-prompt_cache_key. An endpoint
+Some parts of a request are optional: tools, the strict schemas of tools, response_format (the JSON
+schema of the answer, by whatever means), stream_options, seed and prompt_cache_key. An endpoint
 that does not support an optional part reports this in its own words, with a status that also has
 other meanings. This module contains patterns for the known messages of OpenAI, OpenRouter, vLLM,
 Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini and transformers. An error that matches no
@@ -39,6 +39,7 @@ PARTS = {  # in the order in which they are dropped
         r"response.?format|json.?(schema|mode|object)|structured.?output|guided|grammar|outlines",
         re.IGNORECASE,
     ),
+    "strict": re.compile(r"\bstrict\b|additional_?properties", re.IGNORECASE),
     "tools": re.compile(r"\btools?\b|tool.?(choice|call|use)|function.?call", re.IGNORECASE),
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "prompt_cache_key": re.compile(r"prompt.?cache.?key", re.IGNORECASE),

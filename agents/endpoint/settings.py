@@ -38,6 +38,7 @@ class ChatSettings(ModelSettings, RetrySettings):
         None, "Probability mass of nucleus sampling (default: the endpoint's).", ge=0
     )
     max_tokens: int | None = setting(None, "Maximum number of tokens per answer; a longer answer is cut and finishes with 'length'.", ge=1)  # fmt: skip
+    reasoning_tokens: int | None = setting(None, "Maximum number of tokens per answer for reasoning, where the endpoint has such a limit (default: the endpoint's).", ge=1)  # fmt: skip
     model_args: Mapping[str, Json] = setting(
         {}, "Further fields of the request, sent unchanged (reasoning_effort, top_k, …)."
     )

@@ -102,6 +102,8 @@ class SessionSettings:
             if name in of_method.model_fields:
                 known.setdefault(name, value)
         text = record.get("text")
+        # Sessions that were recorded before this setting existed read answers without repair.
+        known.setdefault("lenient", False)
         return SessionSettings(
             seed=record.get("seed") or 0,
             method=of_method(**known),
@@ -168,6 +170,8 @@ class Case:
     tool_turns: list[Message] = field(default_factory=list)
     judged_answers: list[JudgedAnswer] = field(default_factory=list)
     step_fields: dict[str, Json] = field(default_factory=dict)
+    # what is wrong with the form of the reply, as far as it is known before the reply is judged
+    reply_faults: tuple[str, ...] = ()
     events: list[BankEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -289,6 +293,14 @@ class Case:
         """
         method = self.settings.method
         return method if isinstance(method, RepairSettings) else RepairSettings()
+
+    def count_faults(self, faults: Sequence[str]) -> None:
+        """Count faults of the form of an answer in the record of the current step."""
+        counts = dict(self.step_fields.get("repaired", {}))
+        for fault in faults:
+            counts[fault] = counts.get(fault, 0) + 1
+        if counts:
+            self.step_fields["repaired"] = counts
 
     @property
     def takes_tools(self) -> bool:

@@ -24,12 +24,16 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
+from ...agents.endpoint.replies import with_unique_ids
+from ...agents.endpoint.thinking import RETURNED
 from ...agents.prompts import protocol
+from ...agents.written_calls import find_written_calls
 from ...records import (
     BankEvent,
     Json,
     Message,
     Outcome,
+    Reply,
     StepRecord,
     ToolCall,
     ToolSpec,
@@ -37,9 +41,10 @@ from ...records import (
     WeighsHypotheses,
 )
 from ...store.bank import sum_visits
+from ...tasks.io.answer_repair import TOOL_CALL_TEXT
 from .case import Case, Runtime
 from .observation_choice import TOO_LONG, Listing, fit_prompt, keep_results
-from .queries import decode_outcome, query_model
+from .queries import decode_outcome, gather_or_cancel, query_model
 from .second_proposer import hand_over, may_hand_over, note_step
 from .stopping import stop_early
 
@@ -136,9 +141,10 @@ async def _ask(
     may_shorten: bool = False,
 ) -> dict[str, Json]:
     may_shorten = may_shorten and case.settings.method.fit == "auto"
-    case.reply = await query_model(
+    reply = await query_model(
         case, case.asked_role, path, view, messages, tools, schema, may_shorten=may_shorten
     )
+    case.reply, case.reply_faults = _read_written_calls(case, reply, messages, tools)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -150,6 +156,26 @@ async def _ask(
     if case.reply.finish == TOO_LONG:
         case.limit_prompt(messages)
     return {"turn": state["turn"] + 1, "stop": stop}
+
+
+def _read_written_calls(
+    case: Case, reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec]
+) -> tuple[Reply, tuple[str, ...]]:
+    """Return the reply with the tool calls that its text holds, and the faults of its form.
+
+    The journal keeps the reply as the model gave it. Under the strict contract the calls are not
+    made, and the answer is malformed.
+    """
+    if not case.settings.method.lenient or reply.tool_calls or reply.finish != "stop":
+        return reply, ()
+    text, calls = find_written_calls(reply.text, tools)
+    if not calls or not _calls_left(case):
+        return reply, ()
+    if case.settings.method.strict_contract:
+        return reply, (TOOL_CALL_TEXT,)
+    case.count_faults([TOOL_CALL_TEXT] * len(calls))
+    read = replace(reply, text=text, tool_calls=calls, finish="tool_calls")
+    return with_unique_ids(read, messages), ()
 
 
 async def after_ask(
@@ -183,20 +209,24 @@ def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
 
 
 async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Run the tools that the model's reply calls, and add their results to the conversation."""
+    """Run the tools that the model's reply calls, and add their results to the conversation.
+
+    The calls of one reply run concurrently; their results keep the order of the calls.
+    """
     case = runtime.context
     path = case.reply_path
     tools = {
         tool.name: tool for tool in case.family.make_tools(case.make_view(), case.make_oracles())
     }
-    left = _calls_left(case)
-    results = [
-        await _use_tool(case, tools, call, f"{path}/tool/{number}")
-        if number < left
-        else protocol.NO_CALLS_LEFT
-        for number, call in enumerate(case.reply.tool_calls)
-    ]
-    case.tool_turns += protocol.build_tool_messages(case.reply, results)
+    made = case.reply.tool_calls[: _calls_left(case)]
+    results = await gather_or_cancel(
+        [_use_tool(case, tools, call, f"{path}/tool/{number}") for number, call in enumerate(made)]
+    )
+    results += [protocol.NO_CALLS_LEFT] * (len(case.reply.tool_calls) - len(made))
+    turns = protocol.build_tool_messages(case.reply, results)
+    if returned := case.reply.meta.get(RETURNED):  # The provider wants its reasoning back.
+        turns[0] = {**turns[0], RETURNED: returned}
+    case.tool_turns += turns
     if not _calls_left(case):
         case.tool_turns.append({"role": "user", "content": protocol.NO_CALLS_LEFT})
     return {}

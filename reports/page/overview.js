@@ -69,9 +69,9 @@ function metricsTable(some, sessions, named) {
 
 function verdictsTable(sessions) {
   const sums = (one) => VERDICTS.map((_, place) => one.problems.reduce((sum, problem) => sum + problem.verdicts[place], 0));
-  const rows = sessions.map((one) => [titleOf(one, sessions), ...sums(one), counted(one.breaches), counted(one.malformed)]);
+  const rows = sessions.map((one) => [titleOf(one, sessions), ...sums(one), counted(one.breaches), counted(one.malformed), counted(one.repaired || {})]);
   return [h("h3", null, "Verdicts"),
-    table("Hypotheses by verdict, and faults of answers", ["session", ...VERDICTS, "violations of the answer contract", "malformed answers by reason"], rows)];
+    table("Hypotheses by verdict, and faults of answers", ["session", ...VERDICTS, "violations of the answer contract", "malformed answers by reason", "repaired faults of form"], rows)];
 }
 
 const counted = (told) => Object.entries(told).map(([name, count]) => `${words(name)} ${count}`).join(", ") || "none";

@@ -82,7 +82,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
         ("verdicts", join_counts(_name_verdicts(session)) or "none"),
-        *_faults(session.breaches, session.malformed),
+        *_faults(session.breaches, session.malformed, session.repaired),
         *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
         *_costs(session.usage, session.oracle),
@@ -158,9 +158,17 @@ def _named(metrics: Sequence[str]) -> str:
     return f"{', '.join(map(escape_unprintable, metrics[:MAX_NAMED_METRICS]))} and {more} more"
 
 
-def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return lines on breaches of the answer contract and on malformed answers, if there are any."""
-    told = (("breaches", join_counts(breaches)), ("malformed", join_counts(malformed)))
+def _faults(
+    breaches: Mapping[str, int], malformed: Mapping[str, int], repaired: Mapping[str, int]
+) -> list[tuple[str, str]]:
+    """Return lines on breaches of the answer contract, on malformed answers, and on faults of the
+    form of answers that were read all the same, if there are any.
+    """
+    told = (
+        ("breaches", join_counts(breaches)),
+        ("malformed", join_counts(malformed)),
+        ("repaired", join_counts(repaired)),
+    )
     return [(name, said) for name, said in told if said]
 
 
@@ -254,7 +262,7 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
         left = [f"{count} {status}, not scored" for status, count in one["left_out"].items()]
         counted = ", ".join([format_count(one["problems"], "problem"), *left, *_marked(one)])
         out.print(f"session {escape_unprintable(one['session'])}: {counted}", soft_wrap=True)
-        for name, said in _faults(one["breaches"], one["malformed"]):
+        for name, said in _faults(one["breaches"], one["malformed"], one.get("repaired", {})):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
         section.show_session(out, one)
         if "by_problem" in one:

@@ -221,8 +221,8 @@ def test_an_endpoint_that_refuses_a_schema_answers_without(code, message, retrie
     with ChatServer([refuses("response_format", code, message)]) as server:
         told = ask_all(server, [(ASK, (), n, SCHEMA) for n in range(3)], retries=retries)
     assert [reply.text for reply in told] == ["an answer"] * 3
-    assert [reply.retries for reply in told] == [1, 0, 0]
-    assert len(server.requests) == 4
+    assert [reply.retries for reply in told] == [2, 0, 0]  # neither a schema nor any JSON
+    assert len(server.requests) == 5
 
 
 def test_a_schema_that_is_refused_beside_tools_is_still_sent_without_them():
@@ -236,7 +236,7 @@ def test_a_schema_that_is_refused_beside_tools_is_still_sent_without_them():
         told = ask_all(server, asked, structured="always")
     assert [reply.text for reply in told] == ["an answer"] * 3
     sent = [("tools" in one, "response_format" in one) for one in server.requests]
-    assert sent == [(True, True), (True, False), (True, False), (False, True)]
+    assert sent == [(True, True), (True, True), (True, False), (True, False), (False, True)]
 
 
 def test_one_answer_that_would_not_fit_its_schema_is_asked_for_without_and_the_next_with():
@@ -264,7 +264,8 @@ def test_tools_and_schema_are_refused_each_by_itself():
     with ChatServer([neither]) as server:
         told = ask_all(server, asked, structured="always")
     assert [reply.finish for reply in told] == ["no_tools", "stop", "no_tools"]
-    assert len(server.requests) == 7  # both, tools twice; the schema, neither; tools twice
+    # both twice, tools twice; the schema, any JSON, neither; tools twice
+    assert len(server.requests) == 9
 
 
 def test_a_response_format_of_one_s_own_is_sent_as_it_is():
