@@ -53,6 +53,7 @@ class RunOptions(TypedDict, total=False):
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
+    judge_then: str | None
     literature_model: str | None
     namer_model: str | None
     role: Sequence[str] | None
@@ -62,6 +63,7 @@ class RunOptions(TypedDict, total=False):
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None
+    judge_batch: int | None
     prompts: Literal["own", "config"] | None
     inference: str | None
     shots: int | None
@@ -126,6 +128,7 @@ class DiscoverOptions(TypedDict, total=False):
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
+    judge_then: str | None
     literature_model: str | None
     namer_model: str | None
     role: Sequence[str] | None
@@ -135,6 +138,7 @@ class DiscoverOptions(TypedDict, total=False):
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None
+    judge_batch: int | None
     prompts: Literal["own", "config"] | None
     inference: str | None
     shots: int | None

@@ -178,13 +178,18 @@ class RolesConfig(Settings):
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
+    judge2_model: str | None = setting(
+        None, "Second judge: a model that labels the texts on which the answers of the first judge"
+              " differ (default: none; needs --repeats of at least 2, by default 3).",
+        metavar="MODEL", option="judge_then",
+    )  # fmt: skip
     literature_model: str | None = setting(None, "Model that reads papers (default: the proposer).")
     namer_model: str | None = setting(
         None, "Model that names themes, the long lists of terms in sentences about labelled text"
               " (default: none; a theme is named by its strongest words).",
     )  # fmt: skip
     role: Sequence[str] = setting(
-        (), "Set a model setting of the role judge, literature or namer, for example"
+        (), "Set a model setting of the role judge, judge2, literature or namer, for example"
             " judge.temperature=0. May be repeated.",
         metavar="ROLE.K=V",
     )  # fmt: skip

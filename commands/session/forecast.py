@@ -15,7 +15,7 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import NAMER, ROLES
+from .settings import NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE
 
 NAMING_METHODS = ("abduce", "io", "refine", "t3")  # methods whose answers the namer sees
 # models that may run out of hypotheses
@@ -39,19 +39,23 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
+    from ...graphs.judge_forecast import count_judge_calls
 
     chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
-    calls = {role: {"least": 0, "most": 0} for role in ROLES if role != NAMER}
+    calls = {role: {"least": 0, "most": 0} for role in ROLES if role not in OPTIONAL_ROLES}
     beside: dict[str, Json] = {}
     method = get_method(settings["method"])
     labelled = "text" in settings
     ends = not isinstance(model, str) or model.partition(":")[0] in EXHAUSTIBLE_MODELS
     # the search gives all its sentences in one answer
     searches = isinstance(model, str) and model.partition(":")[0] == "search"
+    second = SECOND_JUDGE in plan.operational["players"]
+    if second:
+        calls[SECOND_JUDGE] = {"least": 0, "most": 0}
     for problem, space in chosen.pairs:
         sizes = Sizes(problem, len(space), settings, ends and (not labelled or searches))
-        for role, span in method.forecast(sizes).items():
+        for role, span in count_judge_calls(method.forecast, sizes, second).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
     if labelled and method.asks:

@@ -37,6 +37,7 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
     NAMER,
     PRICES,
+    SECOND_JUDGE,
     check_choice,
     model_options,
     parse_key_values,
@@ -320,7 +321,7 @@ def _players(
     if "text" not in settings:
         return {}
     found: dict[str, Json] = {}
-    for role in ("judge", "literature", NAMER):
+    for role in ("judge", SECOND_JUDGE, "literature", NAMER):
         told = dict(others.get(role, {}))
         if not told:
             continue

@@ -148,6 +148,8 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
     view = case.make_view()
     judged = []
     items = await name_themes(case, view, _parse(case, view, reply), f"step/{step}/name/{number}")
+    if case.settings.text is not None:
+        await case.row_judge.announce([one.text for one in items if isinstance(one, Hypothesis)])
     for ordinal, item in enumerate(items):
         if isinstance(item, Malformed):
             judged.append(judge_malformed(item))
