@@ -11,10 +11,10 @@ from contextlib import closing
 
 import pytest
 from peirce.agents.scripted import FunctionProposer
+from peirce.config import TextSettings
 from peirce.graphs import find_method
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Unavailable
-from peirce.config import TextSettings
 from peirce.store import Store
 from text_sessions import HYPOTHESIS, Played, problem, rows
 
@@ -53,7 +53,9 @@ class Judges(FunctionProposer):
         return await self._reply(view, text, seed)
 
     async def _reply(self, view, text, seed):
-        return await FunctionProposer(lambda messages: text, "j").propose(view, [{"content": ""}], (), seed)
+        return await FunctionProposer(lambda messages: text, "j").propose(
+            view, [{"content": ""}], (), seed
+        )
 
 
 def truth(item, seed=0, place=0):
@@ -63,6 +65,18 @@ def truth(item, seed=0, place=0):
 def unsure(item, seed=0, place=0):
     """Right on three items of four, always; answers differ on the others."""
     return truth(item) if item % 4 else ("yes" if noise(item, seed) < 0.5 else "no")
+
+
+def split_on_some():
+    """A judge that is right; of its answers on every fourth item, each second one differs."""
+    counts = {}
+
+    def says(item, seed=0, place=0):
+        counts[item] = counts.get(item, 0) + 1
+        other = "no" if truth(item) == "yes" else "yes"
+        return other if item % 4 == 0 and counts[item] % 2 else truth(item)
+
+    return says
 
 
 def started(path, first, second=None, method="io", **text):
@@ -98,11 +112,13 @@ def figures(played):
 
 
 def role_calls(played, role):
-    return [call for call in played.calls if call["kind"] == "model" and f"/{role}/" in call["path"]]
+    return [
+        call for call in played.calls if call["kind"] == "model" and f"/{role}/" in call["path"]
+    ]
 
 
 def test_the_second_judge_labels_only_what_the_first_is_unsure_of(tmp_path):
-    first, second = Judges(unsure), Judges(truth)
+    first, second = Judges(split_on_some()), Judges(truth)
     played = play(tmp_path / "s.duckdb", first, second, repeats=3)
     told = figures(played)
     assert told["questions"] == 4 * 30 and told["calibration"]["questions"] == 24
@@ -163,8 +179,10 @@ def test_texts_without_a_readable_label_are_asked_about_alone(tmp_path):
     assert played.differences == []
 
 
-@pytest.mark.parametrize("method", ["io", "hypogenic", "hyporefine"])
-@pytest.mark.parametrize("inference", [None, "best", "filter-weight", "two-step"])
+@pytest.mark.parametrize(
+    ("method", "inference"),
+    [("io", "two-step"), ("hypogenic", None), ("hypogenic", "filter-weight"), ("abduce", "best")],
+)
 def test_the_digest_does_not_depend_on_which_answer_comes_first(tmp_path, method, inference):
     text = {"judge_batch": 4, "repeats": 2, "inference": inference, "examples": 8}
     digests = set()
@@ -177,8 +195,7 @@ def test_the_digest_does_not_depend_on_which_answer_comes_first(tmp_path, method
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("most", [1, 5, 20, 40, 60])
-@pytest.mark.parametrize("batch", [1, 5])
+@pytest.mark.parametrize(("batch", "most"), [(1, 1), (1, 30), (1, 60), (5, 1), (5, 5), (5, 9)])
 def test_a_session_that_ends_in_the_middle_goes_on_to_the_same_digest(tmp_path, most, batch):
     text = {"judge_batch": batch, "repeats": 2, "inference": "best", "examples": 10}
     whole = play(tmp_path / "whole.duckdb", Judges(unsure), Judges(truth), **text)
