@@ -4,16 +4,18 @@ The calls have the path
 
     texts/<digest of the texts>/judge/<digest of the sentence>/batch/<number of the answer>
 
-The first answer is about the texts in their order, the second about the reversed order, and every
-further answer about another order. Labels that change with the order show that the judge confuses the
-texts of a batch. The functions here depend only on recorded answers and on digests.
+The first and the third answer are about the texts in their order, the second is about the reversed
+order, and every further answer about another order. Labels that change with the order show that the
+judge confuses the texts of a batch. With three answers or more, the share of labels that change in the
+same order is subtracted, because a judge that samples its answers also changes labels without a
+reason. The functions here depend only on recorded answers and on digests.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...records import Digest, Json, digest_of, digest_of_text
@@ -59,17 +61,20 @@ class TextBatch:
         places = list(range(len(self.texts)))
         if number == 1:
             places.reverse()
-        elif number > 1:
+        elif number > 2:
             random.Random(f"{self.digest} {number}").shuffle(places)
         return places
 
-    def compare_orders(self) -> tuple[int, int]:
-        """Return (labels that differ between the first two answers, labels that both have)."""
-        if not {0, 1} <= self.answers.keys():
+    def compare(self, number: int) -> tuple[int, int]:
+        """Return (labels that differ between answer 0 and answer `number`, labels that both have).
+
+        Both are 0 if one of the answers is missing.
+        """
+        if not {0, number} <= self.answers.keys():
             return 0, 0
         both = [
             (first, second)
-            for first, second in zip(self.answers[0], self.answers[1], strict=True)
+            for first, second in zip(self.answers[0], self.answers[number], strict=True)
             if UNREADABLE not in (first, second)
         ]
         return sum(first != second for first, second in both), len(both)
@@ -93,27 +98,31 @@ class OrderEffect:
         differing: The number of labels that differ between two orders.
         compared: The number of texts that got a label in both orders.
         texts: The number of texts that were asked about in two orders.
+        noise: The share of labels that differ between two answers in the same order; 0.0 if there
+            are no such answers.
     """
 
     differing: int = 0
     compared: int = 0
     texts: int = 0
+    noise: float = 0.0
 
     @property
     def allows_batches(self) -> bool:
         """Whether labels rarely depend on the order, and most answers can be read."""
-        return (
-            2 * self.compared >= self.texts
-            and self.differing <= MAX_ORDER_EFFECT * self.compared
-        )  # fmt: skip
+        readable = 2 * self.compared >= self.texts
+        return readable and self.differing <= (MAX_ORDER_EFFECT + self.noise) * self.compared
 
 
 def measure_order_effect(batches: Sequence[TextBatch]) -> OrderEffect:
     """Return how often labels changed with the order, over the batches with two answers."""
     checked = [one for one in batches if {0, 1} <= one.answers.keys()]
-    counts = [one.compare_orders() for one in checked]
-    return OrderEffect(
-        sum(differing for differing, _ in counts),
-        sum(compared for _, compared in counts),
-        sum(len(one.texts) for one in checked),
-    )
+    differing, compared = _sum(one.compare(1) for one in checked)
+    again, of = _sum(one.compare(2) for one in checked)
+    texts = sum(len(one.texts) for one in checked)
+    return OrderEffect(differing, compared, texts, again / of if of else 0.0)
+
+
+def _sum(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    pairs = list(counts)
+    return sum(first for first, _ in pairs), sum(second for _, second in pairs)

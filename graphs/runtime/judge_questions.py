@@ -216,7 +216,10 @@ class JudgeQuestions:
             chosen = self._choose_questions(new, left)
             batches = [TextBatch(one, texts) for one, texts in chosen if len(texts) > 1]
             if batches:
-                await gather_or_cancel([self._ask_batch(one, n) for one in batches for n in (0, 1)])
+                numbers = range(min(max(self._case.text.repeats, 2), 3))
+                await gather_or_cancel(
+                    [self._ask_batch(one, n) for one in batches for n in numbers]
+                )
             whole = [*self._batches, *batches]
             questions = dict(self._calibration_questions)
             for sentence, texts in chosen:
@@ -317,6 +320,7 @@ class JudgeQuestions:
                 "texts": len(self._batch_of),
                 "differing": effect.differing,
                 "compared": effect.compared,
+                "noise": effect.noise,
                 "used": self._effect is not None and self._effect.allows_batches,
                 "calibrated": self._calibrated,
                 "unreadable": self._read_singly,
