@@ -41,6 +41,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "grids.py": (),
     "reading.py": ("--shapes", "think tags,combining marks,pairs of texts,numbered list,clauses"),
     "text.py": (),
+    "judges.py": ("--rows", "30", "--sentences", "4", "--rounds", "1"),
     "text_search.py": ("--rows", "200", "--vocabulary", "1000", "5000", "--columns", "5", "10"),
     "large_data.py": (),
     "studies.py": ("--problems", "100", "--contexts", "2", "--stored", "10"),

@@ -60,6 +60,7 @@ class RunOptions(TypedDict, total=False):
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
+    judge_then: str | None
     literature_model: str | None
     namer_model: str | None
     then: str | None
@@ -70,6 +71,7 @@ class RunOptions(TypedDict, total=False):
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None
+    judge_batch: int | None
     prompts: Literal["own", "config"] | None
     inference: str | None
     shots: int | None
@@ -141,6 +143,7 @@ class DiscoverOptions(TypedDict, total=False):
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
+    judge_then: str | None
     literature_model: str | None
     namer_model: str | None
     then: str | None
@@ -151,6 +154,7 @@ class DiscoverOptions(TypedDict, total=False):
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None
+    judge_batch: int | None
     prompts: Literal["own", "config"] | None
     inference: str | None
     shots: int | None

@@ -62,6 +62,8 @@ class Session(Result):
             from the JSON, for any other session.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
+        judging: figures on a second judge and on batches of texts (`reports.judging`); empty, and
+            missing from the JSON, if one judge labels single texts.
     """
 
     session: str
@@ -92,6 +94,7 @@ class Session(Result):
     learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
     part_rows: int = optional_key(default_factory=int)
     oracle: str = unprinted_field(default_factory=str)
+    judging: Mapping[str, Json] = optional_key(default_factory=dict)
 
     def findings(self, problem: str | None = None) -> Findings:
         """Return all hypotheses of the session, best first.
@@ -220,6 +223,7 @@ def load_outcome(path: Path, session: str) -> Session:
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
+    from ..reports.judging import summarize_judging
     from ..reports.learning_curve import PART_KEY, read_learning_curve
     from ..reports.screen.text import format_resume
     from ..tasks import load_family
@@ -272,6 +276,7 @@ def load_outcome(path: Path, session: str) -> Session:
             if PART_KEY in record["settings"].get("operational", {})
             else 0,
             oracle=load_family(record["settings"]["family"]).oracle,
+            judging=summarize_judging(store.steps(session, spaces=False)),
         )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import field_validator
 
-from ..records import Repairer, UsageError
+from ..records import Json, Repairer, UsageError
 from ..records.settings import Number, Settings, check_text_or_object, setting, shared_setting
 
 MethodName: TypeAlias = Annotated[
@@ -176,6 +176,7 @@ class RowBankSettings(BankSettings):
 
 
 SPLITS = ("val", "ind", "ood")
+ADDED_SETTINGS = ("judge_batch", "judge_calibration")  # recorded only if not the default
 UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judges
 
 
@@ -239,6 +240,21 @@ class TextSettings(Settings):
         metavar="N",
         ge=1,
     )
+    judge_batch: int = setting(
+        1,
+        "Number of texts that the judge model labels per call (1). Peirce asks about single texts"
+        " where labels change with the order of the texts.",
+        metavar="N",
+        ge=1,
+        le=100,
+    )
+    judge_calibration: int = setting(
+        24,
+        "Number of questions of each problem on which a second judge, or batches of texts, are"
+        " tested first.",
+        flag=False,
+        ge=1,
+    )
     judge_space: bool = setting(
         False,
         "Let the judge model label the sample space too, with one call per input and hypothesis.",
@@ -292,6 +308,18 @@ class TextSettings(Settings):
         SPLITS, "Predict only the rows of this split: val, ind or ood. May be repeated.", metavar="SPLIT",
         option="split",
     )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the values of all fields as JSON values, by field name.
+
+        Settings that earlier versions do not have are left out at their default, so that sessions
+        keep their digests.
+        """
+        found = super().to_dict()
+        return {
+            name: value for name, value in found.items()
+            if name not in ADDED_SETTINGS or value != type(self).model_fields[name].default
+        }  # fmt: skip
 
     @field_validator("tau", "similarity")
     @classmethod

@@ -187,6 +187,11 @@ class RolesConfig(Settings):
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
+    judge2_model: str | None = setting(
+        None, "Second judge: a model that labels the texts on which the answers of the first judge"
+              " differ (default: none; needs --repeats of at least 2, by default 3).",
+        metavar="MODEL", option="judge_then",
+    )  # fmt: skip
     literature_model: str | None = setting(None, "Model that reads papers (default: the proposer).")
     namer_model: str | None = setting(
         None, "Model that names themes, the long lists of terms in sentences about labelled text"
@@ -198,7 +203,7 @@ class RolesConfig(Settings):
         metavar="MODEL", option="then",
     )  # fmt: skip
     role: Sequence[str] = setting(
-        (), "Set a model setting of the role judge, literature, namer or then, for example"
+        (), "Set a model setting of the role judge, judge2, literature, namer or then, for example"
             " judge.temperature=0. May be repeated.",
         metavar="ROLE.K=V",
     )  # fmt: skip

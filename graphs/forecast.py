@@ -50,12 +50,15 @@ class Sizes:
         settings: The settings of the session, as the session records them.
         may_end: Whether the model can run out of hypotheses, as a search or a file of recorded
             answers can.
+        answers: The number of calls that answer one question about a sentence and a text; None for
+            the setting `repeats`.
     """
 
     problem: Problem
     space: int
     settings: Mapping[str, Json]
     may_end: bool = False
+    answers: int | None = None
 
     # --- Labelled text only.
 
@@ -68,6 +71,11 @@ class Sizes:
     def text(self) -> TextSettings:
         """The settings for labelled text."""
         return TextSettings(**self.settings["text"])
+
+    @property
+    def repeats(self) -> int:
+        """The number of calls that answer one question about a sentence and a text."""
+        return self.text.repeats if self.answers is None else self.answers
 
     @property
     def first_rows(self) -> int:
@@ -132,7 +140,7 @@ class Sizes:
         """
         if self.text.judge == "exact":
             return Span()
-        each = self.text.repeats if times is None else times
+        each = self.repeats if times is None else times
         return Span(least * each if self.text.judge == "model" else 0, most * each)
 
     @property
@@ -198,9 +206,7 @@ class Sizes:
         It asks a question for each row, and about single sentences where it uses them.
         """
         readers = bank.most if name == "weighted" else self.text.readers
-        least, most = _ROWS[name](
-            self.text.repeats, min(readers, bank.least), min(readers, bank.most)
-        )
+        least, most = _ROWS[name](self.repeats, min(readers, bank.least), min(readers, bank.most))
         return Span(rows * least, rows * most)
 
 

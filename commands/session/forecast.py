@@ -17,7 +17,7 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import NAMER, ROLES, THEN
+from .settings import NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE, THEN
 
 if TYPE_CHECKING:
     from ...graphs import Method
@@ -45,24 +45,27 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
+    from ...graphs.judge_forecast import count_judge_calls
 
     chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
-    calls = {role: {"least": 0, "most": 0} for role in ROLES if role not in (NAMER, THEN)}
+    calls = {role: {"least": 0, "most": 0} for role in ROLES if role not in OPTIONAL_ROLES}
     beside: dict[str, Json] = {}
     method = get_method(settings["method"])
     labelled = "text" in settings
     ends = not isinstance(model, str) or model.partition(":")[0] in EXHAUSTIBLE_MODELS
     # the search gives all its sentences in one answer
     searches = isinstance(model, str) and model.partition(":")[0] == "search"
-    second = THEN in plan.operational["players"]
-    if second:
-        calls[THEN] = {"least": 0, "most": 0}
+    roles = [one for one in (SECOND_JUDGE, THEN) if one in plan.operational["players"]]
+    for one in roles:
+        calls[one] = {"least": 0, "most": 0}
+
+    def count(sizes: Sizes) -> CallsByRole:
+        return _with_second(method, sizes) if THEN in roles else method.forecast(sizes)
+
     for problem, space in chosen.pairs:
         sizes = Sizes(problem, len(space), settings, ends and (not labelled or searches))
-        for role, span in (
-            _with_second(method, sizes) if second else method.forecast(sizes)
-        ).items():
+        for role, span in count_judge_calls(count, sizes, SECOND_JUDGE in roles).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
     if labelled and method.asks:

@@ -37,6 +37,7 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
     NAMER,
     PRICES,
+    SECOND_JUDGE,
     THEN,
     check_choice,
     model_options,
@@ -335,7 +336,8 @@ def _players(
 ) -> dict[str, Json]:
     """Return [model, its options] for each role that is configured and that the method may call."""
     found: dict[str, Json] = {}
-    for role in ("judge", "literature", NAMER, THEN) if "text" in settings else (THEN,):
+    of_text = ("judge", SECOND_JUDGE, "literature", NAMER)
+    for role in (*of_text, THEN) if "text" in settings else (THEN,):
         told = dict(others.get(role, {}))
         if not told:
             continue

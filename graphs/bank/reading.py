@@ -44,7 +44,7 @@ from ..inference import (
 )
 from ..inference.choose import choose_strategy
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import make_bare_view
+from ..runtime.judge_questions import make_bare_view
 from ..runtime.queries import JUDGE, gather_or_cancel, query_model
 from ..runtime.steps import END, START, State, compile_graph, new_graph
 
@@ -99,7 +99,13 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     if case.row_judge.agreement is not None:
         fields["agreement"] = case.row_judge.agreement
     await case.ledger.record_step(
-        StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
+        StepRecord(
+            case.problem.id,
+            state["step"],
+            (),
+            {"inference": fields, **case.row_judge.summarize()},
+            (),
+        )
     )
     case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
     return {"step": state["step"] + 1}
@@ -180,6 +186,7 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
     ]  # fmt: skip
     exact = all(case.row_judge.find_rule(entry.text) is not None for entry in entries)
     asks = case.row_judge.queries_model and not exact
+    await case.row_judge.announce([entry.text for entry in entries])
     view = replace(make_bare_view(case), shown=case.problem.shown)
 
     rows = _InputSets()

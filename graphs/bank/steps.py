@@ -153,6 +153,7 @@ async def judge_rows(
         rows: The indices of the shown observations.
     """
     new = [item for item in items if isinstance(item, Hypothesis)]
+    await case.row_judge.announce([one.text for one in new])
     shown = await gather_or_cancel([measure_agreement(case, one.text, rows) for one in new])
     spaces = await gather_or_cancel([predict_space(case, one) for one in new])
     found = iter(zip(shown, spaces, strict=True))
@@ -290,8 +291,8 @@ async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     if case.judged_answers or case.events or case.step_fields:
         record = StepRecord(
-            case.problem.id, state["step"], tuple(case.judged_answers), dict(case.step_fields),
-            tuple(case.events),
+            case.problem.id, state["step"], tuple(case.judged_answers),
+            {**case.step_fields, **case.row_judge.summarize()}, tuple(case.events),
         )  # fmt: skip
         await case.ledger.record_step(record)
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]

@@ -21,7 +21,7 @@ from .. import Method
 from ..bank.reading import rows_per_part
 from ..forecast import CallsByRole, Sizes, Span
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import make_bare_view
+from ..runtime.judge_questions import make_bare_view
 from ..runtime.queries import JUDGE, gather_or_cancel, query_model
 from ..runtime.steps import State, build_chain
 

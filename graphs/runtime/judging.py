@@ -153,6 +153,8 @@ async def _judge(
     judged = []
     parsed = _parse(case, view, reply, is_proposed=not by)
     items = await name_themes(case, view, parsed, f"step/{step}/name/{number}")
+    if case.settings.text is not None:
+        await case.row_judge.announce([one.text for one in items if isinstance(one, Hypothesis)])
     for ordinal, item in enumerate(items):
         if isinstance(item, Malformed):
             judged.append(judge_malformed(item))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
 THEN = "then"  # proposes where the proposer ended without an accepted hypothesis
+SECOND_JUDGE = "judge2"
 
 
 @dataclass(frozen=True)

@@ -265,12 +265,13 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
         return {}
     events = _bank_events(case)
     note_step(case)
+    judges = {} if case.settings.text is None else case.row_judge.summarize()
     await case.ledger.record_step(
         StepRecord(
             case.problem.id,
             state["step"],
             tuple(case.judged_answers),
-            dict(case.step_fields),
+            {**case.step_fields, **judges},
             events,
         )
     )

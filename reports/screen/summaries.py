@@ -54,6 +54,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     """
     from .. import find_evaluation
     from ..files import tables
+    from ..judging import describe_judging
     from ..learning_curve import describe_learning_curve
 
     more = format_command("show", session.session, session.store, "--findings")
@@ -81,6 +82,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *([("no value", _named(empty))] if empty and all_metrics else []),
         *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
+        *(("judges", line) for line in describe_judging(session.judging)),
         ("verdicts", join_counts(_name_verdicts(session)) or "none"),
         *_faults(session.breaches, session.malformed, session.repaired),
         *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
