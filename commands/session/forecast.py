@@ -57,11 +57,12 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
     # the search gives all its sentences in one answer
     searches = isinstance(model, str) and model.partition(":")[0] == "search"
     roles = [one for one in (SECOND_JUDGE, THEN) if one in plan.operational["players"]]
+    second = THEN in roles
     for one in roles:
         calls[one] = {"least": 0, "most": 0}
 
     def count(sizes: Sizes) -> CallsByRole:
-        return _with_second(method, sizes) if THEN in roles else method.forecast(sizes)
+        return _with_second(method, sizes) if second else method.forecast(sizes)
 
     for problem, space in chosen.pairs:
         sizes = Sizes(problem, len(space), settings, ends and (not labelled or searches))
