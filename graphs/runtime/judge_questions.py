@@ -204,8 +204,6 @@ class JudgeQuestions:
         Code that is about to judge several sentences at once announces them here, so that the
         questions are drawn from all of them. Nothing happens once there are enough questions.
         """
-        if self._calibrated:
-            return
         async with self._lock:
             if self._calibrated:
                 return
