@@ -59,8 +59,11 @@ def build_compact_messages(
     if not chat:
         listed = _listed(view.past_answers, words, whole=aim == "better")
         return [_user(*task, *listed, following if listed else first)]
-    turns = [_user(*task, first)]
+    seeds = _listed([one for one in view.past_answers if one.seeded], words, whole=True)
+    turns = [_user(*task, *seeds, following if seeds else first)]
     for earlier in view.past_answers:
+        if earlier.seeded:
+            continue
         if earlier.author and len(turns) > 1:  # The search repaired the answer before.
             mended = _listed([earlier], words, whole=True)
             turns[-1] = _user(*mended, turns[-1]["content"])

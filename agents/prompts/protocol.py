@@ -75,6 +75,7 @@ UNREADABLE = (
 AGAIN_UNREADABLE = "That answer could not be read, because the form of the answer was not kept."
 NO_HYPOTHESIS = "It gives no hypothesis: {reason}."
 REPAIRED_HEADING = "A search made this of it:"
+SEED_HEADING = "A search found this:"
 NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
 TOOLS_HINT = (
     "Before you answer you can try candidates with the tools offered; each result says which "
@@ -129,8 +130,10 @@ def build_messages(
     if history == "descriptions":
         listed = _list(view.past_answers, words, whole=aim == "better")
         return [_user(*task, *listed, following, *reminder)]
-    turns: list[Message] = [_user(*task, FIRST_REQUEST, *reminder)]
-    for earlier, mended in _with_mended(view.past_answers):
+    seeds = [one for one in view.past_answers if one.seeded]
+    found = _list(seeds, words, whole=True)  # a search wrote no turn that a chat could repeat
+    turns: list[Message] = [_user(*task, *found, following if seeds else FIRST_REQUEST, *reminder)]
+    for earlier, mended in _with_mended([one for one in view.past_answers if not one.seeded]):
         comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
         turns.append(_user(*comment, following, *reminder))
@@ -259,9 +262,7 @@ def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> lis
             continue
         for hypothesis in answer.hypotheses:
             shown = _shown(hypothesis, words, whole)
-            lines.append(
-                _numbered(lines, f"{REPAIRED_HEADING}\n{shown}" if answer.author else shown)
-            )
+            lines.append(_numbered(lines, _with_author(answer, shown)))
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
     blocks = ["\n".join([EARLIER_HEADING, *lines])] if lines else []
@@ -270,6 +271,13 @@ def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> lis
         count = UNREADABLE.format(count=len(unlisted), answers=answers)
         blocks.append("\n".join([count, *(_indented(text) for text in unlisted if text)]))
     return blocks
+
+
+def _with_author(answer: PastAnswer, shown: str) -> str:
+    """Return a shown hypothesis with a heading if a search found it."""
+    if not answer.author:
+        return shown
+    return f"{SEED_HEADING if answer.seeded else REPAIRED_HEADING}\n{shown}"
 
 
 def _numbered(before: Sequence[str], shown: str) -> str:

@@ -15,7 +15,7 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import NAMER, ROLES
+from .settings import NAMER, ROLES, SEEDER
 
 NAMING_METHODS = ("abduce", "io", "refine", "t3")  # methods whose answers the namer sees
 # models that may run out of hypotheses
@@ -35,7 +35,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         over all problems, assuming that no call fails. A proposer that may run out of hypotheses
         (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
             Imported
-        answers need no call. With a repairer or a namer, "calls" contains its role too.
+        answers need no call. With a repairer, a namer or a seeder (the search that gives
+        hypotheses first), "calls" contains its role too.
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
@@ -63,6 +64,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         calls[NAMER] = {"least": 0, "most": problems * answers}
     if plan.repair is not None:
         calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
+    if SEEDER in plan.operational["players"]:
+        calls[SEEDER] = {"least": problems, "most": problems * settings["seed_hypotheses"]}
     return {
         "task": settings["task"],
         "method": settings["method"],

@@ -37,6 +37,7 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
     NAMER,
     PRICES,
+    SEEDER,
     check_choice,
     model_options,
     parse_key_values,
@@ -152,7 +153,7 @@ def plan_run(
         "model": model if isinstance(model, str) else None,
         "model_options": opening,
         "roles": others,
-        "players": _players(settings, model, opening, others),
+        "players": _players(settings, model, opening, others) | _seeder(config, family),
         "sandbox": config.sandbox.sandbox,
         "store": str(store),
         **chosen.sources,
@@ -199,6 +200,8 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
         del record["template"]  # the default template is not recorded
     elif "tool_calls" not in given:
         record["tool_calls"] = 0  # the compact prompts do not mention tools
+    if not record.get("seed_hypotheses"):  # sessions without seeds record what they did before
+        record.pop("seed_hypotheses", None)
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):
         if "target_gap" in given:
             raise UsageError(
@@ -260,9 +263,33 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
         raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRERS)}")
     if not (isinstance(family, HasSearch) and family.search_style.repairs):
         raise UsageError(
-            f"repair is {repair!r}: repair is only available for logic (task abd), not for"
-            f" {family.name}"
+            f"repair is {repair!r}: repair is only available for logic (task abd) and programs, not"
+            f" for {family.name}"
         )
+
+
+def _seeder(config: RunConfig, family: Family) -> dict[str, Json]:
+    """Return [model, its options] of the search that gives hypotheses before the first request.
+
+    It is the search that `repair` names, if it names one.
+
+    Raises:
+        UsageError: there is no search for this family, or the model itself is the search.
+    """
+    method = config.method
+    count = method.seed_hypotheses if isinstance(method, RepairSettings) else 0
+    if not count:
+        return {}
+    if not isinstance(family, HasSearch):
+        raise UsageError(f"seed_hypotheses is {count}: search knows no {family.name} tasks")
+    model, repair = config.model.model, get_repairer(method)
+    if isinstance(model, str) and model.partition(":")[0] in REPAIRERS:
+        raise UsageError(
+            f"seed_hypotheses is {count}, and model is {model!r}, which is the search itself: omit"
+            " seed_hypotheses, or choose another model"
+        )
+    spec = repair if isinstance(repair, str) else REPAIRERS[0]
+    return {SEEDER: [spec, worker_options(config.cluster)]}
 
 
 def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) -> dict[str, Json]:

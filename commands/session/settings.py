@@ -196,6 +196,7 @@ def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
 # rate` calls it.
 
 NAMER = "namer"
+SEEDER = "seeder"  # the search that gives hypotheses before the first request
 ROLES = ("proposer", "judge", "literature", NAMER)  # the roles of a session
 SCORER = "scorer"  # the role of `peirce rate`
 ROLE_ERRORS = {  # why a known role cannot be set in a command

@@ -149,6 +149,7 @@ class Case:
     # summaries of the papers, once they are read
     summaries: list[Summary] = field(default_factory=list)
     tools_refused: bool = False
+    seeds_left: int = 0  # hypotheses that the search may still give before the first request
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
@@ -159,6 +160,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.begin_conversation()
+        self.seeds_left = self.repair_settings.seed_hypotheses
         labels = self.problem.public.get("labels", ())
         alpha = self.text.alpha if self.settings.text else 0.5
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)

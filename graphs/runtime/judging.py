@@ -91,13 +91,75 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
     hypothesis.
     """
     case = runtime.context
+    found = await _ask_repairer(state, case)
+    if found is None:
+        return {}
+    reply, path, name = found
+    form = _format_of(case, name)
+    return await _judge_and_tell(case, state["step"], reply, path, by=name, form=form)
+
+
+async def repair_inconsistent(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Let the repairer improve the answer that was just judged, if it was wrong on shown
+    observations.
+
+    The repaired hypothesis is judged as the answers of `judge` are, but it is never bad.
+    """
+    case = runtime.context
+    if case.past_answers[-1].verdict is not Verdict.INCONSISTENT:
+        return {}
+    found = await _ask_repairer(state, case)
+    if found is not None:
+        reply, path, name = found
+        await judge_of_search(case, state["step"], reply, path, name)
+    return {}
+
+
+async def judge_of_search(
+    case: Case,
+    step: int,
+    reply: Reply,
+    path: str,
+    by: str,
+    *,
+    seeded: bool = False,
+    most: int | None = None,
+) -> list[JudgedHypothesis]:
+    """Judge an answer that a search gave, which never counts as bad, and keep it for later prompts.
+
+    Args:
+        case: The working data of the problem.
+        step: The number of the step.
+        reply: The reply of the search.
+        path: The path of the reply in the journal.
+        by: The name of the search.
+        seeded: Whether the search found the answer before the first request.
+        most: The maximum number of hypotheses of the reply that are judged; None for all.
+    """  # fmt: skip
+    form = _format_of(case, by)
+    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path, form, most)]
+    case.judged_answers[-1] = replace(case.judged_answers[-1], judged=tuple(judged))
+    kept = _earlier(case, case.make_view(), judged)
+    case.past_answers.append(replace(kept, answer=reply.text, author=by, seeded=seeded))
+    return judged
+
+
+def _format_of(case: Case, by: str) -> str:
+    """Return the answer format of a reply. The built-in search writes the family's default format."""
+    return case.family.answer_formats[0] if by.partition(":")[0] == "search" else case.answer_format
+
+
+async def _ask_repairer(state: State, case: Case) -> tuple[Reply, str, str] | None:
+    """Return the repairer's reply to the last answer, its path and the repairer's name; None if it
+    found nothing.
+    """
     path, view = f"step/{state['step']}/repair/0", case.make_view()
     text = _to_mend(case, view)
     request = {
         "role": "repairer",
         "model": case.repairer_model,
         "text": text,
-        "view": _digest_of(view),
+        "view": digest_of_view(view),
     }
 
     async def make() -> Outcome:
@@ -112,13 +174,11 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
     reply = decode_outcome(path, reply_from_outcome, outcome)
     name = str(case.repair_settings.repair or "")
     case.step_fields["repair"] = name
-    if reply.finish == "exhausted":
-        return {}
-    return await _judge_and_tell(case, state["step"], reply, path, by=name)
+    return None if reply.finish == "exhausted" else (reply, path, name)
 
 
-def _digest_of(view: View) -> Digest:
-    """Return the digest of everything that a repairer sees, because it gets no messages."""
+def digest_of_view(view: View) -> Digest:
+    """Return the digest of everything that a search sees, because it gets no messages."""
     shown = [[one.input, one.output] for one in view.shown]
     earlier = [[one.answer, one.feedback, one.author] for one in view.past_answers]
     return digest_of([shown, dict(view.public), view.space.digest, earlier])
@@ -143,11 +203,15 @@ def _end_of_turns(case: Case) -> None:
     case.step_fields.update(case.reply.meta.get("fields", {}))
 
 
-async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[JudgedHypothesis]:
+async def _judge(
+    case: Case, step: int, reply: Reply, reply_path: str, form: str = "", most: int | None = None
+) -> list[JudgedHypothesis]:
+    """Judge the hypotheses of a reply in the format `form` ("" for the session's), at most `most`."""
     number = len(case.judged_answers)
     view = case.make_view()
     judged = []
-    items = await name_themes(case, view, _parse(case, view, reply), f"step/{step}/name/{number}")
+    parsed = _parse(case, view, reply, form or case.answer_format)[:most]
+    items = await name_themes(case, view, parsed, f"step/{step}/name/{number}")
     for ordinal, item in enumerate(items):
         if isinstance(item, Malformed):
             judged.append(judge_malformed(item))
@@ -159,13 +223,13 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
 
 
 async def _judge_and_tell(
-    case: Case, step: int, reply: Reply, path: str, by: str = ""
+    case: Case, step: int, reply: Reply, path: str, by: str = "", form: str = ""
 ) -> dict[str, Json]:
     """Judge the reply, keep the feedback, and return whether the target is reached.
 
     The result is a change of the graph's state.
     """
-    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
+    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path, form)]
     case.judged_answers[-1] = replace(case.judged_answers[-1], judged=tuple(judged))
     view = case.make_view()
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
@@ -179,10 +243,10 @@ async def _judge_and_tell(
     case.past_answers.append(
         PastAnswer(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by)
     )
-    return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
+    return {"stop": "target"} if any(reaches_target(case, one) for one in judged) else {}
 
 
-def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
+def reaches_target(case: Case, judged: JudgedHypothesis) -> bool:
     """Return whether an answer reaches the target of refining.
 
     The target is a hypothesis that is right on every shown observation. Where a gap is set, in a
@@ -199,12 +263,12 @@ def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
     return judged.shown.gap is not None and judged.shown.gap <= target
 
 
-def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malformed]:
+def _parse(case: Case, view: View, reply: Reply, form: str) -> Sequence[Hypothesis | Malformed]:
     if reply.finish == "length":
         return [Malformed("cut", "the answer was cut at the token limit")]
     if reply.tool_calls:
         return [Malformed("no_answer", "tools were called to the end of the step's limit")]
-    items = case.family.parse(view, reply.text, case.answer_format)
+    items = case.family.parse(view, reply.text, form)
     if case.settings.text is not None:
         items = items[: case.settings.text.hypotheses]
     return items or [Malformed("empty", "the answer holds no hypothesis")]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
+SEEDER = "seeder"  # the search that gives hypotheses before the first request
 
 
 @dataclass(frozen=True)

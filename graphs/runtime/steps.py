@@ -10,6 +10,7 @@ same step.
     step/3/propose/0/tool/1          the second tool that the model called in this turn
     step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on shown observations
     step/3/repair/0                  the repaired version of this answer
+    seed/0                           a hypothesis of the search, before the first request (seeding.py)
 
 Functions on edges are coroutines too, because LangGraph runs a plain function in a thread pool.
 """
@@ -271,6 +272,7 @@ def build_loop(
     *,
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
+    seed: Callable[..., Any] | None = None,
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
@@ -283,6 +285,8 @@ def build_loop(
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
+        seed: A node that comes before the first `ask`, as often as the session's settings ask for
+            hypotheses of a search.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
@@ -290,7 +294,12 @@ def build_loop(
     graph.add_node("decide", decide)
     for node in (use_tools, record):
         graph.add_node(node)
-    graph.add_edge(START, "ask")
+    if seed is None:
+        graph.add_edge(START, "ask")
+    else:
+        graph.add_node("seed", seed)
+        graph.add_conditional_edges(START, _before_first_ask, ["seed", "ask"])
+        graph.add_conditional_edges("seed", _after_seed, ["record", "ask"])
     graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
     graph.add_edge("use_tools", "ask")
     if repair is None:
@@ -300,8 +309,17 @@ def build_loop(
         graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", _after_decide, ["ask", END])
+    seeding = [] if seed is None else ["seed"]
+    graph.add_conditional_edges("decide", _after_decide, ["ask", END, *seeding])
     return compile_graph(graph)
+
+
+async def _before_first_ask(state: State, runtime: Runtime) -> Literal["seed", "ask"]:
+    return "seed" if runtime.context.seeds_left > 0 else "ask"
+
+
+async def _after_seed(state: State, runtime: Runtime) -> Literal["record", "ask"]:
+    return "record" if runtime.context.judged_answers else "ask"  # it found nothing
 
 
 async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "record"]:
@@ -309,7 +327,9 @@ async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "rec
 
 
 async def _after_decide(state: State, runtime: Runtime) -> str:
-    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+    if state["stop"] or runtime.context.stopping.is_set():
+        return END
+    return "seed" if runtime.context.seeds_left > 0 else "ask"
 
 
 def build_chain(*nodes: Callable[..., Any]) -> Any:
