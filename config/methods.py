@@ -90,8 +90,8 @@ class RepairSettings(MethodSettings):
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
-        None, "Let the search repair answers: `search` repairs programs that are wrong on shown pairs,"
-              " and for refine on abd also rules that do not reach the target.", metavar="search",
+        None, "For abd: `search` repairs answers that are wrong on shown worlds; for refine also those"
+              " that do not reach the target.", metavar="search",
     )  # fmt: skip
     seed_hypotheses: int = setting(
         0, "Maximum number of hypotheses that the search gives before the first request; prompts show"
