@@ -62,7 +62,7 @@ def test_before_the_first_checkpoint_a_resume_begins_anew_with_other_settings(
     store_pairs(tmp_path / "s.duckdb")
     told = {"base": str(place / "base"), "out": tmp_path / "out", "store": tmp_path / "s.duckdb"}
     with monkeypatch.context() as patch:
-        patch.setattr("peirce.training.dpo.trainer.CurriculumTrainer.training_step", fail)
+        patch.setattr("trl.DPOTrainer.training_step", fail)
         with pytest.raises(PeirceError, match="Continue in the same folder with a smaller device_"):
             peirce.train(**told, **TINY)
     first = json.loads((tmp_path / "out" / "training.json").read_text())["training"]
