@@ -339,8 +339,8 @@ course of the table above that moves most. The last two columns are proven bound
 
 Each row tries several values of its first setting. All other settings have the published values, unless the row names
 them. A cell shows the first value that moves 10% or 20% of the draws: in the seventh course ("three rates"), or in
-any course of the first table ("any"). The tried values are alpha .2 to 1, m_max .05 to 1, and epsilon .05 down to .001. The published values
-(alpha .1, m_max .03, epsilon .1) are not among them.
+any course of the first table ("any"). The tried values are alpha .2 to 1, m_max .05 to 1, and epsilon .05 down to .001.
+The published values (alpha .1, m_max .03, epsilon .1) are not among them.
 
 {needed}
 """

@@ -13,6 +13,16 @@ from ...records.settings import Number, setting
 from ..model_settings import ModelSettings
 
 
+def check_date(value: str | None) -> str | None:
+    """Return the date of prompts, or raise UsageError if it is no date such as 2026-11-29."""
+    if value is not None:
+        try:
+            date.fromisoformat(value)
+        except ValueError:
+            raise UsageError(f"prompt_date {value!r} is no date: write it as 2026-11-29") from None
+    return value
+
+
 class LocalSettings(ModelSettings):
     """Settings for loading a local model and for sampling its answers."""
 
@@ -67,11 +77,4 @@ class LocalSettings(ModelSettings):
     @field_validator("prompt_date")
     @classmethod
     def _is_a_date(cls, value: str | None) -> str | None:
-        if value is not None:
-            try:
-                date.fromisoformat(value)
-            except ValueError:
-                raise UsageError(
-                    f"prompt_date {value!r} is no date: write it as 2026-11-29"
-                ) from None
-        return value
+        return check_date(value)

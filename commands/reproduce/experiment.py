@@ -250,7 +250,7 @@ class _Experiment:
         The date is that of the first start.
 
         Raises:
-            UsageError: The base has no chat template, or its date cannot be replaced.
+            UsageError: The base has no chat template.
         """
         from ...training.pairs import ModelText, OwnRendering
 

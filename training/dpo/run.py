@@ -31,6 +31,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...agents.local.settings import check_date
 from ...records import DataError, Json, UsageError
 from ...records.private_files import make_folder, open_lock, write_atomically, write_folder
 from ..base_models import Base, check_packages, find_base, write_origin
@@ -131,7 +132,7 @@ def train(
         UsageError: `out` contains another training; or `out` contains a training and `resume` is
             False; or the base model, the pairs and the settings do not fit each other; or the base
             model renders the prompts in another way than the sessions; or the launcher divides the
-            model in a way that is not supported.
+            model in a way that is not supported; or `prompt_date` is no date.
         DataError: A file cannot be read.
         PeirceError: The loss is not finite, or a batch does not fit into memory.
         KeyboardInterrupt: `overdue` returned true before there was anything to save.
@@ -141,7 +142,7 @@ def train(
     found = find_base(base)
     # Under a launcher, one process checks the folder for all of them before any of them writes.
     processes = int(os.environ.get("WORLD_SIZE", "1"))
-    anew: dict[str, Json] = {DATE_KEY: prompt_date or datetime.now().date().isoformat()}
+    anew: dict[str, Json] = {DATE_KEY: check_date(prompt_date) or datetime.now().date().isoformat()}
     anew |= {VARIABLES_KEY: dict(template_variables)} if template_variables else {}
     anew = anew if settings.render_anew else {}
     if processes == 1:

@@ -346,3 +346,12 @@ def test_a_session_a_set_and_a_training_of_one_model_agree(folders, tmp_path, mo
     with pytest.raises(UsageError) as caught:
         peirce.train(folders("gemma3"), out=tmp_path / "other", store=told["store"], **SMALL)
     assert f"the prompts of session {sessions[0]} of model hf:" in str(caught.value)
+
+
+def test_a_date_that_is_none_is_refused(folders, tmp_path):
+    settings = TrainConfig.from_mapping({**SMALL, "render_anew": True})
+    with pytest.raises(UsageError, match="prompt_date 'today' is no date: write it as 2026-11-29"):
+        train(
+            str(folders("qwen3")), TABLE, settings, tmp_path / "out", ListLog(), prompt_date="today"
+        )
+    assert not (tmp_path / "out").exists()
