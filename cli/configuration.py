@@ -4,7 +4,7 @@ precedence.
 The variable PEIRCE_SEED sets --seed. Other options have variables with names of the same form. The
 file is $PEIRCE_CONFIG, or peirce.toml in the working folder. Its keys are the names of options with
 underscores or hyphens, as in `seed = 1`. A table of the file configures the model of one role
-([proposer], [judge], [scorer], [literature], [namer]). The variable PEIRCE_JUDGE_TEMPERATURE sets the key
+([proposer], [judge], [scorer], [literature], [namer], [then]). The variable PEIRCE_JUDGE_TEMPERATURE sets the key
 `temperature` of [judge]. Keys of [proposer] that are not options are passed as --model-arg.
 Settings of a training are in a separate YAML file (`train --config`) and are not read here, nor are
 those of an experiment (`reproduce`).
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..commands.session.settings import ROLES, SCORER, parse_value, role_setting_names
+from ..commands.session.settings import ROLES, SCORER, THEN, parse_value, role_setting_names
 from ..secrecy import redact_setting, refuse_file_origins, unnamed_key_variables
 from .groups import SEPARATE_PANELS
 
@@ -147,7 +147,7 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
         else:
             top |= _unhyphened(str(path), {key: value}, {*options, *ROLE_TABLES}, top)
     for role in ROLE_TABLES:
-        if role in top:
+        if role in top and role != THEN:  # `then = "MODEL"` is `--then MODEL`
             raise ConfigurationError(f"{path}: {role} must be a table: [{role}]")
     for role, table in tables.items():
         for key in list(table):

@@ -22,7 +22,8 @@ ORACLE_OPTIONS = (
     "concurrency",
     "store",
 )
-MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
+MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "reasoning_tokens",
+                 "timeout_s", "retries")  # fmt: skip
 
 
 @app.command(

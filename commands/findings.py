@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ..graphs.runtime.case import Case
@@ -46,6 +46,7 @@ from ..reports.front import find_front_points
 from ..reports.metrics.results import list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..reports.papers.hypobench.metrics import summarize_first_split
+from ..reports.proposers import find_proposers
 from ..tasks import load_family
 from .oracles import open_oracles
 from .session.results import (
@@ -94,11 +95,13 @@ async def find_findings(
             space = store.input_set(row.space)
             case = make_case(row.problem, None, oracle, space=space)
             hidden = held_out_observations(row.problem)
+            proposers = find_proposers(settings, steps)
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
                 front = find_front_points(row.problem, steps, ranked) if rank == 1 else ()
                 together = _together(row.problem, steps) if rank == 1 else None
-                found.append(await _finding(case, rank, one, other, front, together, hidden))
+                each = await _finding(case, rank, one, other, front, together, hidden)
+                found.append(replace(each, found_by=proposers.get(one.hypothesis.text)))
     return Findings(found)
 
 

@@ -18,11 +18,16 @@ class RunOptions(TypedDict, total=False):
     tool_calls: int | None
     answer_format: str | None
     strict_contract: bool | None
+    lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
+    fit: Literal["auto", "refuse"] | None
+    problem_tokens: int | None
     rounds: int | None
     max_answers: int | None
+    history_limit: int | None
+    patience: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
     data: str | Path | Collection[Mapping[str, Any]] | ArrowTable | ArrowBatch | None
@@ -47,14 +52,18 @@ class RunOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
+    judge_then: str | None
     literature_model: str | None
     namer_model: str | None
+    then: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None
@@ -62,6 +71,7 @@ class RunOptions(TypedDict, total=False):
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None
+    judge_batch: int | None
     prompts: Literal["own", "config"] | None
     inference: str | None
     shots: int | None
@@ -94,11 +104,16 @@ class DiscoverOptions(TypedDict, total=False):
     tool_calls: int | None
     answer_format: str | None
     strict_contract: bool | None
+    lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
     template: Literal["full", "compact"] | None
+    fit: Literal["auto", "refuse"] | None
+    problem_tokens: int | None
     rounds: int | None
     max_answers: int | None
+    history_limit: int | None
+    patience: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
     problems: int | None
@@ -120,14 +135,18 @@ class DiscoverOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
     judge_model: str | None
+    judge_then: str | None
     literature_model: str | None
     namer_model: str | None
+    then: str | None
     role: Sequence[str] | None
     roles: Mapping[str, Any] | None
     examples: int | Literal["all"] | None
@@ -135,6 +154,7 @@ class DiscoverOptions(TypedDict, total=False):
     tau: int | float | None
     judge: Literal["auto", "exact", "model"] | None
     repeats: int | None
+    judge_batch: int | None
     prompts: Literal["own", "config"] | None
     inference: str | None
     shots: int | None
@@ -165,6 +185,7 @@ class ResumeOptions(TypedDict, total=False):
 
     timeout_s: int | float | None
     retries: int | None
+    batch_files: bool | None
     sandbox: str | None
     strict_sandbox: bool | None
     solver: str | None
@@ -226,6 +247,7 @@ class PredictOptions(TypedDict, total=False):
     top_p: int | float | None
     max_tokens: int | None
     reasoning_effort: str | None
+    reasoning_tokens: int | None
     timeout_s: int | float | None
     retries: int | None
     model_arg: Sequence[str] | Mapping[str, Any] | None

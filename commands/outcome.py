@@ -50,6 +50,8 @@ class Session(Result):
         breaches: number of breaches of the answer contract (the rules for an answer), by kind
             (`reports.Tally`).
         malformed: number of malformed answers by reason (`reports.Tally`).
+        repaired: number of faults of form, by kind, in answers that were read all the same; absent
+            from the JSON if there are none.
         cause: why the session ended before all problems were finished; "", and absent from the
             JSON, if all were finished.
         next: the command that continues the session; "", and absent from the JSON, if nothing is
@@ -60,6 +62,8 @@ class Session(Result):
             from the JSON, for any other session.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
+        judging: figures on a second judge and on batches of texts (`reports.judging`); empty, and
+            missing from the JSON, if one judge labels single texts.
     """
 
     session: str
@@ -84,11 +88,13 @@ class Session(Result):
     evaluation: str = unprinted_field(default_factory=str)
     breaches: Mapping[str, int] = unprinted_field(default_factory=dict)
     malformed: Mapping[str, int] = unprinted_field(default_factory=dict)
+    repaired: Mapping[str, int] = optional_key(default_factory=dict)
     cause: str = optional_key(default_factory=str)
     next: str = optional_key(default_factory=str)
     learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
     part_rows: int = optional_key(default_factory=int)
     oracle: str = unprinted_field(default_factory=str)
+    judging: Mapping[str, Json] = optional_key(default_factory=dict)
 
     def findings(self, problem: str | None = None) -> Findings:
         """Return all hypotheses of the session, best first.
@@ -217,6 +223,7 @@ def load_outcome(path: Path, session: str) -> Session:
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
+    from ..reports.judging import summarize_judging
     from ..reports.learning_curve import PART_KEY, read_learning_curve
     from ..reports.screen.text import format_resume
     from ..tasks import load_family
@@ -261,6 +268,7 @@ def load_outcome(path: Path, session: str) -> Session:
             evaluation=scored["evaluation"],
             breaches=counted.breaches,
             malformed=counted.malformed,
+            repaired=counted.repaired,
             cause=cause,
             next=again,
             learning_curve=read_learning_curve(store, session, scored),
@@ -268,6 +276,7 @@ def load_outcome(path: Path, session: str) -> Session:
             if PART_KEY in record["settings"].get("operational", {})
             else 0,
             oracle=load_family(record["settings"]["family"]).oracle,
+            judging=summarize_judging(store.steps(session, spaces=False)),
         )
 
 

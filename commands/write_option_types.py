@@ -98,11 +98,12 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
     transport = select_options(ModelConfig, "timeout_s", "retries")
     judging = select_options(TextConfig, "tau", "judge", "repeats")
     shaping = select_options(
-        ModelConfig, "temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
+        ModelConfig, "temperature", "top_p", "max_tokens", "reasoning_effort",
+        "reasoning_tokens", "timeout_s", "retries",
         "model_arg",
     )  # fmt: skip
     resume = {
-        **transport, **select_options(SandboxConfig), **select_options(ClusterConfig),
+        **transport, **select_options(ModelConfig, "batch_files"), **select_options(SandboxConfig), **select_options(ClusterConfig),
         **select_options(BudgetConfig), **select_options(StoreConfig),
     }  # fmt: skip
     check = {

@@ -5,12 +5,12 @@ A method in graphs/methods/ that needs more settings has its own subclass of `Me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import field_validator
 
-from ..records import Repairer, UsageError
+from ..records import Json, Repairer, UsageError
 from ..records.settings import Number, Settings, check_text_or_object, setting, shared_setting
 
 MethodName: TypeAlias = Annotated[
@@ -42,6 +42,13 @@ Feedback: TypeAlias = Annotated[
         " takes no tools)."
     ),
 ]
+Lenient: TypeAlias = Annotated[
+    bool,
+    shared_setting(
+        "Read an answer of nearly the right form (JSON with a trailing comma, a tool call written as"
+        " text, …) and count what was wrong with it (default: true; import false)."
+    ),
+]
 Template: TypeAlias = Annotated[
     Literal["full", "compact"],
     shared_setting(
@@ -55,6 +62,29 @@ TargetGap: TypeAlias = Annotated[
     shared_setting(
         "For refine on abd: stop at a valid rule whose cost exceeds its lower bound by at most"
         " this much per prompt world (1.0).", metavar="GAP", ge=0,
+    ),
+]  # fmt: skip
+
+Fit: TypeAlias = Annotated[
+    Literal["auto", "refuse"],
+    shared_setting(
+        "If a prompt is longer than the model's context: auto shortens the list of earlier"
+        " hypotheses and then lists only the most informative observations; refuse fails the"
+        " problem (auto; t3 refuse).", metavar="auto|refuse",
+    ),
+]  # fmt: skip
+ProblemTokens: TypeAlias = Annotated[
+    int | None,
+    shared_setting(
+        "Ask for no further answer to a problem once its model calls have used this many input and"
+        " output tokens (default: no limit).", metavar="N", ge=1,
+    ),
+]  # fmt: skip
+Patience: TypeAlias = Annotated[
+    int | None,
+    shared_setting(
+        "End a problem after this many answers in a row that added nothing: no accepted hypothesis,"
+        " or for refine no better one (default: no limit).", metavar="N", ge=1,
     ),
 ]  # fmt: skip
 
@@ -79,10 +109,23 @@ class MethodSettings(Settings):
         False, "Judge an answer that violates its contract (imports, a second function, …)"
                " malformed (default: it runs, and the violation is counted).",
     )  # fmt: skip
+    lenient: Lenient = True
     history: Literal["descriptions", "chat"] = setting(
         "descriptions", "How prompts show earlier hypotheses: descriptions (the default) or chat."
     )
     template: Template = "full"
+    fit: Fit = "auto"
+    history_limit: int = setting(
+        30, "Number of earlier answers that a prompt shows in full; of older ones it shows the"
+            " accepted hypotheses and counts the others (30).", metavar="N", ge=1,
+    )  # fmt: skip
+    problem_tokens: ProblemTokens = None
+    patience: Patience = None
+
+
+# What a session does that recorded no value of a setting that others record. Prompts of sessions from
+# before the setting show all earlier answers.
+UNRECORDED: Mapping[str, Any] = {"history_limit": 1_000_000}
 
 
 class RepairSettings(MethodSettings):
@@ -108,15 +151,32 @@ class RepairSettings(MethodSettings):
 class BankSettings(MethodSettings):
     """Settings of a method that builds or reads a bank of hypotheses.
 
-    The number of answers, the feedback and the prompt template are fixed.
+    The number of answers, the feedback and the prompt template are fixed. Prompts list no earlier
+    answers and are not shortened.
     """
 
     max_answers: int = 25
     feedback: bool | None = None
     template: Literal["full", "compact"] = "full"
+    fit: Literal["auto", "refuse"] = "refuse"
+    history_limit: int = 30
+    problem_tokens: int | None = None
+    patience: int | None = None
+
+
+class RowBankSettings(BankSettings):
+    """Settings of a method that asks for hypotheses again and again while it goes through rows.
+
+    At its limit of tokens, a problem stops to extend the bank. Its prompts list fewer rows if they
+    do not fit.
+    """
+
+    fit: Fit = "auto"
+    problem_tokens: ProblemTokens = None
 
 
 SPLITS = ("val", "ind", "ood")
+ADDED_SETTINGS = ("judge_batch", "judge_calibration")  # recorded only if not the default
 UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judges
 
 
@@ -180,6 +240,21 @@ class TextSettings(Settings):
         metavar="N",
         ge=1,
     )
+    judge_batch: int = setting(
+        1,
+        "Number of texts that the judge model labels per call (1). Peirce asks about single texts"
+        " where labels change with the order of the texts.",
+        metavar="N",
+        ge=1,
+        le=100,
+    )
+    judge_calibration: int = setting(
+        24,
+        "Number of questions of each problem on which a second judge, or batches of texts, are"
+        " tested first.",
+        flag=False,
+        ge=1,
+    )
     judge_space: bool = setting(
         False,
         "Let the judge model label the sample space too, with one call per input and hypothesis.",
@@ -233,6 +308,18 @@ class TextSettings(Settings):
         SPLITS, "Predict only the rows of this split: val, ind or ood. May be repeated.", metavar="SPLIT",
         option="split",
     )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the values of all fields as JSON values, by field name.
+
+        Settings that earlier versions do not have are left out at their default, so that sessions
+        keep their digests.
+        """
+        found = super().to_dict()
+        return {
+            name: value for name, value in found.items()
+            if name not in ADDED_SETTINGS or value != type(self).model_fields[name].default
+        }  # fmt: skip
 
     @field_validator("tau", "similarity")
     @classmethod

@@ -145,10 +145,18 @@ class ModelConfig(Settings):
         "Reasoning effort that is sent to the endpoint, for example low or high.",
         metavar="WORD",
     )
+    reasoning_tokens: int | None = setting(
+        None, "Maximum number of tokens for reasoning per answer, at endpoints that have such a"
+              " limit.",
+    )  # fmt: skip
     timeout_s: Number | None = setting(
         None, "Time limit in seconds for one request, including its complete answer (300)."
     )
     retries: int | None = setting(None, "Maximum number of retries per call to an endpoint (5).")
+    batch_files: bool | None = setting(
+        None, "Collect the requests of all problems and send them as batch files, which are cheaper"
+              " and answered within 24 hours (openai, and endpoints with /files and /batches)."
+    )  # fmt: skip
     model_arg: KeyValues = setting(
         (), "Any other setting of the model, or a field of the request to an endpoint. V is"
             " JSON or text. May be repeated.", metavar="K=V",
@@ -170,21 +178,32 @@ class ModelConfig(Settings):
 
 
 class RolesConfig(Settings):
-    """Settings that give the judge, the literature reader and the namer their own models.
+    """Settings that give the judge, the literature reader and the namer their own models, and that
+    name a second proposer.
 
     By default, the model that proposes hypotheses also plays the first two of these roles, and
-    nobody plays the namer.
+    nobody plays the others.
     """
 
     panel = "Model and method"
     judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
+    judge2_model: str | None = setting(
+        None, "Second judge: a model that labels the texts on which the answers of the first judge"
+              " differ (default: none; needs --repeats of at least 2, by default 3).",
+        metavar="MODEL", option="judge_then",
+    )  # fmt: skip
     literature_model: str | None = setting(None, "Model that reads papers (default: the proposer).")
     namer_model: str | None = setting(
         None, "Model that names themes, the long lists of terms in sentences about labelled text"
               " (default: none; a theme is named by its strongest words).",
     )  # fmt: skip
+    then_model: str | None = setting(
+        None, "Second model that proposes hypotheses, for problems that end without an accepted one"
+              " (refine: without reaching the target) (default: none).",
+        metavar="MODEL", option="then",
+    )  # fmt: skip
     role: Sequence[str] = setting(
-        (), "Set a model setting of the role judge, literature or namer, for example"
+        (), "Set a model setting of the role judge, judge2, literature, namer or then, for example"
             " judge.temperature=0. May be repeated.",
         metavar="ROLE.K=V",
     )  # fmt: skip

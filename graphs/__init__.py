@@ -45,6 +45,8 @@ class Method:
         reads: What the method reads in addition to the problem: "literature" (papers), "bank" (a
             stored bank of hypotheses) and "judge" (a model that labels texts).
         optional: The items of `reads` that the method does not require.
+        hands_over: Whether a second proposer (`--then`) may continue the problems that the first
+            one did not solve, as in graphs that `build_loop` returns.
         forecast: Function that counts the model calls for one problem, by role (forecast.py). The
             default fits methods that request one answer at a time.
         first_prompt: Function that returns the first prompt on labelled text, as far as it is known
@@ -61,6 +63,7 @@ class Method:
     text: Mapping[str, Json] = field(default_factory=dict)
     reads: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
+    hands_over: bool = False
     forecast: Callable[[Sizes], CallsByRole] = forecast_one_by_one
     first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 

@@ -50,12 +50,15 @@ class Sizes:
         settings: The settings of the session, as the session records them.
         may_end: Whether the model can run out of hypotheses, as a search or a file of recorded
             answers can.
+        answers: The number of calls that answer one question about a sentence and a text; None for
+            the setting `repeats`.
     """
 
     problem: Problem
     space: int
     settings: Mapping[str, Json]
     may_end: bool = False
+    answers: int | None = None
 
     # --- Labelled text only.
 
@@ -68,6 +71,11 @@ class Sizes:
     def text(self) -> TextSettings:
         """The settings for labelled text."""
         return TextSettings(**self.settings["text"])
+
+    @property
+    def repeats(self) -> int:
+        """The number of calls that answer one question about a sentence and a text."""
+        return self.text.repeats if self.answers is None else self.answers
 
     @property
     def first_rows(self) -> int:
@@ -132,7 +140,7 @@ class Sizes:
         """
         if self.text.judge == "exact":
             return Span()
-        each = self.text.repeats if times is None else times
+        each = self.repeats if times is None else times
         return Span(least * each if self.text.judge == "model" else 0, most * each)
 
     @property
@@ -198,9 +206,7 @@ class Sizes:
         It asks a question for each row, and about single sentences where it uses them.
         """
         readers = bank.most if name == "weighted" else self.text.readers
-        least, most = _ROWS[name](
-            self.text.repeats, min(readers, bank.least), min(readers, bank.most)
-        )
+        least, most = _ROWS[name](self.repeats, min(readers, bank.least), min(readers, bank.most))
         return Span(rows * least, rows * most)
 
 
@@ -233,12 +239,16 @@ def forecast_one_by_one(sizes: Sizes, least: int | None = None) -> CallsByRole:
     Args:
         sizes: The figures of the problem.
         least: The smallest number of answers. By default, this is 1 if the model can run out of
-            hypotheses or if the method has no limit on bad answers, otherwise the setting
-            `max_bad`.
+            hypotheses, if the method has no limit on bad answers or if `problem_tokens` is set,
+            otherwise the smaller of the settings `max_bad` and `patience`.
     """
     most = sizes.settings["max_answers"]
     if least is None:
         least = 1 if sizes.may_end else min(sizes.settings.get("max_bad") or 1, most)
+        # Answers that add nothing end the problem, and one answer may use up its tokens.
+        least = min(least, sizes.settings.get("patience") or least)
+    if sizes.settings.get("problem_tokens"):
+        least = 1
     proposer = Span(least, most * (1 + sizes.settings["tool_calls"]))
     if not sizes.labelled:
         return {"proposer": proposer}
@@ -274,6 +284,8 @@ def forecast_through_rows(sizes: Sizes) -> CallsByRole:
     if text.rounds:
         rows, texts = len(sizes.problem.shown), count_distinct(sizes.problem.shown)
         least = min(text.top, asked) * (texts - sizes.first_texts)
+        if sizes.settings.get("problem_tokens"):  # the first prompt may use them up
+            least = 0
         most = min(text.top, bank.most) * (rows - sizes.first_rows + (text.rounds - 1) * rows)
         most += again * asked * (text.wrong + sizes.judged_space)
         pairs = (1 + again) * asked * texts - asked * sizes.first_texts  # all pairs that can exist

@@ -11,11 +11,13 @@ if "." not in __name__:  # imported from the folder of the repository, without i
     raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 from .calls import (
+    CURRENT_CALL,
     IS_LAST,
     PROMPT_DIGEST,
     RETRY_LISTENER,
     CallKey,
     HoldsSecrets,
+    JoinsSession,
     Journal,
     Message,
     Outcome,
@@ -29,6 +31,7 @@ from .calls import (
 )
 from .errors import (
     BudgetSpent,
+    ContextExceeded,
     DataError,
     Interrupted,
     PeirceError,
@@ -106,6 +109,7 @@ from .values import (
 from .workers import Compute, JsonService, UsesWorkers, Workers
 
 __all__ = [
+    "CURRENT_CALL",
     "FRONT_FIELD",
     "IS_LAST",
     "NOT_REQUESTED",
@@ -121,6 +125,7 @@ __all__ = [
     "BudgetSpent",
     "CallKey",
     "Compute",
+    "ContextExceeded",
     "DataError",
     "Digest",
     "DrawsFigures",
@@ -139,6 +144,7 @@ __all__ = [
     "Hypothesis",
     "InputSet",
     "Interrupted",
+    "JoinsSession",
     "Journal",
     "Json",
     "JsonService",

@@ -11,6 +11,8 @@ from .problems import View
 from .values import Json, digest_of
 
 if TYPE_CHECKING:
+    import asyncio
+
     from numpy.typing import NDArray
 
 
@@ -78,7 +80,8 @@ class Reply:
         finish: Why the reply ended: "stop", "tool_calls" or "length" (the reply was cut off).
             "exhausted" means that the proposer has no further answer, so the problem ends.
             "no_tools" means that the model accepts no tools and will be queried again without
-            tools.
+            tools. A session also records "too_long" for a prompt that did not fit into the
+            model's context (`ContextExceeded`) and will be shortened.
     """
 
     text: str = ""
@@ -102,6 +105,10 @@ class CallKey:
     session: str
     problem: str
     path: str
+
+
+# The call of a session that a proposer is answering; None outside a session.
+CURRENT_CALL: ContextVar[CallKey | None] = ContextVar("current_call", default=None)
 
 
 @dataclass(frozen=True)
@@ -201,6 +208,28 @@ class HoldsSecrets(Protocol):
     def secrets(self) -> Mapping[str, str]:
         """Return the values of the secrets, by the name of the environment variable that holds the
         secret.
+        """
+        ...
+
+
+@runtime_checkable
+class JoinsSession(Protocol):
+    """A proposer whose answers may take hours, so that a session must not wait for them when it
+    stops.
+    """
+
+    @property
+    def answers_late(self) -> bool:
+        """Whether an answer may take hours, so that many requests should be made at once."""
+        ...
+
+    def join_session(self, stopping: asyncio.Event, report: Callable[[str], None]) -> None:
+        """Prepare for the calls of one session.
+
+        Args:
+            stopping: When this event is set, every waiting call, and every later one, raises
+                Unavailable.
+            report: Function that is called with sentences about the progress.
         """
         ...
 

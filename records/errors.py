@@ -47,6 +47,22 @@ class Unavailable(PeirceError):
     usage: Usage | None = None
 
 
+class ContextExceeded(Unavailable):
+    """Raised when a prompt is longer than the model's context. A shorter prompt may be answered.
+
+    Args:
+        text: The message.
+        prompt_tokens: The number of tokens of the prompt, which may be an estimate.
+        room_tokens: The number of tokens that a prompt may have, besides the answer. Where the
+            context is unknown, half of `prompt_tokens`.
+    """
+
+    def __init__(self, text: str, prompt_tokens: int, room_tokens: int) -> None:
+        super().__init__(text)
+        self.prompt_tokens = prompt_tokens
+        self.room_tokens = room_tokens
+
+
 class SandboxUnavailable(Unavailable):
     """Raised when the sandbox cannot be started or has crashed. The message says what to do."""
 

@@ -142,6 +142,7 @@ class PastAnswer:
     verdict: Verdict
     feedback: str = ""
     author: str = ""  # The author if not the proposer: "search" repaired the answer before.
+    verdicts: tuple[Verdict, ...] = ()  # One per hypothesis; empty: `verdict` holds for all.
 
 
 @dataclass(frozen=True)

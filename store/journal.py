@@ -381,7 +381,8 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
 def usage(reader: RowReader, session: str) -> dict[str, Any]:
     """Return numbers of calls, tokens, retries, repeated calls and seconds of a session.
 
-    The result contains totals, and sums by kind and by role. A repeated call was answered from the
+    The result contains totals, and sums by kind and by role, each with "cached_share", the share of
+    the input tokens that the endpoint took from its cache (None without input tokens). A repeated call was answered from the
     record of another session. The role is a name in the path of a call: `propose` for
     step/3/propose/0, and `propose/tool` for step/3/propose/0/tool/1, a tool that the proposer
     called.
@@ -406,7 +407,24 @@ def usage(reader: RowReader, session: str) -> dict[str, Any]:
         ):
             for name, number in zip(sums, numbers, strict=True):
                 sums[name] += number
-    return {**total, "by_kind": by_kind, "by_role": by_role}
+    shares = {"by_kind": by_kind, "by_role": by_role}
+    return {
+        **_with_cached_share(total),
+        **{
+            by: {name: _with_cached_share(sums) for name, sums in of.items()}
+            for by, of in shares.items()
+        },
+    }
+
+
+def _with_cached_share(sums: dict[str, Any]) -> dict[str, Any]:
+    """Return sums of tokens with the share of the input tokens that the endpoint had cached.
+
+    The share is None without input tokens. Some servers count cached tokens apart from the input
+    tokens; a share above 1 is shown as 1.
+    """
+    cached, total = sums["tokens_cached"], sums["tokens_in"]
+    return {**sums, "cached_share": round(min(cached, total) / total, 4) if total else None}
 
 
 def _nothing() -> dict[str, Any]:
@@ -451,9 +469,15 @@ class AnswerCache:
             (request,),
         )
         for session, response in rows:
-            if session in self._sessions:
-                return Outcome(decode_json(response, "call.response"), repeats=session)
+            found = decode_json(response, "call.response") if session in self._sessions else None
+            # Whether a prompt is too long depends on settings that the request does not contain.
+            if found is not None and not _is_refusal(found):
+                return Outcome(found, repeats=session)
         return None
+
+
+def _is_refusal(response: Any) -> bool:
+    return isinstance(response, dict) and response.get("finish") == "too_long"
 
 
 def _begin(digest: Digest) -> int:

@@ -93,7 +93,7 @@ def render_prompt(
 ) -> tuple[Message, ...]:
     """Return the messages that ask for one more hypothesis after the hypotheses in `context`.
 
-    The prompt mentions no tools and contains no feedback. It equals the prompt of a session without
+    The prompt mentions no tools, contains no feedback and is never shortened. It equals the prompt of a session without
     tools and feedback (method `t3`, or method `abduce` with no tool calls).
 
     Args:

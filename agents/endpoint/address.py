@@ -56,6 +56,14 @@ class Endpoint:
         host = urlsplit(self.url).hostname or ""
         return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
 
+    @property
+    def takes_cache_key(self) -> bool:
+        """Return whether requests with an equal `prompt_cache_key` reach the same prefix cache.
+
+        OpenAI, Azure OpenAI and Mistral document the field.
+        """
+        return self.is_openai or urlsplit(self.url).hostname == "api.mistral.ai"
+
     def redact(self, text: str) -> str:
         """Return `text` with the key masked. An error message of the endpoint may contain the
         key.

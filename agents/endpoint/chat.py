@@ -16,12 +16,14 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...records import (
     RETRY_LISTENER,
+    ContextExceeded,
     Json,
     Message,
     Reply,
@@ -29,11 +31,14 @@ from ...records import (
     Unavailable,
     Usage,
     View,
+    digest_of,
 )
 from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
-from .client import open_client
-from .context import ContextChecker
+from .batch_client import BatchClient
+from .batch_files import REQUEST_ID, BatchFiles, name_request
+from .client import EXTRA_FIELDS, open_client
+from .context import ContextChecker, room_for_prompt
 from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
 from .limits import (
     OUT_OF_FILES,
@@ -48,6 +53,18 @@ from .limits import (
     with_estimate,
 )
 from .replies import parse_reply, with_unique_ids
+from .settings import BATCH_SETTINGS, check_batches
+from .structured import (
+    FORM_FIELDS,
+    JSON_OBJECT,
+    JSON_SCHEMA,
+    OWN_MEANS,
+    build_fields,
+    list_means,
+    make_strict,
+    sent_parts,
+)
+from .thinking import RETURNED, build_budget_fields, check_reasoning_tokens, keep_returned
 
 if TYPE_CHECKING:
     import httpx2
@@ -60,7 +77,12 @@ TOOL_REFUSALS_LIMIT = (
     2  # If this many problems in a row are refused tools, no further problem offers them.
 )
 REFUSALS_LIMIT = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
-TRANSPORT = (*RetrySettings.model_fields, "stream")  # These settings do not shape answers.
+TRANSPORT = (
+    *RetrySettings.model_fields,
+    "stream",
+    "cache_key",
+    *BATCH_SETTINGS,
+)  # These settings do not shape answers.
 
 # What the endpoint reported for each request of a call that gave no usable answer.
 WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
@@ -118,13 +140,39 @@ class OpenAIChatProposer:
         self._context = ContextChecker(endpoint, http, settings.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
         # Optional parts of requests that the endpoint does not support.
-        self._refused = {*ignored, *(f"{part} with tools" for part in ignored)}
+        refused = {*ignored, *((JSON_SCHEMA, JSON_OBJECT) if "response_format" in ignored else ())}
+        self._refused = {*refused, *(f"{part} with tools" for part in refused)}
         self._no_tools = FailureStreak(TOOL_REFUSALS_LIMIT)
         self._confirming = asyncio.Lock()  # One call at a time confirms that tools are refused.
         self._no_answer = FailureStreak(REFUSALS_LIMIT)
         self._answered = False  # whether any request succeeded
         self._ended = ""  # why every request is refused
         self._sockets: asyncio.Semaphore | None = None
+        self._batches: BatchFiles | None = None
+        if settings.batch_files:
+            # Batches have limits of their own, by which the endpoint orders its work.
+            self._pace = RateLimiter()
+            shaping = {
+                k: v for k, v in self.settings().items() if k not in ("endpoint", "transport")
+            }
+            self._batches = BatchFiles(
+                BatchClient(endpoint, http),
+                shaping,
+                wait_s=settings.batch_wait_s,
+                poll_s=settings.batch_poll_s,
+                outage_s=settings.outage_s,
+            )
+            model.batch_answer = self._batches.answer  # type: ignore[attr-defined]
+
+    @property
+    def answers_late(self) -> bool:
+        """Return whether requests are sent by batch files."""
+        return self._batches is not None
+
+    def join_session(self, stopping: asyncio.Event, report: Callable[[str], None]) -> None:
+        """Leave batches that run when `stopping` is set, and report what happens to them."""
+        if self._batches is not None:
+            self._batches.join_session(stopping, report)
 
     def settings(self) -> Json:
         """Return the settings of this proposer that the session records.
@@ -161,12 +209,16 @@ class OpenAIChatProposer:
 
         Raises:
             EndpointRefused: Every other request would fail in the same way.
+            ContextExceeded: The request does not fit into the model's context.
             Unavailable: The request failed after all retries.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")
-        extra = self._extra(tools, seed, schema)
+        extra = {**self._extra(tools, seed, schema), **self._cache_key(view)}
         await self._context.check(messages, extra, self._settings.max_tokens or 0)
+        if self._batches is not None:
+            named = (view.problem, self._batches.model, messages, tools, seed, schema)
+            REQUEST_ID.set(name_request(*named))
         wasted: list[Usage] = []
         before = WASTED.set(wasted)
         try:
@@ -176,7 +228,13 @@ class OpenAIChatProposer:
                 reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
             if reply.finish == "no_tools":
                 return add_wasted_usage(reply, sum(wasted, Usage()))
-            await self._context.check_answer(messages, reply.usage)
+            try:
+                await self._context.check_answer(
+                    messages, reply.usage, self._settings.max_tokens or 0
+                )
+            except Unavailable:
+                wasted.append(reply.usage)
+                raise
         except (Unavailable, ServerFailed) as error:
             error.usage = sum(wasted, Usage())
             raise
@@ -230,18 +288,22 @@ class OpenAIChatProposer:
         """
         # Tools stay, because the request would be another question without them.
         gone = self._refused - {"tools"}
-        extra = {key: one for key, one in given.items() if _as_sent(key, given) not in gone}
+        extra = {key: one for key, one in given.items() if key not in gone}
         attempt = 0
         wasted = WASTED.get()
         for requests in itertools.count(before + 1):
             answers = self._outage.answers
+            await self._check_budget()
+            if "response_format" in extra and not self._means(extra):
+                del extra["response_format"]
+            means = self._means(extra)
             try:
-                reply = await self._request(messages, extra, requests - 1)
+                reply = await self._request(messages, extra, means, requests - 1)
                 break
             except Fault as error:
                 fault = error
             wasted.append(fault.usage)
-            if fault.part and self._do_without(fault, extra):
+            if fault.part and self._do_without(fault, extra, means):
                 if fault.part == "tools":
                     raise ToolsRefused(requests)
                 continue
@@ -252,6 +314,8 @@ class OpenAIChatProposer:
                 raise EndpointRefused(self._ended)
             # The endpoint is unreachable for all calls.
             lost = fault.unreachable and self._outage.answers == answers
+            if fault.too_long:
+                raise self._context_exceeded(fault, messages, extra)
             if self._is_final(fault, lost, attempt):
                 raise self._unavailable(fault, requests, problem)
             RETRY_LISTENER.get()(str(fault))
@@ -262,7 +326,8 @@ class OpenAIChatProposer:
                 self._pace.pause(fault.wait_s)
             await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.wait_s))
             attempt += 1
-        self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
+        self._taken |= {part for part in PARTS if part in extra and part != "response_format"}
+        self._taken |= {means} if means else set()
         self._no_answer.reset()
         self._answered, self._ended = True, ""
         return reply
@@ -275,26 +340,84 @@ class OpenAIChatProposer:
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
         wanted = ("always",) if tools else ("always", "auto")
-        own = "response_format" in self._settings.model_args
+        own = any(field in self._settings.model_args for field in FORM_FIELDS)
         if schema is not None and self._settings.structured in wanted and not own:
-            form = {"name": "answer", "schema": dict(schema), "strict": True}
-            extra["response_format"] = {"type": "json_schema", "json_schema": form}
+            extra["response_format"] = dict(schema)  # `_as_sent` expresses it
         if self._settings.stream:
             extra["stream_options"] = {"include_usage": True}
         if self._settings.send_seed is not False:
             extra["seed"] = seed & 0x7FFFFFFF  # the largest range that every server's integer holds
         for part in PARTS:
-            if _as_sent(part, extra) in self._refused:
+            if part in self._refused:
                 extra.pop(part, None)
         return extra
 
-    def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
+    def _cache_key(self, view: View) -> dict[str, Json]:
+        """Return the field that names the cache of this problem's prompts, or no field.
+
+        The problems of a task share less text than the prompts of one problem, and a provider
+        serves one key by one machine.
+        """
+        field, wanted = "prompt_cache_key", self._settings.cache_key
+        if wanted is None:
+            wanted = self._endpoint.takes_cache_key
+        if not wanted or field in self._refused or field in self._settings.model_args:
+            return {}
+        return {field: f"peirce-{digest_of(view.problem)[:16]}"}
+
+    @property
+    def _scheme(self) -> str:
+        return self._settings.model.partition(":")[0]
+
+    @property
+    def _server(self) -> str:
+        """The provider, or the kind of server that the list of models at a URL names."""
+        return self._context.server if self._scheme in ("http", "https") else self._scheme
+
+    async def _check_budget(self) -> None:
+        """Raise EndpointRefused if reasoning cannot be limited at an endpoint named by its URL."""
+        if self._settings.reasoning_tokens is None or not await self._context.is_looked_up():
+            return
+        if build_budget_fields(self._settings.reasoning_tokens, self._server) is None:
+            raise EndpointRefused(
+                f"{self._endpoint} was not asked: it does not say that it is a server with a limit on"
+                " the tokens of reasoning, such as vLLM or llama.cpp: leave out reasoning_tokens, or"
+                " set the server's field with --model-arg"
+            )
+
+    def _means(self, extra: Mapping[str, Json]) -> str:
+        """Return the name of the means that expresses the schema of a request; "" if none does.
+
+        Some endpoints accept a means only without tools, so the name says whether tools are sent.
+        """
+        if "response_format" not in extra:
+            return ""
+        suffix = " with tools" if "tools" in extra else ""
+        server = self._server if self._server in OWN_MEANS else ""
+        names = (f"{one}{suffix}" for one in list_means(server, extra["response_format"]))
+        return next((one for one in names if one not in self._refused), "")
+
+    def _as_sent(self, extra: Mapping[str, Json], means: str) -> dict[str, Json]:
+        """Return the arguments of a request: its schema, tools and limits as this endpoint takes
+        them.
+        """
+        sent = {key: one for key, one in extra.items() if key != "response_format"}
+        fields = build_budget_fields(self._settings.reasoning_tokens, self._server) or {}
+        if means:
+            form = build_fields(means.removesuffix(" with tools"), extra["response_format"])
+            sent |= {key: form.pop(key) for key in ("response_format",) if key in form}
+            fields |= form
+        if "tools" in sent and "strict" not in self._refused:
+            sent["tools"] = [_strict(one) for one in sent["tools"]]
+        return sent | ({EXTRA_FIELDS: fields} if fields else {})
+
+    def _do_without(self, fault: Fault, extra: dict[str, Json], means: str) -> bool:
         """Return whether the call can continue without the part that the endpoint rejects.
 
         The part is then left out of later requests too, unless the endpoint accepted it before:
         then only this request was rejected.
         """
-        part = _as_sent(fault.part, extra)
+        part = means if fault.part == "response_format" else fault.part
         wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
         if wanted.get(part) or (part in wanted and part in self._taken):
             fault.retryable, fault.refused = part in self._taken, True
@@ -303,7 +426,9 @@ class OpenAIChatProposer:
             return True  # `_confirmed` decides.
         if part not in self._taken:
             self._refused.add(part)
-        del extra[fault.part]
+            if part == means and self._means(extra):
+                return True  # The next means expresses the schema.
+        extra.pop(fault.part, None)
         return True
 
     def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
@@ -329,30 +454,45 @@ class OpenAIChatProposer:
 
     async def close(self) -> None:
         """Close the connections of this proposer."""
+        if self._batches is not None:
+            await self._batches.close()
         await self._http.aclose()
 
     async def _request(
-        self, messages: Sequence[Message], extra: Mapping[str, Json], retries: int
+        self, messages: Sequence[Message], extra: Mapping[str, Json], means: str, retries: int
     ) -> Reply:
-        """Send one request, after `retries` others. Raises Fault."""
+        """Send one request, after `retries` others. Raises Fault.
+
+        Args:
+            messages: The prompt.
+            extra: The other parts of the request.
+            means: The means that expresses the schema (`_means`).
+            retries: The number of requests before this one.
+        """
         import httpx2
         import openai
 
+        sent = self._as_sent(extra, means)
+        parts = sent_parts(extra, sent.get("tools", ()))
         size = estimate_tokens(messages, extra, self._settings.max_tokens or 0)
         admitted = await self._pace.admit(size)
         if self._sockets is None:
             self._sockets = asyncio.Semaphore(count_free_sockets())
         try:
-            async with self._sockets:
-                message = await self._model.ainvoke([dict(m) for m in messages], **extra)
+            # A request in a batch holds no connection while it waits.
+            async with self._sockets if self._batches is None else nullcontext():
+                message = await self._model.ainvoke([dict(m) for m in messages], **sent)
             self._outage.record_answer()
             reply = parse_reply(message, retries)
+            told = message.additional_kwargs["choice"]["message"]
+            if reply.tool_calls and (returned := keep_returned(told, self._scheme)):
+                reply = replace(reply, meta={**reply.meta, RETURNED: returned})
             self._pace.record_tokens(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.redact_reply(reply)
         except openai.APIStatusError as error:
-            raise self._status_fault(error, extra.keys()) from None
+            raise self._status_fault(error, parts) from None
         except ErrorInBody as error:
-            raise error.make_fault(self._endpoint, extra.keys()) from None
+            raise error.make_fault(self._endpoint, parts) from None
         except (openai.APITimeoutError, httpx2.ReadTimeout):
             raise Fault(
                 f"no answer within {self._settings.timeout_s:g} s", retryable=True
@@ -391,6 +531,16 @@ class OpenAIChatProposer:
                 )
         return fault
 
+    def _context_exceeded(
+        self, fault: Fault, messages: Sequence[Message], extra: Mapping[str, Json]
+    ) -> ContextExceeded:
+        prompt, size = estimate_tokens(messages, extra, 0), fault.context_tokens
+        answer = self._settings.max_tokens or 0
+        room = prompt // 2 if size is None else room_for_prompt(size, answer)
+        if size is not None and fault.prompt_tokens > size:
+            prompt = fault.prompt_tokens
+        return ContextExceeded(f"{self._endpoint} answered {fault}", prompt, room)
+
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
         error = self._convert_fault(fault, requests)
         enough = fault.may_be_temporary and self._no_answer.record_failure(problem)
@@ -428,20 +578,22 @@ def open_server(settings: ChatSettings) -> OpenAIChatProposer:
         UsageError: The model string, a setting or the environment is invalid.
     """
     endpoint, ignored = resolve_endpoint(settings), ignored_fields(settings)
+    check_batches(settings)
     check_secrets(settings.model_args, endpoint)
+    check_reasoning_tokens(settings, settings.model.partition(":")[0])
     model, http = open_client(endpoint, settings)
     return OpenAIChatProposer(endpoint, settings, model, http, ignored)
-
-
-def _as_sent(part: str, extra: Mapping[str, Json]) -> str:
-    """Return the name under which a part is remembered.
-
-    Some endpoints accept a response_format only without tools.
-    """
-    return f"{part} with tools" if part == "response_format" and "tools" in extra else part
 
 
 def _tool(spec: ToolSpec) -> Json:
     parameters = dict(spec.parameters)
     function = {"name": spec.name, "description": spec.description, "parameters": parameters}
     return {"type": "function", "function": function}
+
+
+def _strict(tool: Mapping[str, Json]) -> Json:
+    """Return a tool whose arguments must follow its schema, if a strict mode takes the schema."""
+    parameters = make_strict(tool["function"]["parameters"])
+    if parameters is None:
+        return dict(tool)
+    return {**tool, "function": {**tool["function"], "parameters": parameters, "strict": True}}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -22,16 +22,20 @@ from .address import Endpoint
 from .arguments import Arguments, is_json, parse_json
 from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault
 from .replies import (
+    MAX_OTHER_ANSWERS,
+    OTHER_ANSWERS,
     REASONING_TYPES,
     as_text,
     block_text,
     completion_body,
     escape_surrogates,
     normalise_choice,
+    other_answers,
     parse_usage,
     prompt_digest,
     reported_usage,
 )
+from .thinking import RETURNED, restore_returned
 
 if TYPE_CHECKING:
     import httpx2
@@ -44,6 +48,7 @@ PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "AL
                              for name in (upper, upper.lower())))  # fmt: skip
 MALFORMED = "the body of the answer is malformed"
 WHICH_URL = "is the URL right? Mostly it ends in /v1"
+EXTRA_FIELDS = "extra_fields"  # the argument of a call with fields that only this request has
 LONGEST_ERROR = 1_000_000  # maximum bytes read of an error
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -189,6 +194,9 @@ def _client_class() -> type[ChatOpenAI]:
     from langchain_openai import ChatOpenAI
 
     class Chat(ChatOpenAI):
+        # answers requests by batch files (batch_files.py); None to send each request on its own
+        batch_answer: Callable[[Json], Awaitable[Json]] | None = None
+
         async def _agenerate(
             self,
             messages: list[Any],
@@ -196,8 +204,15 @@ def _client_class() -> type[ChatOpenAI]:
             run_manager: AsyncCallbackManagerForLLMRun | None = None,
             **kwargs: Any,
         ) -> ChatResult:
+            fields = kwargs.pop(EXTRA_FIELDS, {})
             payload = self._get_request_payload(messages, stop=stop, **kwargs)
             payload.pop("stream", None)
+            if fields:  # The SDK refuses fields that are not OpenAI's as arguments.
+                payload["extra_body"] = {**(payload.get("extra_body") or {}), **fields}
+            if self.batch_answer is not None:
+                body = {**payload, **(payload.get("extra_body") or {})}
+                body.pop("extra_body", None)
+                return self._create_chat_result(await self.batch_answer(body))
             limit_s: float = self.request_timeout.read  # type: ignore[union-attr]
             limit = asyncio.timeout(limit_s)
             try:
@@ -262,11 +277,15 @@ def _client_class() -> type[ChatOpenAI]:
                 raise malformed from None
             told = result.generations[0].message.additional_kwargs
             told["choice"] = choice
+            told[OTHER_ANSWERS] = other_answers(body["choices"][1:])
             told[PROMPT_DIGEST] = prompt_digest(body)
             return result
 
         def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
             payload: dict[Any, Any] = escape_surrogates(super()._get_request_payload(*args, **more))
+            # Its parent drops all fields of a message that are not OpenAI's.
+            for message, sent in zip(args[0], payload["messages"], strict=True):
+                restore_returned(sent, message.additional_kwargs.get(RETURNED, {}))
             return payload
 
     return Chat
@@ -281,6 +300,8 @@ MAX_CHARACTERS = 32_000_000  # characters; an endless stream must not fill the m
 MOST_BYTES = 8 * MAX_CHARACTERS  # of a stream; an event of one token takes some 200 bytes
 MOST_PIECES = 1_000_000  # of a stream: events, and lines within them
 JOINED = ("reasoning_content", "reasoning", "refusal")
+CALL_FIELDS = ("extra_content",)  # of a tool call, for the same reason
+LISTED = ("reasoning_details",)  # lists that a provider wants to see again (thinking.py)
 KEPT_FIELDS = ("id", "model", "created", "prompt_token_ids")  # of the events of a stream
 
 
@@ -370,6 +391,8 @@ class StreamedAnswer:
         self._usage: Json = None
         self._blocks: list[tuple[str, list[str]]] = []  # type, and pieces of its text
         self._joined: dict[str, list[str]] = {name: [] for name in JOINED}
+        self._listed: dict[str, list[Json]] = {name: [] for name in LISTED}
+        self._others: dict[Json, list[str]] = {}  # texts of further choices, by index
         self._calls: list[dict[str, Any]] = []
         self._by_index: dict[Json, dict[str, Any]] = {}
         self._finish = ""
@@ -411,10 +434,12 @@ class StreamedAnswer:
             content = join_text([block["text"] for block in content])
         message: dict[str, Json] = {"role": "assistant", "content": content}
         message |= {name: join_text(parts) for name, parts in self._joined.items() if parts}
+        message |= {name: _join_listed(parts) for name, parts in self._listed.items() if parts}
         if self._calls:
             message["tool_calls"] = [_assemble_call(call) for call in self._calls]
         choice = {"index": 0, "message": message, "finish_reason": self._finish or None}
-        return {**self._about, "usage": self._usage, "choices": [choice]}
+        others = [{"message": {"content": join_text(parts)}} for parts in self._others.values()]
+        return {**self._about, "usage": self._usage, "choices": [choice, *others]}
 
     def _take(self, event: dict[str, Json]) -> str:
         self._about |= {k: event[k] for k in KEPT_FIELDS if event.get(k)}
@@ -423,6 +448,7 @@ class StreamedAnswer:
         text = ""
         for choice in event.get("choices") or ():
             if choice.get("index"):  # Only the first choice was requested.
+                self._take_other(choice)
                 continue
             self._choices = True
             text += self._delta(choice.get("delta") or choice.get("message") or {})
@@ -430,6 +456,12 @@ class StreamedAnswer:
                 self.size += 1
                 self._finish = choice["finish_reason"]
         return text
+
+    def _take_other(self, choice: dict[str, Json]) -> None:
+        """Keep the text of a choice that was not requested."""
+        text = (choice.get("delta") or choice.get("message") or {}).get("content")
+        if isinstance(text, str) and len(self._others) < MAX_OTHER_ANSWERS:
+            self._grow(self._others.setdefault(choice["index"], []), text)
 
     def _delta(self, delta: dict[str, Json]) -> str:
         said = ""
@@ -445,6 +477,9 @@ class StreamedAnswer:
         for name, parts in self._joined.items():
             if delta.get(name):
                 self._grow(parts, as_text(delta[name]))
+        for name, listed in self._listed.items():
+            listed += delta.get(name) or ()
+            self.size += len(str(delta.get(name) or ""))
         for piece in delta.get("tool_calls") or ():
             self._call(piece)
         return said
@@ -462,10 +497,11 @@ class StreamedAnswer:
         if index is None and self._calls and not name:
             call = self._calls[-1]
         if call is None or (name and call["name"] and _is_another(call, name, told)):
-            call = {"id": None, "name": None, "arguments": Arguments()}
+            call = {"id": None, "name": None, "arguments": Arguments(), "extra": {}}
             self._calls.append(call)
             self._by_index[index] = call
         call["id"] = call["id"] or told
+        call["extra"] |= {name: piece[name] for name in CALL_FIELDS if piece.get(name)}
         call["name"] = call["name"] or name
         arguments = function.get("arguments") or ""
         more = as_text(arguments)
@@ -498,4 +534,22 @@ def _assemble_call(call: dict[str, Any]) -> dict[str, Json]:
     function = {"name": call["name"], "arguments": join_text(call["arguments"].parts)}
     if call["name"] is None:
         raise Fault("the body of the answer is malformed", retryable=True)
-    return {"id": call["id"], "type": "function", "function": function}
+    return {"id": call["id"], "type": "function", "function": function, **call["extra"]}
+
+
+def _join_listed(parts: Sequence[Json]) -> list[Json]:
+    """Return the entries of a streamed list, in which consecutive pieces of one text are joined."""
+    joined: list[Json] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(last, dict) and isinstance(part, dict) and _continues(last, part):
+            last["text"] = str(last.get("text") or "") + str(part["text"])
+            last |= {key: one for key, one in part.items() if key != "text" and one is not None}
+        else:
+            joined.append(dict(part) if isinstance(part, dict) else part)
+    return joined
+
+
+def _continues(last: Mapping[str, Json], part: Mapping[str, Json]) -> bool:
+    same = all(last.get(key) == part.get(key) for key in ("type", "index"))
+    return same and isinstance(part.get("text"), str)

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ...records import Json, Message, Unavailable, Usage
+from ...records import ContextExceeded, Json, Message, Usage
 from .address import Endpoint
 from .faults import Fault
 from .limits import estimate_tokens
@@ -50,6 +50,7 @@ FIELDS = (
 MOST_CHARACTERS = 6  # per token; prose has about 4.5, code and lists of numbers fewer
 TIMEOUT_S = 5.0
 MAX_BODY_BYTES = 16_000_000  # bytes of a list of models
+ANSWER_TOKENS = 1_024  # room for an answer without a limit, at most a quarter of the context
 LOADED_LOOKUPS = 3  # how often Ollama's loaded models are looked up
 
 
@@ -90,6 +91,7 @@ class ContextChecker:
         self._looked_up = own == 0
         self._loaded_left = 0  # remaining look-ups of Ollama's loaded models
         self._ollama = False
+        self.server = ""  # who serves the model, as the list of models says: vllm, llamacpp, …
         self.size: ContextSize | None = None
 
     async def check(
@@ -103,34 +105,46 @@ class ContextChecker:
             answer: The maximum number of tokens of the answer; 0 if unknown.
 
         Raises:
-            Unavailable: The request cannot fit.
+            ContextExceeded: The request cannot fit.
         """
         size = estimate_tokens(messages, extra, answer)
         if self._own and size > self._own:
-            raise Unavailable(
+            raise ContextExceeded(
                 f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
-                f"are about {size:,} tokens, more than context_tokens {self._own:,}"
+                f"are about {size:,} tokens, more than context_tokens {self._own:,}",
+                size - answer,
+                self._own - answer,
             )
+        await self.is_looked_up()
+        least = min_tokens(messages)
+        if self._own is None and self.size is not None and least > self.size.tokens:
+            raise ContextExceeded(
+                f"{self._endpoint} was not asked: the request is at least {least:,} tokens, more "
+                f"than the {self.size}",
+                size - answer,
+                room_for_prompt(self.size.tokens, answer),
+            )
+
+    async def is_looked_up(self) -> bool:
+        """Return whether the list of models was read, or could not be read for good."""
         if not self._looked_up:
             async with self._turn:
                 if not self._looked_up:
                     self._looked_up = await self._look_up()
-        least = min_tokens(messages)
-        if self._own is None and self.size is not None and least > self.size.tokens:
-            raise Unavailable(
-                f"{self._endpoint} was not asked: the request is at least {least:,} tokens, more "
-                f"than the {self.size}"
-            )
+        return self._looked_up
 
-    async def check_answer(self, messages: Sequence[Message], usage: Usage) -> None:
+    async def check_answer(
+        self, messages: Sequence[Message], usage: Usage, answer: int = 0
+    ) -> None:
         """Check, after an answer, that the endpoint did not truncate the request.
 
         Args:
             messages: The prompt.
             usage: The token counts that the endpoint reported.
+            answer: The maximum number of tokens of the answer; 0 if unknown.
 
         Raises:
-            Unavailable: The request was truncated.
+            ContextExceeded: The request was truncated.
         """
         if self._own == 0:
             return
@@ -139,25 +153,39 @@ class ContextChecker:
                 if self._loaded_left and self.size is None:
                     await self._look_at_loaded()
         if self.size is not None and usage.tokens_in >= self.size.tokens:
-            raise Unavailable(
-                f"{self._endpoint} cut the request without a word: it filled all of the {self.size}"
-            )
+            raise self._cut(
+                f"{self._endpoint} cut the request without a word: it filled all of the {self.size}",
+                messages, self.size.tokens, answer,
+            )  # fmt: skip
         if self._own and usage.tokens_in >= self._own:
-            raise Unavailable(
+            raise self._cut(
                 f"{self._endpoint} counted {usage.tokens_in:,} tokens in the request: it fills "
-                f"context_tokens {self._own:,} or was cut to it"
-            )
+                f"context_tokens {self._own:,} or was cut to it",
+                messages, self._own, answer,
+            )  # fmt: skip
         counted, least = usage.tokens_in + usage.tokens_cached, min_tokens(messages)
         if usage.tokens_in > 0 and counted < least and self._may_exceed(messages):
-            raise Unavailable(
+            raise self._cut(
                 f"{self._endpoint} cut the request without a word: it counted {counted:,} tokens "
-                f"in one of at least {least:,} (context_tokens=0 ends this check)"
-            )
+                f"in one of at least {least:,} (context_tokens=0 ends this check)",
+                messages, self._known_size() or counted, answer,
+            )  # fmt: skip
 
     def _may_exceed(self, messages: Sequence[Message]) -> bool:
+        known = self._known_size()
+        return self._ollama if known is None else _characters(messages) > known
+
+    def _known_size(self) -> int | None:
+        """Return the smaller of the size that the user set and the size that was looked up."""
         sizes = [self._own, self.size.tokens if self.size else None]
-        known = [size for size in sizes if size]
-        return self._ollama if not known else _characters(messages) > min(known)
+        return min((size for size in sizes if size), default=None)
+
+    def _cut(
+        self, text: str, messages: Sequence[Message], size: int, answer: int
+    ) -> ContextExceeded:
+        return ContextExceeded(
+            text, estimate_tokens(messages, {}, 0), room_for_prompt(size, answer)
+        )
 
     async def _look_up(self) -> bool:
         """Look up the size. Return whether this is final; it is not where nothing listens yet."""
@@ -170,6 +198,8 @@ class ContextChecker:
             return False
         entry = _entry(told, "data", "id", self._endpoint.model)
         self.size = _size(entry, url)
+        owner = entry.get("owned_by") if entry is not None else None
+        self.server = owner if isinstance(owner, str) else ""
         if self.size is None and entry is not None and not self._endpoint.is_openai:
             self._ollama = entry.get("owned_by") == "library"
             self._loaded_left = LOADED_LOOKUPS
@@ -215,6 +245,16 @@ class ContextChecker:
             Fault,
         ):
             return None
+
+
+def room_for_prompt(context: int, answer: int) -> int:
+    """Return the number of tokens that a prompt may have in a context.
+
+    Args:
+        context: The number of tokens that the context holds.
+        answer: The maximum number of tokens of the answer; 0 if unknown.
+    """
+    return context - (answer or min(ANSWER_TOKENS, context // 4))
 
 
 def min_tokens(messages: Sequence[Message]) -> int:

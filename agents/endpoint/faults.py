@@ -1,6 +1,7 @@
 """Faults of single requests to a chat endpoint, and whether a retry can help.
 
-Some parts of a request are optional: tools, response_format, stream_options and seed. An endpoint
+Some parts of a request are optional: tools, the strict schemas of tools, response_format (the JSON
+schema of the answer, by whatever means), stream_options, seed and prompt_cache_key. An endpoint
 that does not support an optional part reports this in its own words, with a status that also has
 other meanings. This module contains patterns for the known messages of OpenAI, OpenRouter, vLLM,
 Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini and transformers. An error that matches no
@@ -38,14 +39,18 @@ PARTS = {  # in the order in which they are dropped
         r"response.?format|json.?(schema|mode|object)|structured.?output|guided|grammar|outlines",
         re.IGNORECASE,
     ),
+    "strict": re.compile(r"\bstrict\b|additional_?properties", re.IGNORECASE),
     "tools": re.compile(r"\btools?\b|tool.?(choice|call|use)|function.?call", re.IGNORECASE),
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "prompt_cache_key": re.compile(r"prompt.?cache.?key", re.IGNORECASE),
 }
 AMBIGUOUS_PARTS = ("tools", "seed")  # The message must also say that the endpoint lacks them.
 KEEPS_ITS_MODEL = "A session keeps its model and URL: others need a new `peirce run`"
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp sends this while it starts.
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
 MODERATED = re.compile(r"moderat|flagged|content.?(policy|filter)", re.IGNORECASE)
+CONTEXT_TOKENS = re.compile(r"context\D{0,40}?(\d{3,8})\b", re.IGNORECASE)
+COUNTS = re.compile(r"\b\d{3,8}\b")
 CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", re.IGNORECASE)
 
 
@@ -63,10 +68,18 @@ class Fault(Exception):
         may_be_temporary: Whether the status, such as 403, may concern only this request. Some
             gateways send such a status for single requests. If the endpoint has answered before, a
             single fault of this kind does not stop the session.
+        too_long: Whether the prompt is longer than the model's context.
+        context_tokens: The number of tokens that the context holds; None if the endpoint does not
+            say. Only if `too_long`.
+        prompt_tokens: The largest count in the message of the endpoint, which usually is that of
+            the prompt; 0 if there is none. Only if `too_long`.
         usage: The tokens that the endpoint reported for this request. These tokens must be paid.
     """
 
     usage = Usage()
+    too_long = False
+    context_tokens: int | None = None
+    prompt_tokens = 0
 
     def __init__(
         self,
@@ -86,6 +99,12 @@ class Fault(Exception):
         self.part = part
         self.unreachable = unreachable
         self.may_be_temporary = may_be_temporary
+
+    def copy(self) -> Fault:
+        """Return an equal fault, for another request that met it."""
+        made = Fault(str(self), retryable=self.retryable)
+        made.__dict__.update(self.__dict__)
+        return made
 
 
 class ErrorInBody(Exception):
@@ -147,7 +166,11 @@ def fault_from_status(
             f"{said}: the quota of the key in {key} is spent", retryable=False, refused=True
         )
     if status == 413 or (status not in RETRY_STATUSES and status <= 500 and CONTEXT.search(detail)):
-        return Fault(told, retryable=False)
+        fault = Fault(told, retryable=False)
+        fault.too_long, size = True, CONTEXT_TOKENS.search(detail.replace(",", ""))
+        fault.context_tokens = None if size is None else int(size[1])
+        fault.prompt_tokens = max(map(int, COUNTS.findall(detail.replace(",", ""))), default=0)
+        return fault
     if code in ANSWER_FAILED:
         return Fault(told, retryable=True)
     if status in PART_STATUSES and (part := refused_part(detail, sent)):

@@ -214,5 +214,8 @@ def open_chat(settings: ChatSettings) -> OpenAIChatProposer | ReplicatedProposer
     Raises:
         UsageError: The model string, a setting or the environment is invalid.
     """
-    opened = [open_server(one) for one in split_servers(settings)]
+    each = split_servers(settings)
+    if settings.batch_files and len(each) > 1:
+        raise UsageError("batch_files needs one server: a batch belongs to the server that took it")
+    opened = [open_server(one) for one in each]
     return opened[0] if len(opened) == 1 else ReplicatedProposer(opened)

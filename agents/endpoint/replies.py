@@ -27,6 +27,8 @@ from .faults import ErrorInBody, Fault
 
 MAX_DEPTH = 100  # maximum nesting of an answer; json and the journal fail at a few hundred levels
 MOST_TOKENS = 2**63 - 1
+MAX_OTHER_ANSWERS = 16
+OTHER_ANSWERS = "other_answers"  # the key, in a reply's meta, of answers that were not requested
 REASONING_TYPES = ("thinking", "reasoning")  # types of content blocks
 
 
@@ -129,6 +131,8 @@ def parse_reply(message: Any, retries: int) -> Reply:
         meta["reasoning"] = reasoning
     if said.get("refusal"):
         meta["refusal"] = as_text(said["refusal"])
+    if others := message.additional_kwargs.get(OTHER_ANSWERS):
+        meta[OTHER_ANSWERS] = others
     if digest := message.additional_kwargs.get(PROMPT_DIGEST):
         meta[PROMPT_DIGEST] = digest
     if finish not in ("stop", "length", "tool_calls"):
@@ -142,6 +146,17 @@ def parse_reply(message: Any, retries: int) -> Reply:
         share = len(reasoning) / (len(reasoning) + answer)
         usage = replace(usage, tokens_reasoning=round(usage.tokens_out * share))
     return Reply(text, calls, ended, usage, retries, meta)
+
+
+def other_answers(choices: Sequence[Json]) -> list[Json]:
+    """Return the texts of the choices after the first.
+
+    Only one choice is requested and read. Servers that send several are paid for all of them, so the
+    journal keeps their texts, at most `MAX_OTHER_ANSWERS`.
+    """
+    messages = [one.get("message") for one in choices if isinstance(one, dict)]
+    texts = [_content(one.get("content"))[0] for one in messages if isinstance(one, dict)]
+    return [text for text in texts if text][:MAX_OTHER_ANSWERS]
 
 
 def as_text(value: Json) -> str:

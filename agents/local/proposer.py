@@ -28,6 +28,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...records import (
+    ContextExceeded,
     Json,
     Message,
     Proposer,
@@ -106,7 +107,8 @@ class LocalProposer:
         """Answer the messages with the model in this process.
 
         Raises:
-            Unavailable: The request does not fit into the context or the memory.
+            ContextExceeded: The request does not fit into the context.
+            Unavailable: The request does not fit into the memory.
         """
         from .decoding import Prompt
 
@@ -156,9 +158,11 @@ class LocalProposer:
         assert self._model is not None, "the proposer is closed"
         most, answer = self._model.context, self._model.max_tokens
         if most is not None and tokens + answer > most:
-            raise Unavailable(
+            raise ContextExceeded(
                 f"model {self._name!r} was not asked: the prompt of {tokens:,} tokens and an answer"
-                f" of {answer:,} (max_tokens) are more than the {most:,} that it holds"
+                f" of {answer:,} (max_tokens) are more than the {most:,} that it holds",
+                tokens,
+                most - answer,
             )
 
     def _begin(self, one: PendingRequest) -> asyncio.Task[None]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import FamilyWords, Hypothesis, Message, PastAnswer, UsageError, View
+from .history import list_accepted, split_history
 
 
 def compact_wording(words: FamilyWords) -> FamilyWords:
@@ -38,7 +39,14 @@ def compact_wording(words: FamilyWords) -> FamilyWords:
 
 
 def build_compact_messages(
-    view: View, words: FamilyWords, answer_format: str, chat: bool, aim: str, count: int
+    view: View,
+    words: FamilyWords,
+    answer_format: str,
+    chat: bool,
+    aim: str,
+    count: int,
+    history_limit: int,
+    listed: Sequence[int] | None,
 ) -> list[Message]:
     """Return the messages that request a hypothesis, like `protocol.build_messages` but shorter.
 
@@ -49,18 +57,27 @@ def build_compact_messages(
         chat: Whether to show earlier answers as chat turns.
         aim: "another" to request a different hypothesis, or "better" to request an improved one.
         count: The number of hypotheses to request.
+        history_limit: The number of earlier answers to show in full. Of older ones, the prompt
+            shows the accepted hypotheses.
+        listed: The indices of the observations to list; None for all.
     """
     task = [words.contract(answer_format), words.instructions]
-    task += [words.show_observation(n, one) for n, one in enumerate(view.shown, start=1)]
+    for number, one in enumerate(view.shown, start=1):
+        if listed is None or number - 1 in listed:
+            task.append(words.show_observation(number, one))
+    if listed is not None:
+        task.append(f"({len(listed)} of {len(view.shown)})")
+    older, recent = split_history(view.past_answers, history_limit)
+    task += [f"- {_shown(one, words, aim == 'better')}" for one in list_accepted(older)]
     first = f"{count}:" if count > 1 else ""
     following = {"another": "{} others:", "better": "{} better:"}[aim].format(count)
     if count == 1:
         following = f"{aim}:"
     if not chat:
-        listed = _listed(view.past_answers, words, whole=aim == "better")
-        return [_user(*task, *listed, following if listed else first)]
-    turns = [_user(*task, first)]
-    for earlier in view.past_answers:
+        lines = _listed(recent, words, whole=aim == "better")
+        return [_user(*task, *lines, following if lines or older else first)]
+    turns = [_user(*task, following if older else first)]
+    for earlier in recent:
         if earlier.author and len(turns) > 1:  # The search repaired the answer before.
             mended = _listed([earlier], words, whole=True)
             turns[-1] = _user(*mended, turns[-1]["content"])

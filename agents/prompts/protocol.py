@@ -41,6 +41,7 @@ from ...records import (
     digest_of,
 )
 from .compact import build_compact_messages, compact_wording
+from .history import LATER_HEADING, split_history, summarise_answers
 
 PROMPT_VERSION = 1
 History: TypeAlias = Literal["descriptions", "chat"]
@@ -49,6 +50,7 @@ Aim: TypeAlias = Literal["another", "better"]
 AIMS: tuple[Aim, ...] = ("another", "better")
 Template: TypeAlias = Literal["full", "compact"]
 TEMPLATES: tuple[Template, ...] = ("full", "compact")
+UNLIMITED = 1_000_000  # earlier answers that a prompt shows in full
 
 FIRST_REQUEST = (
     "Find one hypothesis that is consistent with every observation above and that says "
@@ -68,6 +70,7 @@ BETTER_REQUEST = (
     "then say the same in less. Do not repeat a hypothesis from above."
 )
 COUNT_REQUEST = "Give {count} such hypotheses, each of which says something of its own."
+CHOSEN_HEADING = "Observations ({count} of {total}; a hypothesis is judged on all {total}):"
 EARLIER_HEADING = "Hypotheses proposed so far:"
 UNREADABLE = (
     "{count} earlier {answers} could not be read, because the form of the answer was not kept."
@@ -96,6 +99,8 @@ def build_messages(
     aim: Aim = "another",
     count: int = 1,
     template: Template = "full",
+    history_limit: int = UNLIMITED,
+    listed: Sequence[int] | None = None,
 ) -> list[Message]:
     """Return the messages that request the next hypothesis.
 
@@ -111,6 +116,10 @@ def build_messages(
         aim: "another" to request a different hypothesis, or "better" to request an improved one.
         count: The number of hypotheses to request.
         template: "full" or "compact".
+        history_limit: The number of earlier answers to show in full; older ones are summarised
+            (history.py).
+        listed: The indices of the observations to list; None for all. Listed observations keep
+            their numbers, because feedback may refer to them.
 
     Raises:
         UsageError: The history or template is unknown, or the family has no compact prompt texts.
@@ -119,18 +128,23 @@ def build_messages(
         raise UsageError(f"unknown history {history!r}: it must be one of {', '.join(HISTORIES)}")
     words = select_wording(words, template)
     if template == "compact":
-        return build_compact_messages(view, words, answer_format, history == "chat", aim, count)
-    task = _task(view, words, answer_format)
+        return build_compact_messages(
+            view, words, answer_format, history == "chat", aim, count, history_limit, listed
+        )
+    task = _task(view, words, answer_format, listed)
     reminder = [COUNT_REQUEST.format(count=count)] if count > 1 else []
     reminder += [TOOLS_HINT, FORM_REMINDER] if tools else [FORM_REMINDER]
     if not view.past_answers:
         return [_user(*task, FIRST_REQUEST, *reminder)]
     following = {"another": ANOTHER_REQUEST, "better": BETTER_REQUEST}[aim]
+    older, recent = split_history(view.past_answers, history_limit)
+    task += summarise_answers(older, lambda one: _shown(one, words, whole=aim == "better"))
     if history == "descriptions":
-        listed = _list(view.past_answers, words, whole=aim == "better")
-        return [_user(*task, *listed, following, *reminder)]
-    turns: list[Message] = [_user(*task, FIRST_REQUEST, *reminder)]
-    for earlier, mended in _with_mended(view.past_answers):
+        heading = LATER_HEADING if older else EARLIER_HEADING
+        blocks = _list(recent, words, aim == "better", heading)
+        return [_user(*task, *blocks, following, *reminder)]
+    turns: list[Message] = [_user(*task, following if older else FIRST_REQUEST, *reminder)]
+    for earlier, mended in _with_mended(recent):
         comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
         turns.append(_user(*comment, following, *reminder))
@@ -226,10 +240,25 @@ def prompt_hash(
     return digest_of([PROMPT_VERSION, written])
 
 
-def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
-    shown = [words.show_observation(n, o) for n, o in enumerate(view.shown, start=1)]
-    observations = "\n".join(["Observations:", *filter(None, shown)])
+def _task(
+    view: View, words: FamilyWords, answer_format: str, listed: Sequence[int] | None
+) -> list[str]:
+    shown = list_observations(view, words)
+    heading = "Observations:"
+    if listed is not None:
+        heading = CHOSEN_HEADING.format(count=len(listed), total=len(shown))
+        shown = {index: shown[index] for index in listed}
+    observations = "\n".join([heading, *shown.values()])
     return [words.instructions.strip(), words.contract(answer_format).strip(), observations]
+
+
+def list_observations(view: View, words: FamilyWords) -> dict[int, str]:
+    """Return the text of each observation that a prompt lists, by its index in `view.shown`.
+
+    A family may leave observations out, such as most rows of a long table.
+    """
+    shown = (words.show_observation(n, o) for n, o in enumerate(view.shown, start=1))
+    return {index: text for index, text in enumerate(shown) if text}
 
 
 def describe_unreadable(reason: str, text: str = "") -> str:
@@ -242,8 +271,10 @@ def describe_unreadable(reason: str, text: str = "") -> str:
     return f"{text[:MAX_UNREADABLE_CHARACTERS]}\n{NO_HYPOTHESIS.format(reason=reason.rstrip('.'))}".strip()
 
 
-def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> list[str]:
-    """Return earlier hypotheses as a numbered list, and the number of answers without one.
+def _list(
+    earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool, heading: str
+) -> list[str]:
+    """Return earlier hypotheses as a numbered list under a heading, and the number of answers without one.
 
     With `whole`, hypotheses are shown with their text, which a description may omit, and answers
     without a hypothesis are listed with their feedback.
@@ -264,7 +295,7 @@ def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> lis
             )
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
-    blocks = ["\n".join([EARLIER_HEADING, *lines])] if lines else []
+    blocks = ["\n".join([heading, *lines])] if lines else []
     if unlisted:
         answers = "answer" if len(unlisted) == 1 else "answers"
         count = UNREADABLE.format(count=len(unlisted), answers=answers)

@@ -85,6 +85,8 @@ class SessionScores(Result):
         breaches: number of breaches of the answer contract (the prompt's rules for an answer), by
             kind.
         malformed: number of malformed hypotheses by reason.
+        repaired: number of faults of form, by kind, in answers that were read all the same; None if
+            there are none.
         memorising: number of hypotheses that memorise the shown observations.
         left_out_pairs: number of hidden pairs that do not count, because no hypothesis can be
             judged by them.
@@ -111,6 +113,7 @@ class SessionScores(Result):
     left_out: Mapping[str, int]
     breaches: Mapping[str, int]
     malformed: Mapping[str, int]
+    repaired: Mapping[str, int] | None = None
     memorising: int
     left_out_pairs: int
     metrics: Mapping[str, Metric]

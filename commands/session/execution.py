@@ -39,6 +39,7 @@ from .planning import (
     get_repairer,
     opening_settings,
     runs_in_process,
+    waits_for_batches,
     worker_options,
 )
 from .settings import display_settings
@@ -122,7 +123,9 @@ async def execute_session(
         repairer_settings = None if repairer is None else read_settings(repairer)
         others: dict[str, Proposer] = {}
         for name, (spec, options) in players.items():
-            others[name] = await opened(spec, options)
+            searches = spec.partition(":")[0] == "search"
+            more = worker_options(config.cluster) if searches else {}
+            others[name] = await opened(spec, {**options, **more})
         told_by = {name: read_settings(one) for name, one in others.items()}
         tools = await stack.enter_async_context(
             open_oracles_on(
@@ -134,8 +137,9 @@ async def execute_session(
         with handle_interrupts(emit) as stopping:
             store = stack.enter_context(closing(Store.open(path, write=True)))
             cores = sum(node["cores"] for node in workers.describe_nodes())
+            waiting = (one for one in told_by.values() if waits_for_batches(one))
             concurrency = config.cluster.concurrency or max(
-                default_concurrency(model_settings), min(MAX_CONCURRENCY, cores)
+                default_concurrency(next(waiting, model_settings)), min(MAX_CONCURRENCY, cores)
             )
             told = OpenedSettings(
                 model_settings, repairer_settings, told_by, tools.layers, concurrency

@@ -8,6 +8,8 @@ of calls of the repairer is 0, because the repairer may never be called.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...config import RunConfig
 from ...records import Json
@@ -15,7 +17,11 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import NAMER, ROLES
+from .settings import NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE, THEN
+
+if TYPE_CHECKING:
+    from ...graphs import Method
+    from ...graphs.forecast import CallsByRole, Sizes
 
 NAMING_METHODS = ("abduce", "io", "refine", "t3")  # methods whose answers the namer sees
 # models that may run out of hypotheses
@@ -35,23 +41,32 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         over all problems, assuming that no call fails. A proposer that may run out of hypotheses
         (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
             Imported
-        answers need no call. With a repairer or a namer, "calls" contains its role too.
+        answers need no call. With a repairer, a namer or a second proposer, "calls" contains its role too.
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
+    from ...graphs.judge_forecast import count_judge_calls
 
     chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
-    calls = {role: {"least": 0, "most": 0} for role in ROLES if role != NAMER}
+    calls = {role: {"least": 0, "most": 0} for role in ROLES if role not in OPTIONAL_ROLES}
     beside: dict[str, Json] = {}
     method = get_method(settings["method"])
     labelled = "text" in settings
     ends = not isinstance(model, str) or model.partition(":")[0] in EXHAUSTIBLE_MODELS
     # the search gives all its sentences in one answer
     searches = isinstance(model, str) and model.partition(":")[0] == "search"
+    roles = [one for one in (SECOND_JUDGE, THEN) if one in plan.operational["players"]]
+    second = THEN in roles
+    for one in roles:
+        calls[one] = {"least": 0, "most": 0}
+
+    def count(sizes: Sizes) -> CallsByRole:
+        return _with_second(method, sizes) if second else method.forecast(sizes)
+
     for problem, space in chosen.pairs:
         sizes = Sizes(problem, len(space), settings, ends and (not labelled or searches))
-        for role, span in method.forecast(sizes).items():
+        for role, span in count_judge_calls(count, sizes, SECOND_JUDGE in roles).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
     if labelled and method.asks:
@@ -59,10 +74,13 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
 
         beside["prompt_tokens"] = estimate_prompt_tokens(chosen.problems, settings)
     if NAMER in plan.operational["players"] and settings["method"] in NAMING_METHODS:
-        answers = 1 if searches else settings["max_answers"]
+        answers = (1 if searches else settings["max_answers"]) * (1 + second)
         calls[NAMER] = {"least": 0, "most": problems * answers}
     if plan.repair is not None:
-        calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
+        calls["repairer"] = {
+            "least": 0,
+            "most": problems * settings["max_answers"] * (1 + second),
+        }
     return {
         "task": settings["task"],
         "method": settings["method"],
@@ -72,6 +90,20 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         "calls": calls,
         **beside,
     }
+
+
+def _with_second(method: Method, sizes: Sizes) -> CallsByRole:
+    """Return the calls for a problem which a second proposer may continue.
+
+    The second proposer is asked at most as often as the first one. The other roles are asked about
+    the answers of both.
+    """
+    first = method.forecast(sizes)
+    answers = 2 * sizes.settings["max_answers"]
+    both = method.forecast(replace(sizes, settings={**sizes.settings, "max_answers": answers}))
+    found = {role: replace(span, most=both[role].most) for role, span in first.items()}
+    asked = first["proposer"]
+    return {**found, "proposer": asked, THEN: replace(asked, least=0)}
 
 
 def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:

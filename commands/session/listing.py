@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
-from ...records import Family, LabelsRows, StepRecord, UsageError
+from ...records import Family, Hypothesis, LabelsRows, StepRecord, UsageError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
@@ -219,6 +220,7 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
                     "verdicts": counted.verdicts,
                     "breaches": counted.breaches,
                     "malformed": counted.malformed,
+                    **({"repaired": counted.repaired} if counted.repaired else {}),
                     **inference,
                 }
             )
@@ -255,12 +257,20 @@ def _judged(steps: Iterable[StepRecord], family: Family) -> list[HypothesisRow]:
             hidden=list(one.hidden.marks) if one.hidden else [],
             undefined=one.space.count_undefined() if one.space else {},
             answer=answer.text,
+            repaired=_repaired(step, answer.path, one.hypothesis),
             summary=summarize_hypothesis(family, one.hypothesis) if one.hypothesis else None,
         )
         for step in steps
         for answer in step.answers
         for one in answer.judged
     ]
+
+
+def _repaired(step: StepRecord, path: str, hypothesis: Hypothesis | None) -> dict[str, int]:
+    """Return the faults of the form of one answer, by kind."""
+    if "/propose/" in path and step.fields.get("repaired"):
+        return dict(step.fields["repaired"])
+    return dict(Counter(hypothesis.meta.get("leniency", ()) if hypothesis else ()))
 
 
 def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]:

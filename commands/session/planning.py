@@ -37,6 +37,8 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .settings import (
     NAMER,
     PRICES,
+    SECOND_JUDGE,
+    THEN,
     check_choice,
     model_options,
     parse_key_values,
@@ -199,6 +201,10 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
         del record["template"]  # the default template is not recorded
     elif "tool_calls" not in given:
         record["tool_calls"] = 0  # the compact prompts do not mention tools
+    if record["fit"] == type(method).model_fields["fit"].default:
+        del record["fit"]
+    if "history_limit" not in given and record["max_answers"] <= record["history_limit"]:
+        del record["history_limit"]  # no prompt lists more answers
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):
         if "target_gap" in given:
             raise UsageError(
@@ -288,17 +294,29 @@ def default_concurrency(model_settings: Json) -> int:
 
     For a model in this process, the number is one and a half times the model's batch size, because
     some problems are being judged while others wait for the model. For a model on several servers,
-    it is multiplied by their number.
+    it is multiplied by their number. With batch files, all problems run.
 
     Args:
         model_settings: what the opened model reports about itself.
     """
     if not runs_in_process(model_settings):
+        if waits_for_batches(model_settings):
+            return MAX_CONCURRENCY  # every problem's request belongs into the same batch
         transport = (model_settings or {}).get("transport") or {}
         servers: int = transport.get("servers", 1)
         return min(MAX_CONCURRENCY, DEFAULT_CONCURRENCY * servers)
     batch: int = model_settings["transport"]["batch"]
     return max(DEFAULT_CONCURRENCY, batch + batch // 2)
+
+
+def waits_for_batches(model_settings: Json) -> bool:
+    """Return whether a model is asked by batch files, whose answers may take hours.
+
+    Args:
+        model_settings: what the opened model reports about itself.
+    """
+    told = model_settings if isinstance(model_settings, Mapping) else {}
+    return bool((told.get("transport") or {}).get("batch_files"))
 
 
 def runs_in_process(model_settings: Json) -> bool:
@@ -317,10 +335,9 @@ def _players(
     others: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
     """Return [model, its options] for each role that is configured and that the method may call."""
-    if "text" not in settings:
-        return {}
     found: dict[str, Json] = {}
-    for role in ("judge", "literature", NAMER):
+    of_text = ("judge", SECOND_JUDGE, "literature", NAMER)
+    for role in (*of_text, THEN) if "text" in settings else (THEN,):
         told = dict(others.get(role, {}))
         if not told:
             continue
@@ -333,6 +350,8 @@ def _players(
             raise UsageError(
                 f"namer-model is {spec!r}, which cannot name themes: choose a language model"
             )
+        if role == THEN:
+            _check_hands_over(settings["method"], spec)
         arguments = parse_key_values(told.pop("model_arg", None) or ())
         own = {key: value for key, value in told.items() if key not in PRICES}
         if spec == model:
@@ -340,3 +359,14 @@ def _players(
             arguments = {**opening.get("model_args", {}), **arguments}
         found[role] = [spec, model_options(spec, arguments, own)]
     return found
+
+
+def _check_hands_over(method: str, spec: str) -> None:
+    """Raise UsageError for a method whose problems no second proposer can continue."""
+    from ... import graphs
+
+    if not graphs.get_method(method).hands_over:
+        able = [name for name, one in graphs.all_methods().items() if one.hands_over]
+        raise UsageError(
+            f"then is {spec!r}: method {method} takes no second proposer; {', '.join(able)} do"
+        )

@@ -54,6 +54,8 @@ class ProblemRow(Result):
         breaches: number of breaches of the answer contract (the rules for an answer in the prompt)
             by kind.
         malformed: number of malformed hypotheses by reason.
+        repaired: number of faults of form, by kind, in answers that were read all the same; absent
+            from the JSON if there are none.
         inference: for labelled text, the strategy that predicted labels with the bank, and the
             accuracy and F1 of these predictions by split; None if nothing was predicted.
     """
@@ -68,6 +70,7 @@ class ProblemRow(Result):
     verdicts: Mapping[str, int]
     breaches: Mapping[str, int]
     malformed: Mapping[str, int]
+    repaired: Mapping[str, int] = optional_key(default_factory=dict)
     inference: Mapping[str, Json] | None = None
 
 
@@ -88,6 +91,8 @@ class HypothesisRow(Result):
         undefined: number of inputs of the sample space for which the hypothesis predicts nothing,
             by reason.
         answer: the complete answer of the model.
+        repaired: number of faults of form, by kind, with which the answer was read all the same,
+            tool calls in its text included; absent from the JSON if there are none.
         summary: the hypothesis with long lists shortened, as the screen shows it; None, and absent
             from the JSON, if no list is long.
     """
@@ -106,6 +111,7 @@ class HypothesisRow(Result):
     hidden: Sequence[bool | None]
     undefined: Mapping[str, int]
     answer: str
+    repaired: Mapping[str, int] = optional_key(default_factory=dict)
     summary: str | None = optional_key(default_factory=lambda: None)
 
 
@@ -403,6 +409,8 @@ class Finding(Result):
             predict held-out rows together; None, and absent from the JSON, otherwise.
         summary: the reading with long lists shortened, as the screen shows it; None, and absent from
             the JSON, if no list is long.
+        found_by: the model that proposed the hypothesis; None, and absent from the JSON, if the
+            session has only one proposer.
     """
 
     problem: str
@@ -417,6 +425,7 @@ class Finding(Result):
     front: Sequence[FrontHypothesis] = optional_key(default_factory=list)
     together: Together | None = optional_key(default_factory=lambda: None)
     summary: str | None = optional_key(default_factory=lambda: None)
+    found_by: str | None = optional_key(default_factory=lambda: None)
 
 
 class Findings(Sequence[Finding]):

@@ -191,18 +191,24 @@ def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
 
 
 # --- Roles that models play, each with a model string and settings of its own. The proposer makes
-# hypotheses, the judge labels texts, literature reads papers, and the namer names themes. The
-# proposer plays the judge and literature where no other model is named. The scorer rates the hypotheses of stored sessions; only `peirce
-# rate` calls it.
+# hypotheses. The judge labels texts, and judge2 those on which the judge is unsure. literature reads
+# papers, and the namer names themes. The proposer plays the judge and literature where no other model
+# is named. The second proposer (then) continues problems that the proposer leaves without a
+# hypothesis. The scorer rates the hypotheses of stored sessions; only `peirce rate` calls it.
 
 NAMER = "namer"
-ROLES = ("proposer", "judge", "literature", NAMER)  # the roles of a session
+SECOND_JUDGE = "judge2"
+THEN = "then"
+ROLES = ("proposer", "judge", SECOND_JUDGE, "literature", NAMER, THEN)  # the roles of a session
+OPTIONAL_ROLES = (SECOND_JUDGE, NAMER, THEN)  # roles that the proposer does not play
 SCORER = "scorer"  # the role of `peirce rate`
 ROLE_ERRORS = {  # why a known role cannot be set in a command
     "proposer": "the options of the command itself set it up",
     "judge": "`peirce rate` does not use it",
+    SECOND_JUDGE: "`peirce rate` does not use it",
     "literature": "`peirce rate` does not use it",
     NAMER: "`peirce rate` does not use it",
+    THEN: "`peirce rate` does not use it",
     SCORER: "only `peirce rate` uses it",
 }
 REQUEST_FIELDS = ("reasoning_effort",)  # fields of a request that have an option of their own

@@ -21,14 +21,16 @@ from ...records import (
     Problem,
     Proposer,
     UsageError,
+    digest_of,
 )
 from ...records.settings import option_name, suggest_name
 from ..problems import ChosenProblems
 from .bank_files import read_bank
-from .settings import NAMER, parse_key_values, plugin_settings, role_settings
+from .settings import NAMER, SECOND_JUDGE, parse_key_values, plugin_settings, role_settings
 
 # kinds of models that cannot label texts
 NON_JUDGE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "recorded")
+REPEATS_OF_A_CASCADE = 3  # default of `repeats` with a second judge
 FIRST_ROWS, GROWTH = 200, 4  # rows of the first session of a learning curve, and their growth
 LISTED_ROWS = 200  # rows in the prompt of the embedded search, which reads the rows themselves
 # fields of `config.TextConfig` that are no text settings
@@ -54,6 +56,7 @@ def text_record(
             texts.
     """
     from ... import graphs
+    from ...agents.prompts.judge_batches import batch_prompt_hash
     from ...graphs.inference import STRATEGIES
 
     given = {
@@ -78,13 +81,66 @@ def text_record(
                 " such questions: choose a language model with --model or --judge-model"
             )
         whole["judge"] = "exact"
+    if SECOND_JUDGE in roles:
+        _check_second_judge(roles, whole, chosen.text.get("inference", ""), chosen.name)
+        whole.setdefault("repeats", REPEATS_OF_A_CASCADE)
     settings = TextSettings(**whole)
+    _check_batches(settings, problem)
     reading = settings.inference
     if reading is not None and reading not in (*STRATEGIES, "choose"):
         raise UsageError(
             f"inference is {reading!r}: it must be one of {', '.join((*STRATEGIES, 'choose'))}"
         )
-    return {"text": settings.to_dict(), "text_prompt": _prompt_hash(settings.prompts, problem)}
+    prompt = _prompt_hash(settings.prompts, problem)
+    if settings.judge_batch > 1:
+        prompt = digest_of([prompt, batch_prompt_hash()])
+    return {"text": settings.to_dict(), "text_prompt": prompt}
+
+
+def _check_second_judge(
+    roles: Mapping[str, Mapping[str, Json]], text: Mapping[str, Json], reading: Json, method: str
+) -> None:
+    """Raise UsageError if a session cannot use its second judge.
+
+    Args:
+        roles: settings of the roles.
+        text: settings of labelled text.
+        reading: the inference that the method sets; None for a method that judges no sentences.
+        method: name of the method.
+    """
+    second = roles[SECOND_JUDGE].get("model")
+    if not second:
+        raise UsageError(f"role {SECOND_JUDGE} has no model: choose one with --judge-then")
+    if not is_language_model(second):
+        raise UsageError(
+            f"judge_then is {second!r}, which cannot label texts: choose a language model"
+        )
+    if reading is None:
+        raise UsageError(
+            f"judge_then is {second!r}: method {method} labels rows without sentences, so there is"
+            " nothing to judge a second time"
+        )
+    if text.get("judge") == "exact":
+        raise UsageError(
+            f"judge_then is {second!r}, but no first judge labels texts: choose one with"
+            " --judge-model, and omit --judge exact"
+        )
+    if (repeats := text.get("repeats")) is not None and repeats == 1:
+        raise UsageError(
+            f"judge_then needs repeats of at least 2, and repeats is {repeats!r}: the second judge"
+            " is asked where the answers of the first one differ"
+        )
+
+
+def _check_batches(settings: TextSettings, problem: Problem) -> None:
+    """Raise UsageError if the data set's own prompt about one text would be needed for a batch."""
+    if settings.judge_batch > 1 and settings.prompts == "config":
+        templates = problem.public.get("templates") or {}
+        if templates.get("inference"):
+            raise UsageError(
+                f"judge_batch is {settings.judge_batch}: the data set's own prompt asks about one"
+                " text at a time; omit --judge-batch, or use --prompts own"
+            )
 
 
 def _refuse(name: str, value: Json, method: str, family: Family) -> None:

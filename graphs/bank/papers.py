@@ -12,7 +12,7 @@ from ...tasks.text.answers import parse_sourced_hypotheses
 from ...tasks.text.family import MAX_HYPOTHESES
 from ...tasks.text.papers import MAX_PIECE_WORDS, Paper, contains_quote, split_text
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import make_bare_view
+from ..runtime.judge_questions import make_bare_view
 from ..runtime.queries import LITERATURE, gather_or_cancel, query_model
 from ..runtime.steps import State
 

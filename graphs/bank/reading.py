@@ -19,6 +19,7 @@ set.
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from ...config import UNDER_A_MODEL
-from ...records import InputSet, Json, Message, Observation, StepRecord
+from ...records import InputSet, JoinsSession, Json, Message, Observation, StepRecord
 from ...tasks.text.family import select_split
 from ...tools.gear.scores import score_set
 from ...tools.sentence_rules.prepared_rows import PreparedRows
@@ -43,7 +44,7 @@ from ..inference import (
 )
 from ..inference.choose import choose_strategy
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import make_bare_view
+from ..runtime.judge_questions import make_bare_view
 from ..runtime.queries import JUDGE, gather_or_cancel, query_model
 from ..runtime.steps import END, START, State, compile_graph, new_graph
 
@@ -98,7 +99,13 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     if case.row_judge.agreement is not None:
         fields["agreement"] = case.row_judge.agreement
     await case.ledger.record_step(
-        StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
+        StepRecord(
+            case.problem.id,
+            state["step"],
+            (),
+            {"inference": fields, **case.row_judge.summarize()},
+            (),
+        )
     )
     case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
     return {"step": state["step"] + 1}
@@ -120,13 +127,24 @@ async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, 
     return made.strategy, dict(made.accuracy)
 
 
-def iter_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
+def rows_per_part(case: Case) -> int:
+    """Return the number of rows that the judge is asked about at a time.
+
+    These are all rows, if its answers may take hours. An interruption does not wait for them.
+    """
+    judge: Any = case.get_role(JUDGE).proposer
+    late = isinstance(judge, JoinsSession) and judge.answers_late
+    return sys.maxsize if late else ROWS_PER_PART
+
+
+def iter_parts(
+    reading: Reading, inputs: Sequence[Json], size: int = ROWS_PER_PART
+) -> Iterator[Sequence[Json]]:
     """Yield the rows in batches.
 
-    A batch has `ROWS_PER_PART` rows if a model is asked. Otherwise, a single batch contains all
-    rows.
+    A batch has `size` rows if a model is asked. Otherwise, a single batch contains all rows.
     """
-    rows = ROWS_PER_PART if reading.ask else max(1, len(inputs))
+    rows = size if reading.ask else max(1, len(inputs))
     for start in range(0, len(inputs), rows):
         yield inputs[start : start + rows]
 
@@ -138,7 +156,7 @@ async def _predicted(
     labels: list[str | None] = []
     reasons: Counter[str] = Counter()
     decided: Counter[str] = Counter()
-    for part in iter_parts(reading, inputs):
+    for part in iter_parts(reading, inputs, rows_per_part(case)):
         if case.stopping.is_set():
             return None
         found: RowPredictions = await predict(strategy, reading, part)
@@ -168,6 +186,7 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
     ]  # fmt: skip
     exact = all(case.row_judge.find_rule(entry.text) is not None for entry in entries)
     asks = case.row_judge.queries_model and not exact
+    await case.row_judge.announce([entry.text for entry in entries])
     view = replace(make_bare_view(case), shown=case.problem.shown)
 
     rows = _InputSets()

@@ -38,8 +38,10 @@ from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, compute_agr
 from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import predictions_from_codes
 from ..runtime.judging import give_verdict, judge_malformed
+from ..runtime.observation_choice import TOO_LONG, fit_rows
 from ..runtime.queries import PROPOSER, gather_or_cancel, query_model
 from ..runtime.steps import END, State
+from ..runtime.stopping import find_reason_to_stop
 from .papers import get_papers, parse_cited_hypotheses, parse_hypotheses
 
 ROWS_PER_STEP = 10  # rows of one step, which is how often a running session shows progress
@@ -70,15 +72,24 @@ async def ask_for_new(
         rows: The indices of the shown observations to include in the prompt.
         papers: The summaries of papers to include in the prompt.
     """
-    path = f"step/{state['step']}/propose/{state['turn']}"
     view = make_row_view(case, rows)
     listed = case.make_prompt_view(view)
-    messages = case.prompts.propose(listed, case.text.hypotheses, papers)
-    case.reply = await query_model(case, PROPOSER, path, view, messages)
-    case.reply_path = path
+    turn, finish = state["turn"], TOO_LONG
+    while finish == TOO_LONG:
+        messages, may_shorten = fit_rows(
+            case, listed, lambda one: case.prompts.propose(one, case.text.hypotheses, papers)
+        )
+        case.reply_path = f"step/{state['step']}/propose/{turn}"
+        may_shorten = may_shorten and case.settings.method.fit == "auto"
+        case.reply = await query_model(
+            case, PROPOSER, case.reply_path, view, messages, may_shorten=may_shorten
+        )
+        turn, finish = turn + 1, case.reply.finish
+        if finish == TOO_LONG:
+            case.limit_prompt(messages)
     of_papers = papers or (not rows and get_papers(case))  # also where no paper has a summary
     case.rewritten = parse_cited_hypotheses(case, case.reply, bool(rows)) if of_papers else None
-    return {"turn": state["turn"] + 1}
+    return {"turn": turn}
 
 
 def make_row_view(case: Case, rows: Sequence[int]) -> View:
@@ -142,6 +153,7 @@ async def judge_rows(
         rows: The indices of the shown observations.
     """
     new = [item for item in items if isinstance(item, Hypothesis)]
+    await case.row_judge.announce([one.text for one in new])
     shown = await gather_or_cancel([measure_agreement(case, one.text, rows) for one in new])
     spaces = await gather_or_cancel([predict_space(case, one) for one in new])
     found = iter(zip(shown, spaces, strict=True))
@@ -279,8 +291,8 @@ async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     if case.judged_answers or case.events or case.step_fields:
         record = StepRecord(
-            case.problem.id, state["step"], tuple(case.judged_answers), dict(case.step_fields),
-            tuple(case.events),
+            case.problem.id, state["step"], tuple(case.judged_answers),
+            {**case.step_fields, **case.row_judge.summarize()}, tuple(case.events),
         )  # fmt: skip
         await case.ledger.record_step(record)
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
@@ -292,6 +304,8 @@ async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     forward: dict[str, Json] = {"step": state["step"] + 1, "turn": 0}
     if not case.text.rounds and not state["stop"]:
         forward["stop"] = "trained"
+    elif not state["stop"] and (reason := find_reason_to_stop(case)):
+        forward["stop"] = reason
     elif state["row"] >= len(case.problem.shown) and not state["stop"]:
         case.wrong_rows.clear()  # too few are left at the end of an epoch for a prompt
         forward |= {"row": 0, "epoch": state["epoch"] + 1}

@@ -34,6 +34,7 @@ METHOD = Method(
     "abduce",
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     None,
-    partial(build_loop, judge, decide),
+    partial(build_loop, judge, decide, solved_by="accepted"),
+    hands_over=True,
     text={"examples": 20, "hypotheses": 1, "judge_space": True},
 )

@@ -18,10 +18,10 @@ from ...records import Json, Message, Observation, StepRecord
 from ...tasks.text.answers import parse_judgement
 from ...tasks.text.family import select_split
 from .. import Method
-from ..bank.reading import ROWS_PER_PART
+from ..bank.reading import rows_per_part
 from ..forecast import CallsByRole, Sizes, Span
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import make_bare_view
+from ..runtime.judge_questions import make_bare_view
 from ..runtime.queries import JUDGE, gather_or_cancel, query_model
 from ..runtime.steps import State, build_chain
 
@@ -37,10 +37,11 @@ async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
     for split in case.text.splits:
         rows = select_split(case.problem, split)
         labels: list[str | None] = []
-        for start in range(0, len(rows), ROWS_PER_PART):
+        size = rows_per_part(case)
+        for start in range(0, len(rows), size):
             if case.stopping.is_set():
                 return {}
-            places = range(start, min(start + ROWS_PER_PART, len(rows)))
+            places = range(start, min(start + size, len(rows)))
             labels += await gather_or_cancel(
                 [_labelled(case, f"direct/{split}/label/{n}", rows[n], shots) for n in places]
             )

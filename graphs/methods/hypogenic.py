@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...config import BankSettings
+from ...config import RowBankSettings
 from .. import Method
 from ..bank.steps import (
     admit,
@@ -47,6 +47,6 @@ METHOD = Method(
     "a bank of sentences, rewarded row by row and renewed from what it gets wrong (HypoGeniC)",
     ("text",),
     build,
-    settings=BankSettings,
+    settings=RowBankSettings,
     forecast=forecast_through_rows,
 )

@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from ...config import BankSettings
+from ...config import RowBankSettings
 from ...records import Hypothesis, Json, Malformed
 from .. import Method
 from ..bank.papers import parse_cited_hypotheses, parse_hypotheses, summarise
@@ -138,7 +138,7 @@ METHOD = Method(
     "hypogenic with literature: new hypotheses are rewritten by papers and data in turn",
     ("text",),
     build,
-    settings=BankSettings,
+    settings=RowBankSettings,
     reads=frozenset({"literature"}),
     forecast=forecast,
 )

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...config import BankSettings
+from ...config import BankSettings, Lenient
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
 from ..runtime.steps import END, START, State, compile_graph, new_graph, read_recorded, record
+
+
+class ImportedSettings(BankSettings):
+    """Settings of `imported`."""
+
+    lenient: Lenient = False  # the recorded model was asked in another form than Peirce's
 
 
 async def after_read(state: State, runtime: Runtime) -> str:
@@ -56,5 +62,5 @@ METHOD = Method(
     build,
     asks=False,
     forecast=lambda of: {},
-    settings=BankSettings,
+    settings=ImportedSettings,
 )

@@ -28,13 +28,17 @@ class IoSettings(MethodSettings):
     tool_calls: ToolCalls = 0
     feedback: bool | None = False
     max_bad: int | None = None
+    patience: int | None = None
+    problem_tokens: int | None = None
+    history_limit: int = 30
 
 
 METHOD = Method(
     "io",
     "ask once, without tools or feedback (ABD)",
     None,
-    partial(build_loop, judge, decide),
+    partial(build_loop, judge, decide, solved_by="accepted"),
     settings=IoSettings,
+    hands_over=True,
     text={"examples": 10, "hypotheses": 5},
 )

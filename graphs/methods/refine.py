@@ -46,8 +46,16 @@ METHOD = Method(
     "refine",
     "tell the model what the oracle says of each answer and ask for a better one",
     None,
-    partial(build_loop, judge_with_feedback, decide, ask=ask_for_better, repair=repair),
+    partial(
+        build_loop,
+        judge_with_feedback,
+        decide,
+        ask=ask_for_better,
+        repair=repair,
+        solved_by="target",
+    ),
     settings=RefineSettings,
     aim="better",
+    hands_over=True,
     text={"examples": 10, "hypotheses": 5},
 )

@@ -19,7 +19,7 @@ from functools import partial
 
 from pydantic import model_validator
 
-from ...config import Feedback, MethodName, MethodSettings, ToolCalls
+from ...config import Feedback, Fit, MethodName, MethodSettings, ToolCalls
 from ...records import Json
 from ...records.settings import setting
 from .. import Method
@@ -77,6 +77,9 @@ class T3Settings(MethodSettings):
     max_bad: int | None = None
     tool_calls: ToolCalls = 0
     feedback: Feedback = False
+    patience: int | None = None
+    fit: Fit = "refuse"  # with fewer observations, it would be another problem
+    history_limit: int = 30
 
     @model_validator(mode="before")
     @classmethod

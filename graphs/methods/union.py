@@ -39,7 +39,7 @@ from ..bank.steps import (
 from ..forecast import CallsByRole, Sizes, Span, forecast_through_rows, propose_from_rows
 from ..inference import Entry
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import make_bare_view
+from ..runtime.judge_questions import make_bare_view
 from ..runtime.queries import JUDGE, gather_or_cancel, query_model
 from ..runtime.steps import END, START, State, compile_graph, new_graph
 from .infer import make_entry

@@ -17,9 +17,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...agents.prompts.protocol import select_wording
-from ...config import MethodSettings, RepairSettings, TextSettings
+from ...config import UNRECORDED, MethodSettings, RepairSettings, TextSettings
 from ...records import (
     RETRY_LISTENER,
+    Agreement,
     Apply,
     BankEvent,
     Batch,
@@ -58,7 +59,9 @@ from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
 from .budget import Budget
+from .observation_choice import allowed_characters
 from .queries import PROPOSER, Role, decode_outcome
+from .stopping import Progress
 
 if TYPE_CHECKING:
     from ...agents.prompts.text import TextPrompts
@@ -95,7 +98,12 @@ class SessionSettings:
         known = {
             name: record[name] for name in of_method.model_fields if record.get(name) is not None
         }
+        for name, value in UNRECORDED.items():
+            if name in of_method.model_fields:
+                known.setdefault(name, value)
         text = record.get("text")
+        # Sessions that were recorded before this setting existed read answers without repair.
+        known.setdefault("lenient", False)
         return SessionSettings(
             seed=record.get("seed") or 0,
             method=of_method(**known),
@@ -135,6 +143,7 @@ class Case:
 
     # Memory of the problem.
     past_answers: list[PastAnswer] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
     bank_clock: int = 0
     banked_digests: set[Digest] = field(default_factory=set)
     # hypotheses after a rewriting of the reply
@@ -149,12 +158,20 @@ class Case:
     # summaries of the papers, once they are read
     summaries: list[Summary] = field(default_factory=list)
     tools_refused: bool = False
+    # characters that a prompt may have; None until the model refused a longer one
+    prompt_limit: int | None = None
+    # results of the found hypotheses on the observations that prompts list
+    found_results: list[Agreement] = field(default_factory=list)
+    asked_role: str = PROPOSER  # the role that proposes now (second_proposer.py)
+    has_accepted: bool = False  # whether an answer of a recorded step was accepted
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
     tool_turns: list[Message] = field(default_factory=list)
     judged_answers: list[JudgedAnswer] = field(default_factory=list)
     step_fields: dict[str, Json] = field(default_factory=dict)
+    # what is wrong with the form of the reply, as far as it is known before the reply is judged
+    reply_faults: tuple[str, ...] = ()
     events: list[BankEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -171,6 +188,7 @@ class Case:
         """
         self.past_answers.clear()
         self.tool_turns.clear()
+        self.found_results.clear()
         self.covered = Coverage(len(self.space), self.space.weights)
 
     @property
@@ -220,6 +238,11 @@ class Case:
         """
         most = None if self.settings.text is None else self.settings.text.listed_rows
         return view if most is None else replace(view, shown=view.shown[:most])
+
+    def limit_prompt(self, messages: Sequence[Message]) -> None:
+        """Limit the length of later prompts, after the model refused these messages as too long."""
+        self.prompt_limit = allowed_characters(messages, self.reply.meta)
+        self.emit({"type": "too_long", "problem": self.problem.id})
 
     def sums_visits(self, rows: int) -> bool:
         """Return whether the bank records visits on this number of rows as sums.
@@ -271,10 +294,19 @@ class Case:
         method = self.settings.method
         return method if isinstance(method, RepairSettings) else RepairSettings()
 
+    def count_faults(self, faults: Sequence[str]) -> None:
+        """Count faults of the form of an answer in the record of the current step."""
+        counts = dict(self.step_fields.get("repaired", {}))
+        for fault in faults:
+            counts[fault] = counts.get(fault, 0) + 1
+        if counts:
+            self.step_fields["repaired"] = counts
+
     @property
     def takes_tools(self) -> bool:
         """Whether the model accepts tools, as far as is known."""
-        return not self.tools_refused and self.model.get("tools") is not False
+        model = self.get_role(self.asked_role).model_settings
+        return not self.tools_refused and model.get("tools") is not False
 
     @property
     def offers_tools(self) -> bool:
@@ -355,6 +387,8 @@ class Case:
 
         key = CallKey(self.session, self.problem.id, path)
         outcome = await self.journal.record_once(key, kind, request, timed)
+        if kind == "model" and self.settings.method.problem_tokens is not None:
+            self.progress.count_call(path, outcome.usage)
         self.emit(
             {
                 "type": "call",

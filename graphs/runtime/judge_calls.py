@@ -1,18 +1,15 @@
 """The judge of a session, which labels texts according to a sentence.
 
 An exact rule is a sentence that can be compiled to code. It is applied to a complete input set in
-one recorded call. For any other sentence, a model is asked about one text at a time, under the path
-
-    text/<digest of the input>/judge/<digest of the sentence>/0
-
-Therefore, a session asks about each pair of sentence and text only once, and a replay finds the
-answer, whichever step needs it first.
+one recorded call. For any other sentence, models are asked (judge_questions.py). The paths of their
+calls name the sentence and the text. Therefore, a session asks about each pair of sentence and text
+only once, and a replay finds the answer, whichever step needs it first.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,17 +23,14 @@ from ...records import (
     Json,
     Outcome,
     Predictions,
-    Unavailable,
-    View,
-    digest_of,
     digest_of_text,
 )
-from ...tasks.text.answers import NOT_APPLICABLE, parse_judgement
-from ...tasks.text.family import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
+from ...tasks.text.family import NEEDS_MODEL, REASONS
 from ...tools.sentence_rules.prepared_rows import PreparedRows
 from ...tools.sentence_rules.rules import NotExact, Rule
 from ...tools.sentence_rules.sentence_compiler import compile_sentence
-from .queries import JUDGE, decode_outcome, gather_or_cancel, query_model
+from .judge_questions import JudgeQuestions
+from .queries import decode_outcome
 
 if TYPE_CHECKING:
     from .case import Case
@@ -53,8 +47,7 @@ class RowJudge:
         self._rules: dict[str, Rule | NotExact] = {}
         self._prepared: OrderedDict[Digest, PreparedRows] = OrderedDict()
         self._of_shown: dict[str, list[int]] = {}
-        # share of the majority answer, by question
-        self._agreed: dict[tuple[str, Digest], float] = {}
+        self._questions = JudgeQuestions(case)
 
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
@@ -104,8 +97,20 @@ class RowJudge:
             return await self._executed(sentence, rule, texts)
         if not self.queries_model:
             return np.full(len(texts), NEEDS_MODEL, np.int64)
-        answers = [self._label_text(sentence, one) for one in texts.inputs]
-        return np.array(await gather_or_cancel(answers), np.int64)
+        return np.array(await self._questions.label_texts(sentence, texts.inputs), np.int64)
+
+    async def announce(self, sentences: Sequence[str]) -> None:
+        """Prepare the judge models for sentences that are judged next (`JudgeQuestions.calibrate`).
+
+        Exact rules need no model and are left out.
+        """
+        if self.queries_model:
+            await self._questions.calibrate([one for one in sentences if not self.find_rule(one)])
+
+    def summarize(self) -> dict[str, Json]:
+        """Return {"judging": figures} on the judge models for the fields of a step, or {}."""
+        found = self._questions.summarize()
+        return {"judging": found} if found else {}
 
     async def judge_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
         """Return the label codes that a sentence gives to shown observations, as in `judge_texts`.
@@ -136,7 +141,7 @@ class RowJudge:
 
         The value is None if no question was repeated.
         """
-        shares = self._agreed.values()
+        shares = self._questions.shares
         return math.fsum(shares) / len(shares) if shares else None
 
     def prepare(self, texts: InputSet) -> PreparedRows:
@@ -167,38 +172,6 @@ class RowJudge:
             return codes
 
         return decode_outcome(path, read, outcome)
-
-    async def _label_text(self, sentence: str, text: Json) -> int:
-        repeats = self._case.text.repeats
-        answers = [self._label_once(sentence, text, number) for number in range(repeats)]
-        codes = await gather_or_cancel(answers)
-        if repeats == 1:
-            return codes[0]
-        code, count = Counter(codes).most_common(1)[0]  # the earliest of equally frequent answers
-        self._agreed[sentence, digest_of(text)] = count / repeats
-        return code
-
-    async def _label_once(self, sentence: str, text: Json, number: int) -> int:
-        case = self._case
-        labels = case.problem.public["labels"]
-        view = make_bare_view(case)
-        where = f"{digest_of(text)[:_NAMED]}/judge/{digest_of_text(sentence)[:_NAMED]}"
-        messages = case.prompts.infer(view, sentence, text)
-        reply = await query_model(case, JUDGE, f"text/{where}/{number}", view, messages)
-        if reply.finish == "exhausted":
-            raise Unavailable("The model that judges texts has nothing left to say.")
-        said = parse_judgement(reply.text, labels)
-        if said is None:
-            return UNREADABLE
-        return DOES_NOT_APPLY if said is NOT_APPLICABLE else labels.index(said)
-
-
-def make_bare_view(case: Case) -> View:
-    """Return a view of the problem with its public data but without observations."""
-    return View(
-        case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
-        InputSet("none", ()),
-    )  # fmt: skip
 
 
 def predictions_from_codes(codes: NDArray[np.int64]) -> Predictions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ...agents.prompts import protocol
 from ...records import (
@@ -32,6 +33,7 @@ from ...records import (
     View,
     digest_of,
 )
+from ...tasks.io.answer_repair import describe_breach, read_leniently
 from ...tools.gear.scores import is_redundant
 from .case import Case, Runtime
 from .naming import name_themes
@@ -143,11 +145,16 @@ def _end_of_turns(case: Case) -> None:
     case.step_fields.update(case.reply.meta.get("fields", {}))
 
 
-async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[JudgedHypothesis]:
+async def _judge(
+    case: Case, step: int, reply: Reply, reply_path: str, by: str = ""
+) -> list[JudgedHypothesis]:
     number = len(case.judged_answers)
     view = case.make_view()
     judged = []
-    items = await name_themes(case, view, _parse(case, view, reply), f"step/{step}/name/{number}")
+    parsed = _parse(case, view, reply, is_proposed=not by)
+    items = await name_themes(case, view, parsed, f"step/{step}/name/{number}")
+    if case.settings.text is not None:
+        await case.row_judge.announce([one.text for one in items if isinstance(one, Hypothesis)])
     for ordinal, item in enumerate(items):
         if isinstance(item, Malformed):
             judged.append(judge_malformed(item))
@@ -165,7 +172,7 @@ async def _judge_and_tell(
 
     The result is a change of the graph's state.
     """
-    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
+    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path, by)]
     case.judged_answers[-1] = replace(case.judged_answers[-1], judged=tuple(judged))
     view = case.make_view()
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
@@ -177,7 +184,9 @@ async def _judge_and_tell(
         for one in judged
     ]
     case.past_answers.append(
-        PastAnswer(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by)
+        PastAnswer(
+            reply.text, hypotheses, judged[0].verdict, "\n".join(told), by, _verdicts(judged)
+        )
     )
     return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
 
@@ -199,12 +208,32 @@ def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
     return judged.shown.gap is not None and judged.shown.gap <= target
 
 
-def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malformed]:
+def _parse(
+    case: Case, view: View, reply: Reply, is_proposed: bool
+) -> Sequence[Hypothesis | Malformed]:
+    """Return the hypotheses in a reply, and count the faults of its form.
+
+    Args:
+        case: The working data of the problem.
+        view: The problem, as the model sees it.
+        reply: The reply.
+        is_proposed: Whether a proposer gave the reply; the form of a repairer's is its own.
+    """
     if reply.finish == "length":
         return [Malformed("cut", "the answer was cut at the token limit")]
     if reply.tool_calls:
         return [Malformed("no_answer", "tools were called to the end of the step's limit")]
-    items = case.family.parse(view, reply.text, case.answer_format)
+    method = case.settings.method
+    parse = partial(case.family.parse, view, answer_format=case.answer_format)
+    if is_proposed and method.lenient:
+        schema = case.words.schema(case.answer_format)
+        items, faults = read_leniently(parse, reply.text, schema)
+        faults = (*case.reply_faults, *faults)
+        case.count_faults(faults)
+        if faults and method.strict_contract:
+            return [describe_breach(faults)]
+    else:
+        items = parse(reply.text)
     if case.settings.text is not None:
         items = items[: case.settings.text.hypotheses]
     return items or [Malformed("empty", "the answer holds no hypothesis")]
@@ -299,4 +328,11 @@ def _earlier(case: Case, view: View, judged: Sequence[JudgedHypothesis]) -> Past
         ),
         "",
     )
-    return PastAnswer(case.reply.text, hypotheses, judged[0].verdict, feedback)
+    return PastAnswer(
+        case.reply.text, hypotheses, judged[0].verdict, feedback, verdicts=_verdicts(judged)
+    )
+
+
+def _verdicts(judged: Sequence[JudgedHypothesis]) -> tuple[Verdict, ...]:
+    """Return the verdict of each hypothesis of an answer, without its malformed parts."""
+    return tuple(one.verdict for one in judged if one.hypothesis is not None)

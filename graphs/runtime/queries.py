@@ -13,7 +13,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...records import (
+    CURRENT_CALL,
     BudgetSpent,
+    CallKey,
+    ContextExceeded,
     Json,
     Message,
     Outcome,
@@ -28,12 +31,15 @@ from ...records import (
     View,
     canonical_json,
 )
+from .observation_choice import refusal_reply
 
 if TYPE_CHECKING:
     from .case import Case
 
 T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
+THEN = "then"  # proposes where the proposer ended without an accepted hypothesis
+SECOND_JUDGE = "judge2"
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ async def query_model(
     schema: Mapping[str, Json] | None = None,
     *,
     is_optional: bool = False,
+    may_shorten: bool = False,
 ) -> Reply:
     """Query the model of a role and return its reply. A recorded reply is taken from the journal.
 
@@ -73,6 +80,9 @@ async def query_model(
         is_optional: Whether the session can do without an answer. If the model gives none, an empty
             reply is then recorded, whose `meta` has the reason. Other sessions do not reuse the
             answer.
+        may_shorten: Whether the caller can ask again with a shorter prompt. If the prompt is too
+            long for the model, a reply with `finish` "too_long" is then recorded
+            (observation_choice.py).
 
     Raises:
         Unavailable: The model gave no answer, and the call is not optional.
@@ -93,12 +103,18 @@ async def query_model(
     async def make() -> Outcome:
         if player.proposer is None:
             raise Unavailable("There is no model behind this session, only its journal.")
+        before = CURRENT_CALL.set(CallKey(case.session, case.problem.id, path))
         try:
             reply = await player.proposer.propose(view, messages, tools, seed, schema)
         except Unavailable as error:
-            if not is_optional:
+            if may_shorten and isinstance(error, ContextExceeded) and error.room_tokens > 0:
+                return _record_refusal(error)
+            # A call that a stopping session leaves is made again when it is resumed.
+            if not is_optional or case.stopping.is_set():
                 raise
             reply = Reply(meta={"unavailable": str(error)})
+        finally:
+            CURRENT_CALL.reset(before)
         check_reply(reply, player.proposer)
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
@@ -107,6 +123,11 @@ async def query_model(
         reply_from_outcome,
         await case.record_once(path, "model", request, make, cached=not is_optional),
     )
+
+
+def _record_refusal(error: ContextExceeded) -> Outcome:
+    reply = refusal_reply(error)
+    return Outcome(reply_to_json(reply), usage=reply.usage)
 
 
 async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

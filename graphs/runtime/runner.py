@@ -18,6 +18,7 @@ from ...config import SPLITS
 from ...records import (
     Apply,
     BudgetSpent,
+    JoinsSession,
     Json,
     LabelsRows,
     OpenOracle,
@@ -111,6 +112,10 @@ async def run_session(
     raise_open_file_limit(concurrency)
     turns = asyncio.Semaphore(max(1, concurrency))
     models = (proposer, repairer, *(players or {}).values())
+    patient: Any
+    for patient in models:
+        if isinstance(patient, JoinsSession):
+            patient.join_session(stopping, lambda said: emit({"type": "report", "text": said}))
     journal, ledger = guarded(store.journal(session), store.ledger(session), models)
     budget = budget or Budget()
     budget.closed = None

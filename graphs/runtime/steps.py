@@ -24,12 +24,16 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
+from ...agents.endpoint.replies import with_unique_ids
+from ...agents.endpoint.thinking import RETURNED
 from ...agents.prompts import protocol
+from ...agents.written_calls import find_written_calls
 from ...records import (
     BankEvent,
     Json,
     Message,
     Outcome,
+    Reply,
     StepRecord,
     ToolCall,
     ToolSpec,
@@ -37,8 +41,12 @@ from ...records import (
     WeighsHypotheses,
 )
 from ...store.bank import sum_visits
+from ...tasks.io.answer_repair import TOOL_CALL_TEXT
 from .case import Case, Runtime
-from .queries import PROPOSER, decode_outcome, query_model
+from .observation_choice import TOO_LONG, Listing, fit_prompt, keep_results
+from .queries import decode_outcome, gather_or_cancel, query_model
+from .second_proposer import hand_over, may_hand_over, note_step
+from .stopping import stop_early
 
 START, END = (
     "__start__",
@@ -86,21 +94,31 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
     tools = tool_specs(case, view) if case.offers_tools else []
     count = case.settings.text.hypotheses if case.settings.text else 1
     listed = case.make_prompt_view(view)
-    messages = protocol.build_messages(
-        listed,
-        case.words,
-        answer_format=case.answer_format,
-        history=case.settings.method.history,
-        tools=bool(tools),
-        aim=aim,
-        count=count,
-        template=case.settings.method.template,
-    )
-    full = case.settings.method.template == "full"
-    if full and count > 1 and not view.past_answers and not tools:
-        messages = case.prompts.propose(listed, count)
+    method = case.settings.method
+    lists_rows = method.template == "full" and count > 1 and not view.past_answers and not tools
+
+    def build(listing: Listing) -> Sequence[Message]:
+        if lists_rows and listing.observations is None:
+            return case.prompts.propose(listed, count)
+        return protocol.build_messages(
+            listed,
+            case.words,
+            answer_format=case.answer_format,
+            history=method.history,
+            tools=bool(tools),
+            aim=aim,
+            count=count,
+            template=method.template,
+            history_limit=listing.history_limit,
+            listed=listing.observations,
+        )
+
+    messages, listing, may_shorten = fit_prompt(case, listed, build)
+    if listing.observations is not None:
+        case.step_fields["listed"] = len(listing.observations)
     schema = case.words.schema(case.answer_format)
-    return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
+    messages += case.tool_turns
+    return await _ask(case, state, path, view, messages, tools, schema, may_shorten)
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -120,8 +138,13 @@ async def _ask(
     messages: Sequence[Message],
     tools: Sequence[ToolSpec],
     schema: Mapping[str, Json] | None = None,
+    may_shorten: bool = False,
 ) -> dict[str, Json]:
-    case.reply = await query_model(case, PROPOSER, path, view, messages, tools, schema)
+    may_shorten = may_shorten and case.settings.method.fit == "auto"
+    reply = await query_model(
+        case, case.asked_role, path, view, messages, tools, schema, may_shorten=may_shorten
+    )
+    case.reply, case.reply_faults = _read_written_calls(case, reply, messages, tools)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -130,7 +153,29 @@ async def _ask(
         case.emit({"type": "no_tools", "problem": case.problem.id})
         if not tools:  # else the same request would repeat without end
             case.reply = replace(case.reply, finish="stop")
+    if case.reply.finish == TOO_LONG:
+        case.limit_prompt(messages)
     return {"turn": state["turn"] + 1, "stop": stop}
+
+
+def _read_written_calls(
+    case: Case, reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec]
+) -> tuple[Reply, tuple[str, ...]]:
+    """Return the reply with the tool calls that its text holds, and the faults of its form.
+
+    The journal keeps the reply as the model gave it. Under the strict contract the calls are not
+    made, and the answer is malformed.
+    """
+    if not case.settings.method.lenient or reply.tool_calls or reply.finish != "stop":
+        return reply, ()
+    text, calls = find_written_calls(reply.text, tools)
+    if not calls or not _calls_left(case):
+        return reply, ()
+    if case.settings.method.strict_contract:
+        return reply, (TOOL_CALL_TEXT,)
+    case.count_faults([TOOL_CALL_TEXT] * len(calls))
+    read = replace(reply, text=text, tool_calls=calls, finish="tool_calls")
+    return with_unique_ids(read, messages), ()
 
 
 async def after_ask(
@@ -140,8 +185,8 @@ async def after_ask(
     case = runtime.context
     if state["stop"]:
         return "record"
-    if case.reply.finish == "no_tools":
-        return "ask"  # the same request, without tools
+    if case.reply.finish in ("no_tools", TOO_LONG):
+        return "ask"  # the same request, without tools or in fewer words
     return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
 
 
@@ -164,20 +209,24 @@ def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
 
 
 async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Run the tools that the model's reply calls, and add their results to the conversation."""
+    """Run the tools that the model's reply calls, and add their results to the conversation.
+
+    The calls of one reply run concurrently; their results keep the order of the calls.
+    """
     case = runtime.context
     path = case.reply_path
     tools = {
         tool.name: tool for tool in case.family.make_tools(case.make_view(), case.make_oracles())
     }
-    left = _calls_left(case)
-    results = [
-        await _use_tool(case, tools, call, f"{path}/tool/{number}")
-        if number < left
-        else protocol.NO_CALLS_LEFT
-        for number, call in enumerate(case.reply.tool_calls)
-    ]
-    case.tool_turns += protocol.build_tool_messages(case.reply, results)
+    made = case.reply.tool_calls[: _calls_left(case)]
+    results = await gather_or_cancel(
+        [_use_tool(case, tools, call, f"{path}/tool/{number}") for number, call in enumerate(made)]
+    )
+    results += [protocol.NO_CALLS_LEFT] * (len(case.reply.tool_calls) - len(made))
+    turns = protocol.build_tool_messages(case.reply, results)
+    if returned := case.reply.meta.get(RETURNED):  # The provider wants its reasoning back.
+        turns[0] = {**turns[0], RETURNED: returned}
+    case.tool_turns += turns
     if not _calls_left(case):
         case.tool_turns.append({"role": "user", "content": protocol.NO_CALLS_LEFT})
     return {}
@@ -215,15 +264,19 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
     if not case.judged_answers:  # the model was exhausted before an answer, so there is no step
         return {}
     events = _bank_events(case)
+    note_step(case)
+    judges = {} if case.settings.text is None else case.row_judge.summarize()
     await case.ledger.record_step(
         StepRecord(
             case.problem.id,
             state["step"],
             tuple(case.judged_answers),
-            dict(case.step_fields),
+            {**case.step_fields, **judges},
             events,
         )
     )
+    keep_results(case, case.judged_answers)
+    case.progress.count_answers(case.judged_answers, bool(case.step_fields.get("feedback")))
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit(
         {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
@@ -271,23 +324,28 @@ def build_loop(
     *,
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
+    solved_by: Literal["accepted", "target"] | None = None,
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
     The graph ends when `decide` or a reply sets a reason to stop. If the model refuses tools, it is
-    asked again without tools.
+    asked again without tools. If the problem is not solved at its end and the session has a second
+    proposer, the graph goes on with it.
 
     Args:
         judge: The node that judges a reply.
-        decide: The node that decides whether to stop.
+        decide: The node that decides whether to stop. The loop also ends at the limits of a
+            problem (stopping.py).
         ask: The node that queries the proposer.
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
+        solved_by: Whether a problem is solved by any accepted hypothesis, or only when its target is
+            reached. None if no second proposer may continue it.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
-    graph.add_node("decide", decide)
+    graph.add_node("decide", stop_early(decide))
     for node in (use_tools, record):
         graph.add_node(node)
     graph.add_edge(START, "ask")
@@ -300,7 +358,18 @@ def build_loop(
         graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
-    graph.add_conditional_edges("decide", _after_decide, ["ask", END])
+    if solved_by is None:
+        graph.add_conditional_edges("decide", _next_request, ["ask", END])
+        return compile_graph(graph)
+
+    async def after_decide(state: State, runtime: Runtime) -> str:
+        if state["stop"] and may_hand_over(runtime.context, state["stop"], solved_by):
+            return "hand_over"
+        return await _next_request(state, runtime)
+
+    graph.add_node(hand_over)
+    graph.add_conditional_edges("decide", after_decide, ["ask", "hand_over", END])
+    graph.add_conditional_edges("hand_over", _next_request, ["ask", END])
     return compile_graph(graph)
 
 
@@ -308,7 +377,7 @@ async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "rec
     return "repair" if runtime.context.repair_settings.repair and not state["stop"] else "record"
 
 
-async def _after_decide(state: State, runtime: Runtime) -> str:
+async def _next_request(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
@@ -324,7 +324,7 @@ def evaluate_session(
         {session, task, method, model, evaluation, problems, left_out, breaches, malformed,
             memorising,
         left_out_pairs, metrics, by_problem, details}. "left_out" is the number of failed and open
-        problems by status. "breaches" and "malformed" have the counts of `Tally` over the scored
+        problems by status. "breaches", "malformed" and "repaired" have the counts of `Tally` over the scored
             problems.
         "memorising" is the number of memorising hypotheses, which `options.without_memorising`
             leaves
@@ -366,6 +366,7 @@ def evaluate_session(
         "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
         "breaches": counted.breaches,
         "malformed": counted.malformed,
+        **({"repaired": counted.repaired} if counted.repaired else {}),
         "memorising": sum(detail.memorising for detail in details),
         "left_out_pairs": left_out_pairs,
         "metrics": chosen.intervals(
@@ -391,12 +392,15 @@ class Tally:
         breaches: Number of breaches of the answer contract (the rules for an answer) by kind, the
             most frequent first.
         malformed: Number of answers without a hypothesis by reason, the most frequent first.
+        repaired: Number of faults of form by kind, the most frequent first, in answers that were
+            read all the same.
     """
 
     steps: int
     verdicts: dict[str, int]
     breaches: dict[str, int]
     malformed: dict[str, int]
+    repaired: dict[str, int]
 
     @staticmethod
     def empty() -> Tally:
@@ -409,17 +413,20 @@ class Tally:
             {name: count + other.verdicts[name] for name, count in self.verdicts.items()},
             _ranked(Counter(self.breaches) + Counter(other.breaches)),
             _ranked(Counter(self.malformed) + Counter(other.malformed)),
+            _ranked(Counter(self.repaired) + Counter(other.repaired)),
         )
 
 
 def tally(steps: Iterable[StepRecord]) -> Tally:
-    """Count the steps, verdicts, breaches and malformed answers in `steps`."""
+    """Count the steps, verdicts, breaches, malformed answers and faults of form in `steps`."""
     number = 0
     verdicts: Counter[Verdict] = Counter()
     breaches: Counter[str] = Counter()
     malformed: Counter[str] = Counter()
+    repaired: Counter[str] = Counter()
     for record in steps:
         number += 1
+        repaired.update(record.fields.get("repaired") or _tolerated(record))
         for judged in (one for answer in record.answers for one in answer.judged):
             verdicts[judged.verdict] += 1
             breaches.update(judged.hypothesis.breaches if judged.hypothesis else ())
@@ -427,7 +434,15 @@ def tally(steps: Iterable[StepRecord]) -> Tally:
                 malformed[judged.reason.partition(":")[0]] += 1
     order = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
     named = {verdict.value: verdicts[verdict] for verdict in order}
-    return Tally(number, named, _ranked(breaches), _ranked(malformed))
+    return Tally(number, named, _ranked(breaches), _ranked(malformed), _ranked(repaired))
+
+
+def _tolerated(record: StepRecord) -> Iterator[str]:
+    """Yield what the parser of programs corrected in the answers of a step."""
+    for answer in record.answers:
+        for judged in answer.judged:
+            meta = judged.hypothesis.meta if judged.hypothesis else {}
+            yield from meta.get("leniency", ())
 
 
 def _ranked(counts: Counter[str]) -> dict[str, int]:

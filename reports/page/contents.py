@@ -70,8 +70,9 @@ def session_facts(
         "failed": {row.problem.id: row.cause for row in rows if row.status == "failed"},
         "breaches": scored["breaches"],
         "malformed": scored["malformed"],
+        "repaired": scored.get("repaired", {}),
         "cost": [
-            {"role": role, **{key: told[key] for key in USAGE_KEYS if key in told}, "seconds": told["seconds"]}
+            {"role": role, **{key: told[key] for key in (*USAGE_KEYS, "cached_share") if key in told}, "seconds": told["seconds"]}
             for role, told in usage["by_role"].items()
         ],
     }  # fmt: skip

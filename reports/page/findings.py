@@ -31,6 +31,7 @@ from ..findings import (
 )
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
 from ..papers.hypobench.metrics import summarize_first_split
+from ..proposers import find_proposers
 from ..screen.findings import describe_together
 from .problem import KnownValues, known_values, truncate
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 20  # of each session
 MAX_CHARS = 4_000  # of a hypothesis
+MAX_NAME = 100  # characters of the name of a model
 NOT_CHECKED = CheckedFindings()
 
 
@@ -55,7 +57,8 @@ def describe_findings(
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
     both predictions; None if there is no such input. "summary" is a hypothesis with long lists shortened,
-    and absent if no list is long. "together" is a sentence on how well the bank of labelled rows
+    and absent if no list is long. "found_by" is the model that proposed a hypothesis, and absent if the
+    session has one proposer. "together" is a sentence on how well the bank of labelled rows
     predicts held-out rows, or "". "figures" says whether the problem has figures, "effects"
     whether it has effects of sentences.
 
@@ -68,17 +71,23 @@ def describe_findings(
     """
     first = rows[:MAX_PROBLEMS]
     records = store.steps(session, [row.problem.id for row in first], spaces="consistent")
-    in_order = proposed_likeliest_first(store.settings(session))
+    settings = store.settings(session)
+    in_order = proposed_likeliest_first(settings)
     found = []
     for row, steps in pair_with_steps(first, records):
         judged = list_judged(steps)
         ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
         known = checked.get(row.problem.id, NOT_CHECKED)
         numbers = {id(one): number for number, one in enumerate(judged, 1)}
+        proposers = find_proposers(settings, steps)
         found.append({
             "problem": row.problem.id,
             "hypotheses": [
-                {"number": numbers[id(one.judged)], **_finding(one, known, load_family(row.problem.family))}
+                {
+                    "number": numbers[id(one.judged)],
+                    **_finding(one, known, load_family(row.problem.family)),
+                    **_found_by(one, proposers),
+                }
                 for one in ranked[:FINDINGS_PER_PROBLEM]
             ],
             "count": len(ranked),
@@ -98,6 +107,11 @@ def _describe_bank(problem: Problem, steps: Sequence[StepRecord]) -> str:
         return ""
     found = summarize_first_split(problem, steps)
     return "" if found is None else describe_together(found)
+
+
+def _found_by(one: RankedHypothesis, proposers: Mapping[str, str]) -> dict[str, Json]:
+    name = proposers.get(one.hypothesis.text)
+    return {} if name is None else {"found_by": truncate(name, MAX_NAME)}
 
 
 def _finding(one: RankedHypothesis, checked: CheckedFindings, family: Family) -> dict[str, Json]:

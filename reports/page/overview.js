@@ -69,18 +69,18 @@ function metricsTable(some, sessions, named) {
 
 function verdictsTable(sessions) {
   const sums = (one) => VERDICTS.map((_, place) => one.problems.reduce((sum, problem) => sum + problem.verdicts[place], 0));
-  const rows = sessions.map((one) => [titleOf(one, sessions), ...sums(one), counted(one.breaches), counted(one.malformed)]);
+  const rows = sessions.map((one) => [titleOf(one, sessions), ...sums(one), counted(one.breaches), counted(one.malformed), counted(one.repaired || {})]);
   return [h("h3", null, "Verdicts"),
-    table("Hypotheses by verdict, and faults of answers", ["session", ...VERDICTS, "violations of the answer contract", "malformed answers by reason"], rows)];
+    table("Hypotheses by verdict, and faults of answers", ["session", ...VERDICTS, "violations of the answer contract", "malformed answers by reason", "repaired faults of form"], rows)];
 }
 
 const counted = (told) => Object.entries(told).map(([name, count]) => `${words(name)} ${count}`).join(", ") || "none";
 
 function costsTable(sessions) {
   const rows = sessions.flatMap((one) => one.cost.map((row) => [titleOf(one, sessions), row.role, row.calls ?? 0,
-    row.tokens_in ?? 0, row.tokens_out ?? 0, row.retries ?? 0, row.repeated ?? 0, duration(row.seconds)]));
+    row.tokens_in ?? 0, row.cached_share == null ? "" : percent(row.cached_share), row.tokens_out ?? 0, row.retries ?? 0, row.repeated ?? 0, duration(row.seconds)]));
   return rows.length ? [h("h3", null, "Calls"),
-    table("Calls by role. Times are added up over concurrent calls.", ["session", "role", "calls", "input tokens", "output tokens", "retries", "reused answers", "time"], rows)] : null;
+    table("Calls by role. Times are added up over concurrent calls.", ["session", "role", "calls", "input tokens", "of these cached", "output tokens", "retries", "reused answers", "time"], rows)] : null;
 }
 
 function failures(sessions) {

@@ -146,7 +146,14 @@ function scoresOf(one, told) {
     ...(bank ? [["rank in the bank", bank.rank], ["reward", number(bank.reward)], ["accuracy", bank.accuracy === null ? null : number(bank.accuracy)], ["visits", bank.visits]] : []),
     ...(one.shown ? Object.entries(one.shown.detail).filter(([, value]) => isNumber(value)).map(([name, value]) => [words(name), number(value)]) : []),
     ["contract violations", one.breaches && one.breaches.length ? one.breaches.map(words).join(", ") : null],
+    ["repaired form of the answer", repairedOf(one, told)],
   ]);
+}
+
+// What was wrong with the form of the answer, for the answer that the model itself gave.
+function repairedOf(one, told) {
+  const { fields } = told.steps.find((step) => step.step === one.step) || { fields: {} };
+  return one.answer === 0 && fields.repaired ? counted(fields.repaired) : null;
 }
 
 function marksOf(agreement, name) {

@@ -192,7 +192,8 @@ def _evidence(row: Mapping[str, Json]) -> str:
     ]
     if errors:
         told += f"; root mean square error {' and '.join(errors)} observations"
-    return f"right on {told}"
+    by = f"; found by {to_one_line(str(row['found_by']), 60)}" if row.get("found_by") else ""
+    return f"right on {told}{by}"
 
 
 def _describe_count(count: Mapping[str, Json], kind: str, of_all: str) -> str:

@@ -61,14 +61,14 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """
     verdicts = list(VERDICT_STYLES)
     names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
-    breached = ["breaches"] if any(row["breaches"] for row in rows) else []
+    breached = [name for name in ("breaches", "repaired") if any(row.get(name) for row in rows)]
     shown = create_table("problem", "status", "ended", "shown", "hidden", "steps", *names, *breached,
                   numbers=range(3, 6 + len(names)))  # fmt: skip
     for row in rows:
         numbers = (row["shown"], row["hidden"], row["steps"], *(row["verdicts"][n] for n in names))
         shown.add_row(
             to_one_line(row["problem"], 24), row["status"], stop_sentence(row["cause"] or ""),
-            *map(str, numbers), *[join_counts(row["breaches"]) for _ in breached],
+            *map(str, numbers), *[join_counts(row.get(name, {})) for name in breached],
         )  # fmt: skip
     out.print(shown)
     for row in rows:
@@ -105,6 +105,8 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         out.print(head)
         if row["hypothesis"] is None:
             out.print(_indented(row["answer"] or "(an empty answer)"))
+            if repaired := _repaired(row):
+                out.print(f"    {repaired}", style="dim")
             continue
         if row["description"]:
             out.print(_indented(row["description"]))
@@ -121,10 +123,17 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             if row["breaches"]
             else []
         )
+        facts += [repaired] if (repaired := _repaired(row)) else []
         out.print(f"    {'   '.join(facts)}", style="dim")
         out.print()
     if any(row.get("summary") for row in rows):
         out.print(SHORTENED, soft_wrap=True)
+
+
+def _repaired(row: Mapping[str, Json]) -> str:
+    """Return what was wrong with the form of an answer, or ""."""
+    repaired = row.get("repaired")
+    return f"repaired {join_counts(repaired)}" if repaired else ""
 
 
 def _marks(found: Sequence[bool | None]) -> str:

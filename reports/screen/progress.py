@@ -39,6 +39,11 @@ from .text import (
 from .text_session import describe_search, describe_text_session
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
+TOO_LONG_TEXT = (
+    "A prompt is longer than the model's context, so Peirce shortens the list of earlier hypotheses"
+    " and then lists the most informative observations only. With --fit refuse, such a problem"
+    " fails."
+)
 MAX_PROBLEM_LINES = 10  # Running problems that the live display lists.
 NO_TOOLS_TEXT = (
     "This model does not accept tools here, so Peirce does not offer any. Instead, the next"
@@ -104,7 +109,7 @@ class SessionProgress:
         self._running: dict[str, RunningProblem] = {}
         self._sums: Counter[str] = Counter()
         self._stopping = self._in_curve = False
-        self._without_tools = False
+        self._without_tools = self._shortens = False
         self._status = self._cause = ""
         self._phase = OPENING
         self._search = ""  # The line about the first call of the search, until it is printed.
@@ -212,6 +217,10 @@ class SessionProgress:
             self._running[event["problem"]].retry_causes[event["path"]] = event["cause"]
             self._plain(self._progress)
 
+    def _on_report(self, event: Mapping[str, Json]) -> None:
+        if not self._quiet:
+            self._say(escape_unprintable(event["text"]))
+
     def _on_step(self, event: Mapping[str, Json]) -> None:
         self._verdicts.update(event["verdicts"])
         running = self._running.get(event["problem"])
@@ -235,6 +244,11 @@ class SessionProgress:
         if not self._without_tools and not self._quiet:
             self._without_tools = True
             self._say(NO_TOOLS_TEXT)
+
+    def _on_too_long(self, event: Mapping[str, Json]) -> None:
+        if not self._shortens and not self._quiet:
+            self._shortens = True
+            self._say(TOO_LONG_TEXT)
 
     def _on_stopping(self, event: Mapping[str, Json]) -> None:
         if not self._stopping:
@@ -407,7 +421,9 @@ def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str
     mended = f", repaired by {settings['repair']}" if settings.get("repair") else ""
     url = str(operational.get("model") or "").partition("#")[0]
     where = f" at {url}" if url.startswith(("http://", "https://")) else ""
-    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}"
+    players = operational.get("players") or {}
+    second = f", then {players['then'][0]}" if "then" in players else ""
+    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}{second}"
 
 
 def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:

@@ -54,6 +54,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     """
     from .. import find_evaluation
     from ..files import tables
+    from ..judging import describe_judging
     from ..learning_curve import describe_learning_curve
 
     more = format_command("show", session.session, session.store, "--findings")
@@ -81,8 +82,9 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *([("no value", _named(empty))] if empty and all_metrics else []),
         *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
+        *(("judges", line) for line in describe_judging(session.judging)),
         ("verdicts", join_counts(_name_verdicts(session)) or "none"),
-        *_faults(session.breaches, session.malformed),
+        *_faults(session.breaches, session.malformed, session.repaired),
         *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
         *_costs(session.usage, session.oracle),
@@ -158,9 +160,17 @@ def _named(metrics: Sequence[str]) -> str:
     return f"{', '.join(map(escape_unprintable, metrics[:MAX_NAMED_METRICS]))} and {more} more"
 
 
-def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return lines on breaches of the answer contract and on malformed answers, if there are any."""
-    told = (("breaches", join_counts(breaches)), ("malformed", join_counts(malformed)))
+def _faults(
+    breaches: Mapping[str, int], malformed: Mapping[str, int], repaired: Mapping[str, int]
+) -> list[tuple[str, str]]:
+    """Return lines on breaches of the answer contract, on malformed answers, and on faults of the
+    form of answers that were read all the same, if there are any.
+    """
+    told = (
+        ("breaches", join_counts(breaches)),
+        ("malformed", join_counts(malformed)),
+        ("repaired", join_counts(repaired)),
+    )
     return [(name, said) for name, said in told if said]
 
 
@@ -198,6 +208,7 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
     for role, sums in usage.get("by_role", {}).items():
         told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in USAGE_KEYS if sums.get(name)]
         told = ["1 call" if one == "1 calls" else one for one in told]
+        told = [_with_share(one, sums) if one.endswith(" tokens cached") else one for one in told]
         if sums.get("cost_usd"):
             told.append(f"{sums['cost_usd']:.4f} US dollars")
         name = oracle if role == "judge" else str(role)
@@ -211,6 +222,11 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
         if seconds
         else lines
     )
+
+
+def _with_share(cached: str, sums: Mapping[str, Json]) -> str:
+    share = sums.get("cached_share")
+    return cached if share is None else f"{cached} ({share:.0%} of the input)"
 
 
 def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = False) -> None:
@@ -248,7 +264,7 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
         left = [f"{count} {status}, not scored" for status, count in one["left_out"].items()]
         counted = ", ".join([format_count(one["problems"], "problem"), *left, *_marked(one)])
         out.print(f"session {escape_unprintable(one['session'])}: {counted}", soft_wrap=True)
-        for name, said in _faults(one["breaches"], one["malformed"]):
+        for name, said in _faults(one["breaches"], one["malformed"], one.get("repaired", {})):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
         section.show_session(out, one)
         if "by_problem" in one:

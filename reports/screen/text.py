@@ -138,6 +138,8 @@ STOPS = {
     "target": "reached the target",
     "answered": "all questions were answered",
     "opened": "the bank was applied",
+    "problem_budget": "used the tokens allowed for one problem",
+    "no_progress": "the last answers added nothing",
 }
 
 

@@ -51,6 +51,10 @@ def _judge(settings: Mapping[str, Json]) -> str:
     model = players["judge"][0] if "judge" in players else settings["model"]
     what = "the model" if "judge" not in players else str(model)
     times = f", {text['repeats']} answers per question" if text["repeats"] > 1 else ""
+    if text.get("judge_batch", 1) > 1:
+        times += f", {text['judge_batch']} texts per call"
+    if "judge2" in players:
+        times += f"; then {players['judge2'][0]} where the answers differ"
     if settings["method"] == "direct":
         return f"{what} labels the rows directly, with {text['shots']} labelled rows in each prompt"
     rest = "all sentences" if text["judge"] == "model" else "sentences that are not exact rules"

@@ -34,11 +34,13 @@ class FoundObjects:
         objects: The objects with at least one of the requested keys, in the order of the text.
         is_whole_text: Whether the last object makes up the complete text.
         truncated: Whether the text contains no object, only the beginning of an unfinished object.
+        spans: The index of the first character of each object, and the index after its last.
     """
 
     objects: tuple[Mapping[str, Json], ...]
     is_whole_text: bool
     truncated: bool
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
@@ -48,6 +50,7 @@ def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
     """
     starts = [at for at, character in enumerate(text) if character == "{"]
     found: list[Mapping[str, Json]] = []
+    spans: list[tuple[int, int]] = []
     end, bare, cut = 0, False, False
     for start in starts[-MAX_STARTS:]:
         if start < end:
@@ -61,9 +64,10 @@ def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
             continue
         if any(key in value for key in keys):
             found.append(value)
+            spans.append((start, after))
             bare = not text[:start].strip() and not text[after:].strip()
             end = after
-    return FoundObjects(tuple(found), bare, cut and not found)
+    return FoundObjects(tuple(found), bare, cut and not found, tuple(spans))
 
 
 def build_object_schema(**properties: str) -> dict[str, Json]:

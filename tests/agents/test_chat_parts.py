@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 from asking import ASK, EXECUTE, QUICK, VIEW, ask, ask_all, fails
 from chat_server import ChatServer, calls, completion, in_pieces, raw, says, status
-from peirce.agents import EndpointRefused, open_model
+from peirce.agents import EndpointRefused, open_model, settings_of
+from peirce.agents.endpoint.address import resolve_endpoint
 from peirce.agents.endpoint.faults import error_detail, refused_part
 from peirce.records import Reply, UsageError
 
@@ -220,8 +221,8 @@ def test_an_endpoint_that_refuses_a_schema_answers_without(code, message, retrie
     with ChatServer([refuses("response_format", code, message)]) as server:
         told = ask_all(server, [(ASK, (), n, SCHEMA) for n in range(3)], retries=retries)
     assert [reply.text for reply in told] == ["an answer"] * 3
-    assert [reply.retries for reply in told] == [1, 0, 0]
-    assert len(server.requests) == 4
+    assert [reply.retries for reply in told] == [2, 0, 0]  # neither a schema nor any JSON
+    assert len(server.requests) == 5
 
 
 def test_a_schema_that_is_refused_beside_tools_is_still_sent_without_them():
@@ -235,7 +236,7 @@ def test_a_schema_that_is_refused_beside_tools_is_still_sent_without_them():
         told = ask_all(server, asked, structured="always")
     assert [reply.text for reply in told] == ["an answer"] * 3
     sent = [("tools" in one, "response_format" in one) for one in server.requests]
-    assert sent == [(True, True), (True, False), (True, False), (False, True)]
+    assert sent == [(True, True), (True, True), (True, False), (True, False), (False, True)]
 
 
 def test_one_answer_that_would_not_fit_its_schema_is_asked_for_without_and_the_next_with():
@@ -263,7 +264,8 @@ def test_tools_and_schema_are_refused_each_by_itself():
     with ChatServer([neither]) as server:
         told = ask_all(server, asked, structured="always")
     assert [reply.finish for reply in told] == ["no_tools", "stop", "no_tools"]
-    assert len(server.requests) == 7  # both, tools twice; the schema, neither; tools twice
+    # both twice, tools twice; the schema, any JSON, neither; tools twice
+    assert len(server.requests) == 9
 
 
 def test_a_response_format_of_one_s_own_is_sent_as_it_is():
@@ -333,3 +335,37 @@ def test_an_error_that_a_gateway_passes_on_in_a_good_status_counts_as_that_statu
 def test_a_setting_of_these_that_cannot_be_is_refused_by_name(settings):
     with pytest.raises(UsageError, match=next(iter(settings))):
         asyncio.run(open_model("http://127.0.0.1:9/v1#m", settings))
+
+
+def test_requests_of_one_problem_carry_one_cache_key_where_it_is_wanted():
+    _, server = ask(says("x"))
+    assert "prompt_cache_key" not in server.requests[0]
+    with ChatServer([says("x")] * 4) as server:
+        ask_all(server, [(ASK, (), 1), (ASK, (), 2)], cache_key=True)
+        ask_all(server, [(ASK, (), 3)], cache_key=True)
+    keys = [body["prompt_cache_key"] for body in server.requests]
+    assert keys[0] == keys[2] != keys[1] and all(len(key) <= 64 for key in keys)
+
+
+def test_an_endpoint_that_refuses_the_cache_key_is_asked_without_it():
+    no = status(400, "Unrecognized request argument supplied: prompt_cache_key")
+    with ChatServer([no, says("x"), says("y")]) as server:
+        replies = ask_all(server, [(ASK, (), 1), (ASK, (), 2)], cache_key=True)
+    assert [one.text for one in replies] == ["x", "y"]
+    assert ["prompt_cache_key" in body for body in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted"),
+    [
+        ("openai:gpt", True),
+        ("mistral:small", True),
+        ("groq:llama", False),
+        ("http://localhost:1/v1#m", False),
+    ],
+)
+def test_openai_and_mistral_get_a_cache_key(monkeypatch, model, wanted):
+    for name in ("OPENAI_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY"):
+        monkeypatch.setenv(name, "sk-planted-4711-secret")
+    settings = settings_of(model).from_options(model, {})
+    assert resolve_endpoint(settings).takes_cache_key == wanted

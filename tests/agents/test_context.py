@@ -11,13 +11,28 @@ from asking import ASK, QUICK, VIEW, ask, ask_all, fails
 from chat_server import Answer, ChatServer, completion, says, status
 from peirce.agents import EndpointRefused, open_model
 from peirce.agents.endpoint.context import MOST_CHARACTERS, TIMEOUT_S, min_tokens
-from peirce.records import Reply, Unavailable
+from peirce.records import ContextExceeded, Reply, Unavailable
 
 LONG = [{"role": "user", "content": "words " * 2000}]  # 12,000 characters: at least 2,000 tokens
 
 
 def models(**entry):
     return {"/v1/models": {"object": "list", "data": [{"id": "other"}, {"id": "m", **entry}]}}
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [
+        ("maximum context length is 1,500 tokens. However, your messages resulted in 9000 tokens.", (9000, 476)),
+        ("the request (9000 tokens) exceeds the available context size (1500 tokens)", (9000, 476)),
+        ("context length exceeded", None),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_how_much_of_the_prompt_fits(said, counts):
+    error, _ = fails(status(400, said), messages=LONG, max_tokens=1024)
+    assert isinstance(error, ContextExceeded)
+    assert counts in (None, (error.prompt_tokens, error.room_tokens))
+    assert counts or error.room_tokens == error.prompt_tokens // 2
 
 
 def counting(tokens_in):

@@ -41,7 +41,13 @@ def test_what_was_not_set_is_not_sent():
 
 def test_a_tool_is_offered_with_its_schema_and_its_call_comes_back():
     reply, server = ask(calls("execute", '{"code": "x"}'), tools=[EXECUTE])
-    function = {"name": "execute", "description": "runs code", "parameters": SCHEMA}
+    parameters = {**SCHEMA, "additionalProperties": False}
+    function = {
+        "name": "execute",
+        "description": "runs code",
+        "parameters": parameters,
+        "strict": True,
+    }
     assert server.requests[0]["tools"] == [{"type": "function", "function": function}]
     (call,) = reply.tool_calls
     assert (call.id, call.name, call.arguments) == ("call_a", "execute", {"code": "x"})

@@ -383,3 +383,10 @@ def test_settings_of_the_files_model_are_left_out_for_a_model_of_another_kind(pe
     assert (code, err) == (0, "")
     code, _, err = peirce("run", "list_functions", "--model", "search", "--temperature", "1")
     assert code == 2 and "temperature" in err  # what is typed is meant
+
+
+@pytest.mark.parametrize("file", ['then = "search"\n', '[then]\nmodel = "search"\n'])
+def test_the_second_proposer_is_named_by_a_key_or_a_table(peirce, file):
+    Path("peirce.toml").write_text(file)
+    code, out, err = peirce("run", "list_functions", "--problems", "1", "--dry-run", "--json")
+    assert code == 0 and json.loads(out)["calls"]["then"]["most"] > 0, err

@@ -23,9 +23,11 @@ from peirce.commands.option_types import (
     ResumeOptions,
     RunOptions,
 )
+from peirce.commands.session.planning import method_record
 from peirce.commands.write_option_types import FILE, generate_source
 from peirce.config import DataConfig, MethodSettings, ModelConfig, RunConfig, TextConfig
 from peirce.records import UsageError
+from peirce.tasks import load_family
 from typer.main import get_command
 
 OPTIONS = {
@@ -282,3 +284,18 @@ def test_a_configuration_comes_back_from_its_dict() -> None:
     assert config.to_dict()["method"] == {"method": "refine", "target_gap": 2}
     assert RunConfig(**config.to_dict()) == config
     assert peirce.plan("abd", RunConfig(**config.to_dict())).method == "refine"
+
+
+def test_a_session_records_a_limit_of_the_history_only_where_it_can_matter():
+    """Sessions of before the setting have no such key, and equal sessions keep their digest."""
+
+    def recorded(method="abduce", **settings):
+        chosen = graphs.find_method(method, "programs").settings(**settings)
+        record = method_record(chosen, load_family("programs"))
+        return record.get("history_limit"), record.get("fit")
+
+    assert recorded() == (None, None)
+    assert recorded(max_answers=31) == (30, None)
+    assert recorded(history_limit=5, fit="refuse") == (5, "refuse")
+    assert recorded(method="t3", fit="auto") == (None, "auto")
+    assert recorded(method="t3", fit="refuse") == (None, None)

@@ -174,6 +174,20 @@ def test_usage_sums_by_kind_and_role(
     }  # fmt: skip
     assert usage["by_kind"]["tool"]["calls"] == 1
     assert usage["seconds"] == pytest.approx(0.75)
+    shares = (usage["cached_share"], usage["by_kind"]["model"]["cached_share"])
+    assert (*shares, usage["by_role"]["propose"]["cached_share"]) == (0.2, 0.2, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("told", "share"), [(Usage(), None), (Usage(3, 9, 1), 0.3333), (Usage(2, 9, 8), 1)]
+)
+def test_the_cached_share_is_of_the_input_and_none_without_input(
+    store: Store, new_session: NewSession, told: Usage, share: float | None
+) -> None:
+    session = new_session()
+    key = CallKey(session, "1", "step/0/propose/0")
+    asyncio.run(store.journal(session).record_once(key, "model", {}, Maker(Outcome({}, {}, told))))
+    assert store.usage(session)["cached_share"] == share
 
 
 def test_sums_hold_whatever_endpoints_say_of_tokens(store: Store, new_session: NewSession) -> None:

@@ -38,7 +38,8 @@ from .hypotheses import OraclePredictions, rank_stored
 from .inputs import read_inputs
 from .sentences import SentencePredictions, check_inference, read_labelled_rows
 
-MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
+MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "reasoning_tokens",
+                 "timeout_s", "retries")  # fmt: skip
 READING_SETTINGS = (
     "similarity",
     "readers",

@@ -19,7 +19,7 @@ class PatientSettings(MethodSettings):
 
     method: MethodName = "patient"
     max_answers: MaxAnswers = 10
-    patience: int = setting(
+    tries: int = setting(
         2, "Answers in a row without an accepted hypothesis that end a problem.", ge=1
     )
 
@@ -30,17 +30,17 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     assert isinstance(settings, PatientSettings)
     if state["stop"]:
         return {}
-    last = [one.verdict for one in runtime.context.past_answers[-settings.patience :]]
-    if len(last) == settings.patience and Verdict.ACCEPTED not in last:
+    last = [one.verdict for one in runtime.context.past_answers[-settings.tries :]]
+    if len(last) == settings.tries and Verdict.ACCEPTED not in last:
         return {"stop": "patience"}
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
 
 
 def forecast(of: Sizes) -> CallsByRole:
-    """No answer may be new, so `patience` of them may end a problem."""
+    """No answer may be new, so `tries` of them may end a problem."""
     settings = of.settings
     return forecast_one_by_one(
-        of, 1 if of.may_end else min(settings["patience"], settings["max_answers"])
+        of, 1 if of.may_end else min(settings["tries"], settings["max_answers"])
     )
 
 

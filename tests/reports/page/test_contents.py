@@ -61,6 +61,7 @@ def test_a_session_says_what_was_run_and_how_it_ended(store, told):
     assert one["malformed"] == {"no_code": 1}
     assert ("seed", "0") in [tuple(pair) for pair in one["settings"]]
     assert sum(row["calls"] for row in one["cost"]) == 1
+    assert [row["cached_share"] for row in one["cost"]] == [None]
 
 
 def test_metrics_are_those_of_eval(store, told):

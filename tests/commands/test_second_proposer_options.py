@@ -1,0 +1,113 @@
+"""The options, the forecast and the findings of a session with a second proposer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import peirce
+import pytest
+from labelled_session import data_set
+from peirce.agents.scripted import ScriptedProposer
+from peirce.records import UsageError
+
+BUDGET = {"problems": 3, "seed": 1, "observations": 4}
+
+
+@pytest.fixture
+def nothing(tmp_path: Path) -> str:
+    """A model whose answers are never hypotheses."""
+    (tmp_path / "nothing.json").write_text(json.dumps({"*": ["no idea"] * 9}))
+    return f"scripted:{tmp_path / 'nothing.json'}"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "s.duckdb"
+
+
+def run(store: Path, model: Any, **more: Any) -> peirce.Session:
+    return peirce.run("list_functions", model=model, store=store, **BUDGET, **more)
+
+
+def test_the_search_finds_what_a_model_does_not_and_findings_name_it(store, nothing):
+    found = run(store, nothing, then="search", max_answers=2)
+    assert found.status == "done"
+    assert {one.found_by for one in found.findings()} == {"search"}
+    rows = json.loads(json.dumps([dict(one) for one in found.findings()], default=dict))
+    assert all(row["found_by"] == "search" for row in rows)
+    assert peirce.replay(store=store).differences == []
+
+
+def test_a_model_is_not_asked_where_the_search_finds_something(store, nothing):
+    found = run(store, "search", then=nothing, max_answers=2)
+    solved, asked_then = set(), set()
+    for step in peirce.load(found.session, store=store).steps:
+        verdicts = {str(one.verdict) for answer in step.answers for one in answer.judged}
+        solved |= {step.problem} if "accepted" in verdicts else set()
+        asked_then |= {step.problem} if step.fields["proposed_by"] == "then" else set()
+    assert found.status == "done" and len(solved) == 2 and len(asked_then) == 1
+    assert not solved & asked_then
+    assert {one.found_by for one in found.findings()} == {"search"}
+
+
+def test_a_session_with_one_proposer_names_nobody(store):
+    found = run(store, "search", max_answers=1)
+    assert all("found_by" not in dict(one) for one in found.findings())
+
+
+def test_a_resumed_session_keeps_its_second_proposer(store, nothing):
+    whole = run(store, nothing, then="search", max_answers=2)
+    with pytest.raises(KeyboardInterrupt):
+        run(store, nothing, then="search", max_answers=2, on_event=interrupt_at_handover)
+    assert peirce.resume(store=store).digest == whole.digest
+
+
+def interrupt_at_handover(event: Any) -> None:
+    if event["type"] == "handed_over":
+        raise KeyboardInterrupt
+
+
+def test_settings_alone_make_the_first_model_its_own_second(store, nothing):
+    found = run(store, nothing, roles={"then": {"model_arg": {}, "model": nothing}}, max_answers=2)
+    asked = [one.path for one in peirce.show(calls=True, store=store) if one.kind == "model"]
+    assert found.status == "done" and len(asked) == 3 * 4
+
+
+@pytest.mark.parametrize(("method", "answers"), [("abduce", 7), ("refine", 7), ("io", 1)])
+def test_the_forecast_counts_both_proposers(store, nothing, method, answers):
+    more = {} if method == "io" else {"max_answers": answers, "tool_calls": 0}
+    calls = peirce.plan("list_functions", model=nothing, then="search", method=method, store=store,
+                        **BUDGET, **more).calls  # fmt: skip
+    assert calls["proposer"].most == calls["then"].most == 3 * answers
+    assert calls["then"].least == 0
+
+
+def test_the_forecast_counts_the_judging_of_both_proposers_answers(tmp_path, store):
+    options = {"data": data_set(tmp_path), "model": "ollama:m", "method": "io", "judge": "model",
+               "hypotheses": 2, "store": store}  # fmt: skip
+    one = peirce.plan("labels", **options).calls
+    two = peirce.plan("labels", then="ollama:n", **options).calls
+    assert two["judge"].most > one["judge"].most and two["judge"].least == one["judge"].least
+    assert two["then"].most == one["proposer"].most == two["proposer"].most
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"then": "serch"}, "serch"),
+        ({"then": "search", "method": "t3"}, "method t3 takes no second proposer; abduce, io, refine do"),
+        ({"role": ["then.temprature=1"]}, "role then has no setting 'temprature'"),
+        ({"then": "search", "role": ["then.top_p=1"]}, "does not take a setting 'top_p'"),
+    ],
+)  # fmt: skip
+def test_a_second_proposer_that_cannot_be_is_refused_in_one_sentence(store, options, said):
+    with pytest.raises(UsageError, match=said):
+        run(store, "search", **options)
+    assert not store.exists()
+
+
+def test_an_object_needs_another_model_as_its_second(store):
+    with pytest.raises(UsageError, match="role then: choose its model explicitly"):
+        run(store, ScriptedProposer({"*": []}), role=["then.temperature=1"])
