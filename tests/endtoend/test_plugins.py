@@ -146,7 +146,7 @@ def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> Non
              "--budget-expansions", "2000", "--method", "patient", "--quiet")  # fmt: skip
     asked = ("run", "between", "--problems", "3", "--method", "patient", "--dry-run", "--json")
     forecast = json.loads(peirce(*asked, "--model", "http://127.0.0.1:9/v1#NAME").stdout)
-    assert forecast["calls"]["proposer"]["least"] == 3 * 2  # its own: an end after `patience`
+    assert forecast["calls"]["proposer"]["least"] == 3 * 2  # its own: an end after `tries`
     by_ours = digest(peirce, *words)
     assert (
         digest(peirce, *words, "--sandbox", "unsafe", "--no-cache", "--store", "b.duckdb")
@@ -161,15 +161,15 @@ def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> Non
 def test_settings_of_its_method_are_set_by_method_arg(peirce: Peirce) -> None:
     words = ("run", "between", "--problems", "1", "--model", "search", "--method", "patient",
              "--quiet")  # fmt: skip
-    patient = peirce(*words, "--method-arg", "patience=4", "--max-answers", "9").stdout
+    patient = peirce(*words, "--method-arg", "tries=4", "--max-answers", "9").stdout
     assert "cost      contains:" in patient and "cost      judge:" not in patient
     told: dict[str, Any] = json.loads(peirce("sessions", "--json").stdout)[0]
-    assert told["settings"]["patience"] == 4
+    assert told["settings"]["tries"] == 4
     for value, said in (
-        ("patience=x", "patience is 'x': it must be a whole number"),
-        ("patience=0", "patience is 0: it must be at least 1"),
-        ("patiense=3", "method patient has no setting 'patiense'; did you mean patience?"),
+        ("tries=x", "tries is 'x': it must be a whole number"),
+        ("tries=0", "tries is 0: it must be at least 1"),
+        ("triess=3", "method patient has no setting 'triess'; did you mean tries?"),
     ):
         assert said in peirce(*words, "--method-arg", value, code=2).stderr
-    refused = peirce("run", "between", "--method-arg", "patience=3", code=2).stderr
+    refused = peirce("run", "between", "--method-arg", "tries=3", code=2).stderr
     assert "only tasks with labelled text take it, such as labels; " in refused
