@@ -30,6 +30,7 @@ class RunOptions(TypedDict, total=False):
     patience: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
+    seed_hypotheses: int | None
     data: str | Path | Collection[Mapping[str, Any]] | ArrowTable | ArrowBatch | None
     problems: int | None
     problem: Sequence[str] | None
@@ -116,6 +117,7 @@ class DiscoverOptions(TypedDict, total=False):
     patience: int | None
     target_gap: int | float | None
     repair: str | Repairer | None
+    seed_hypotheses: int | None
     problems: int | None
     problem: Sequence[str] | None
     sample: int | None

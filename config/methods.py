@@ -129,14 +129,16 @@ UNRECORDED: Mapping[str, Any] = {"history_limit": 1_000_000}
 
 
 class RepairSettings(MethodSettings):
-    """Settings of a method that shows the evaluation of earlier answers in prompts and may repair
-    answers.
-    """
+    """Settings of a method in which the embedded search can help the model."""
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
-        None, "For refine on abd: `search` repairs and shortens each answer that does not reach"
-              " the target.", metavar="search",
+        None, "For abd: `search` repairs answers that are wrong on shown worlds; for refine also those"
+              " that do not reach the target.", metavar="search",
+    )  # fmt: skip
+    seed_hypotheses: int = setting(
+        0, "Maximum number of hypotheses that the search gives before the first request; prompts show"
+           " them as found by a search (0).", metavar="N", ge=0, le=1_000,
     )  # fmt: skip
 
     @field_validator("repair", mode="plain")

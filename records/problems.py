@@ -141,8 +141,10 @@ class PastAnswer:
     hypotheses: tuple[Hypothesis, ...]  # Empty if the answer was malformed.
     verdict: Verdict
     feedback: str = ""
-    author: str = ""  # The author if not the proposer: "search" repaired the answer before.
+    # The author if not the proposer: "search" repaired the answer before, or found a seed.
+    author: str = ""
     verdicts: tuple[Verdict, ...] = ()  # One per hypothesis; empty: `verdict` holds for all.
+    seeded: bool = False  # Whether a search found it before the first request.
 
 
 @dataclass(frozen=True)

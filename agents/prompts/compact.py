@@ -67,7 +67,10 @@ def build_compact_messages(
             task.append(words.show_observation(number, one))
     if listed is not None:
         task.append(f"({len(listed)} of {len(view.shown)})")
-    older, recent = split_history(view.past_answers, history_limit)
+    # a search wrote no turn that a chat could repeat
+    seeded = [one for one in view.past_answers if chat and one.seeded]
+    own = [one for one in view.past_answers if one not in seeded]
+    older, recent = split_history(own, history_limit)
     task += [f"- {_shown(one, words, aim == 'better')}" for one in list_accepted(older)]
     first = f"{count}:" if count > 1 else ""
     following = {"another": "{} others:", "better": "{} better:"}[aim].format(count)
@@ -76,7 +79,8 @@ def build_compact_messages(
     if not chat:
         lines = _listed(recent, words, whole=aim == "better")
         return [_user(*task, *lines, following if lines or older else first)]
-    turns = [_user(*task, following if older else first)]
+    seeds = _listed(seeded, words, whole=True)
+    turns = [_user(*task, *seeds, following if older or seeds else first)]
     for earlier in recent:
         if earlier.author and len(turns) > 1:  # The search repaired the answer before.
             mended = _listed([earlier], words, whole=True)

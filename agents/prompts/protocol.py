@@ -78,6 +78,7 @@ UNREADABLE = (
 AGAIN_UNREADABLE = "That answer could not be read, because the form of the answer was not kept."
 NO_HYPOTHESIS = "It gives no hypothesis: {reason}."
 REPAIRED_HEADING = "A search made this of it:"
+SEED_HEADING = "A search found this:"
 NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
 TOOLS_HINT = (
     "Before you answer you can try candidates with the tools offered; each result says which "
@@ -137,13 +138,18 @@ def build_messages(
     if not view.past_answers:
         return [_user(*task, FIRST_REQUEST, *reminder)]
     following = {"another": ANOTHER_REQUEST, "better": BETTER_REQUEST}[aim]
-    older, recent = split_history(view.past_answers, history_limit)
+    # a search wrote no turn that a chat could repeat
+    seeded = [one for one in view.past_answers if history == "chat" and one.seeded]
+    own = [one for one in view.past_answers if one not in seeded]
+    older, recent = split_history(own, history_limit)
     task += summarise_answers(older, lambda one: _shown(one, words, whole=aim == "better"))
     if history == "descriptions":
         heading = LATER_HEADING if older else EARLIER_HEADING
         blocks = _list(recent, words, aim == "better", heading)
         return [_user(*task, *blocks, following, *reminder)]
-    turns: list[Message] = [_user(*task, following if older else FIRST_REQUEST, *reminder)]
+    found = _list(seeded, words, True, EARLIER_HEADING)
+    opening = following if older or seeded else FIRST_REQUEST
+    turns: list[Message] = [_user(*task, *found, opening, *reminder)]
     for earlier, mended in _with_mended(recent):
         comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
@@ -290,9 +296,7 @@ def _list(
             continue
         for hypothesis in answer.hypotheses:
             shown = _shown(hypothesis, words, whole)
-            lines.append(
-                _numbered(lines, f"{REPAIRED_HEADING}\n{shown}" if answer.author else shown)
-            )
+            lines.append(_numbered(lines, _with_author(answer, shown)))
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
     blocks = ["\n".join([heading, *lines])] if lines else []
@@ -301,6 +305,13 @@ def _list(
         count = UNREADABLE.format(count=len(unlisted), answers=answers)
         blocks.append("\n".join([count, *(_indented(text) for text in unlisted if text)]))
     return blocks
+
+
+def _with_author(answer: PastAnswer, shown: str) -> str:
+    """Return a shown hypothesis with a heading if a search found it."""
+    if not answer.author:
+        return shown
+    return f"{SEED_HEADING if answer.seeded else REPAIRED_HEADING}\n{shown}"
 
 
 def _numbered(before: Sequence[str], shown: str) -> str:

@@ -17,7 +17,7 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE, THEN
+from .settings import NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE, SEEDER, THEN
 
 if TYPE_CHECKING:
     from ...graphs import Method
@@ -41,7 +41,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         over all problems, assuming that no call fails. A proposer that may run out of hypotheses
         (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
             Imported
-        answers need no call. With a repairer, a namer or a second proposer, "calls" contains its role too.
+        answers need no call. With a repairer, a namer, a second proposer or a seeder (the search
+        that gives hypotheses first), "calls" contains its role too.
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
@@ -81,6 +82,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
             "least": 0,
             "most": problems * settings["max_answers"] * (1 + second),
         }
+    if SEEDER in plan.operational["players"]:
+        calls[SEEDER] = {"least": problems, "most": problems * settings["seed_hypotheses"]}
     return {
         "task": settings["task"],
         "method": settings["method"],

@@ -38,6 +38,7 @@ from .settings import (
     NAMER,
     PRICES,
     SECOND_JUDGE,
+    SEEDER,
     THEN,
     check_choice,
     model_options,
@@ -154,7 +155,7 @@ def plan_run(
         "model": model if isinstance(model, str) else None,
         "model_options": opening,
         "roles": others,
-        "players": _players(settings, model, opening, others),
+        "players": _players(settings, model, opening, others) | _seeder(config, family),
         "sandbox": config.sandbox.sandbox,
         "store": str(store),
         **chosen.sources,
@@ -205,6 +206,8 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
         del record["fit"]
     if "history_limit" not in given and record["max_answers"] <= record["history_limit"]:
         del record["history_limit"]  # no prompt lists more answers
+    if not record.get("seed_hypotheses"):  # sessions without seeds record what they did before
+        record.pop("seed_hypotheses", None)
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):
         if "target_gap" in given:
             raise UsageError(
@@ -269,6 +272,30 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
             f"repair is {repair!r}: repair is only available for logic (task abd), not for"
             f" {family.name}"
         )
+
+
+def _seeder(config: RunConfig, family: Family) -> dict[str, Json]:
+    """Return [model, its options] of the search that gives hypotheses before the first request.
+
+    It is the search that `repair` names, if it names one.
+
+    Raises:
+        UsageError: there is no search for this family, or the model itself is the search.
+    """
+    method = config.method
+    count = method.seed_hypotheses if isinstance(method, RepairSettings) else 0
+    if not count:
+        return {}
+    if not isinstance(family, HasSearch):
+        raise UsageError(f"seed_hypotheses is {count}: search knows no {family.name} tasks")
+    model, repair = config.model.model, get_repairer(method)
+    if isinstance(model, str) and model.partition(":")[0] in REPAIRERS:
+        raise UsageError(
+            f"seed_hypotheses is {count}, and model is {model!r}, which is the search itself: omit"
+            " seed_hypotheses, or choose another model"
+        )
+    spec = repair if isinstance(repair, str) else REPAIRERS[0]
+    return {SEEDER: [spec, worker_options(config.cluster)]}
 
 
 def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) -> dict[str, Json]:

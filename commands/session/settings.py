@@ -199,6 +199,7 @@ def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
 NAMER = "namer"
 SECOND_JUDGE = "judge2"
 THEN = "then"
+SEEDER = "seeder"  # the search that gives hypotheses before the first request
 ROLES = ("proposer", "judge", SECOND_JUDGE, "literature", NAMER, THEN)  # the roles of a session
 OPTIONAL_ROLES = (SECOND_JUDGE, NAMER, THEN)  # roles that the proposer does not play
 SCORER = "scorer"  # the role of `peirce rate`

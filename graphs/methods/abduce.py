@@ -5,15 +5,23 @@ novel. It stops after three bad answers in total, at the maximum number of answe
 proposer has no further hypothesis. An answer is bad if it is malformed, inconsistent with the shown
 observations, or redundant. A hypothesis is redundant if earlier answers already made at least 80%
 of its predictions on the sample space, the set of inputs on which hypotheses are compared.
+
+With the setting `seed_hypotheses`, the embedded search gives hypotheses before the first request.
+With the setting `repair`, on tasks whose rules it can repair (abd), it repairs each answer that is
+wrong on shown observations, and the repaired hypothesis is another answer of the step. Neither counts as an answer of the model, and
+neither is ever bad. The model's own answer stays bad after it was repaired.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
+from ...config import RepairSettings
+from ...records.settings import Number
 from .. import Method
 from ..runtime.case import Runtime
-from ..runtime.judging import judge
+from ..runtime.judging import judge, repair_inconsistent
+from ..runtime.seeding import seed
 from ..runtime.steps import State, build_loop
 
 
@@ -30,11 +38,18 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
 
 
+class AbduceSettings(RepairSettings):
+    """Settings of the method `abduce`."""
+
+    target_gap: Number | None = None  # fixed, because `abduce` has no target
+
+
 METHOD = Method(
     "abduce",
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     None,
-    partial(build_loop, judge, decide, solved_by="accepted"),
+    partial(build_loop, judge, decide, repair=repair_inconsistent, seed=seed, solved_by="accepted"),
+    settings=AbduceSettings,
     hands_over=True,
     text={"examples": 20, "hypotheses": 1, "judge_space": True},
 )

@@ -8,8 +8,10 @@ has no further hypothesis. The target is a hypothesis that is right on all shown
 families with costs, if `target_gap` is set, the target is a consistent hypothesis whose cost
 exceeds its lower bound by at most `target_gap` per observation. With the setting `repair`, a search
 improves and shortens each answer that misses the target. The repaired hypothesis is another answer
-of the step, and the next prompt shows it. No answer counts as bad, because a refined hypothesis is
-expected to predict nearly the same as the hypothesis before.
+of the step, and the next prompt shows it. With the setting `seed_hypotheses`, the search gives
+hypotheses before the first request; one of them that reaches the target ends the problem. No answer
+counts as bad, because a refined hypothesis is expected to predict nearly the same as the hypothesis
+before.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ...config import MaxAnswers, MethodName, RepairSettings, TargetGap, ToolCal
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge_with_feedback, repair
+from ..runtime.seeding import seed_towards_target
 from ..runtime.steps import State, ask_for_better, build_loop
 
 
@@ -53,6 +56,7 @@ METHOD = Method(
         ask=ask_for_better,
         repair=repair,
         solved_by="target",
+        seed=seed_towards_target,
     ),
     settings=RefineSettings,
     aim="better",

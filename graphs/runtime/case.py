@@ -164,6 +164,7 @@ class Case:
     found_results: list[Agreement] = field(default_factory=list)
     asked_role: str = PROPOSER  # the role that proposes now (second_proposer.py)
     has_accepted: bool = False  # whether an answer of a recorded step was accepted
+    seeds_left: int = 0  # hypotheses that the search may still give before the first request
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
@@ -176,6 +177,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.begin_conversation()
+        self.seeds_left = self.repair_settings.seed_hypotheses
         labels = self.problem.public.get("labels", ())
         alpha = self.text.alpha if self.settings.text else 0.5
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)

@@ -93,13 +93,73 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
     hypothesis.
     """
     case = runtime.context
+    found = await _ask_repairer(state, case)
+    if found is None:
+        return {}
+    reply, path, name = found
+    return await _judge_and_tell(case, state["step"], reply, path, by=name)
+
+
+async def repair_inconsistent(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Let the repairer improve the answer that was just judged, if it was wrong on shown
+    observations.
+
+    The repaired hypothesis is judged as the answers of `judge` are, but it is never bad.
+    """
+    case = runtime.context
+    if case.past_answers[-1].verdict is not Verdict.INCONSISTENT:
+        return {}
+    found = await _ask_repairer(state, case)
+    if found is not None:
+        reply, path, name = found
+        await judge_of_search(case, state["step"], reply, path, name)
+    return {}
+
+
+async def judge_of_search(
+    case: Case,
+    step: int,
+    reply: Reply,
+    path: str,
+    by: str,
+    *,
+    seeded: bool = False,
+    most: int | None = None,
+) -> list[JudgedHypothesis]:
+    """Judge an answer that a search gave, which never counts as bad, and keep it for later prompts.
+
+    Args:
+        case: The working data of the problem.
+        step: The number of the step.
+        reply: The reply of the search.
+        path: The path of the reply in the journal.
+        by: The name of the search.
+        seeded: Whether the search found the answer before the first request.
+        most: The maximum number of hypotheses of the reply that are judged; None for all.
+    """  # fmt: skip
+    judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path, by, most)]
+    case.judged_answers[-1] = replace(case.judged_answers[-1], judged=tuple(judged))
+    kept = _earlier(case, case.make_view(), judged)
+    case.past_answers.append(replace(kept, answer=reply.text, author=by, seeded=seeded))
+    return judged
+
+
+def _format_of(case: Case, by: str) -> str:
+    """Return the answer format of a reply. The built-in search writes the family's default format."""
+    return case.family.answer_formats[0] if by.partition(":")[0] == "search" else case.answer_format
+
+
+async def _ask_repairer(state: State, case: Case) -> tuple[Reply, str, str] | None:
+    """Return the repairer's reply to the last answer, its path and the repairer's name; None if it
+    found nothing.
+    """
     path, view = f"step/{state['step']}/repair/0", case.make_view()
     text = _to_mend(case, view)
     request = {
         "role": "repairer",
         "model": case.repairer_model,
         "text": text,
-        "view": _digest_of(view),
+        "view": digest_of_view(view),
     }
 
     async def make() -> Outcome:
@@ -114,13 +174,11 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
     reply = decode_outcome(path, reply_from_outcome, outcome)
     name = str(case.repair_settings.repair or "")
     case.step_fields["repair"] = name
-    if reply.finish == "exhausted":
-        return {}
-    return await _judge_and_tell(case, state["step"], reply, path, by=name)
+    return None if reply.finish == "exhausted" else (reply, path, name)
 
 
-def _digest_of(view: View) -> Digest:
-    """Return the digest of everything that a repairer sees, because it gets no messages."""
+def digest_of_view(view: View) -> Digest:
+    """Return the digest of everything that a search sees, because it gets no messages."""
     shown = [[one.input, one.output] for one in view.shown]
     earlier = [[one.answer, one.feedback, one.author] for one in view.past_answers]
     return digest_of([shown, dict(view.public), view.space.digest, earlier])
@@ -146,12 +204,13 @@ def _end_of_turns(case: Case) -> None:
 
 
 async def _judge(
-    case: Case, step: int, reply: Reply, reply_path: str, by: str = ""
+    case: Case, step: int, reply: Reply, reply_path: str, by: str = "", most: int | None = None
 ) -> list[JudgedHypothesis]:
+    """Judge the hypotheses of a reply, at most `most`. `by` names who gave it if not a proposer."""
     number = len(case.judged_answers)
     view = case.make_view()
     judged = []
-    parsed = _parse(case, view, reply, is_proposed=not by)
+    parsed = _parse(case, view, reply, by)[:most]
     items = await name_themes(case, view, parsed, f"step/{step}/name/{number}")
     if case.settings.text is not None:
         await case.row_judge.announce([one.text for one in items if isinstance(one, Hypothesis)])
@@ -188,10 +247,10 @@ async def _judge_and_tell(
             reply.text, hypotheses, judged[0].verdict, "\n".join(told), by, _verdicts(judged)
         )
     )
-    return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
+    return {"stop": "target"} if any(reaches_target(case, one) for one in judged) else {}
 
 
-def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
+def reaches_target(case: Case, judged: JudgedHypothesis) -> bool:
     """Return whether an answer reaches the target of refining.
 
     The target is a hypothesis that is right on every shown observation. Where a gap is set, in a
@@ -208,25 +267,24 @@ def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
     return judged.shown.gap is not None and judged.shown.gap <= target
 
 
-def _parse(
-    case: Case, view: View, reply: Reply, is_proposed: bool
-) -> Sequence[Hypothesis | Malformed]:
+def _parse(case: Case, view: View, reply: Reply, by: str) -> Sequence[Hypothesis | Malformed]:
     """Return the hypotheses in a reply, and count the faults of its form.
 
     Args:
         case: The working data of the problem.
         view: The problem, as the model sees it.
         reply: The reply.
-        is_proposed: Whether a proposer gave the reply; the form of a repairer's is its own.
+        by: The search that gave the reply, whose form is its own; empty for a proposer.
     """
     if reply.finish == "length":
         return [Malformed("cut", "the answer was cut at the token limit")]
     if reply.tool_calls:
         return [Malformed("no_answer", "tools were called to the end of the step's limit")]
     method = case.settings.method
-    parse = partial(case.family.parse, view, answer_format=case.answer_format)
-    if is_proposed and method.lenient:
-        schema = case.words.schema(case.answer_format)
+    form = _format_of(case, by) if by else case.answer_format
+    parse = partial(case.family.parse, view, answer_format=form)
+    if not by and method.lenient:
+        schema = case.words.schema(form)
         items, faults = read_leniently(parse, reply.text, schema)
         faults = (*case.reply_faults, *faults)
         case.count_faults(faults)

@@ -40,6 +40,7 @@ T = TypeVar("T")
 PROPOSER, JUDGE, LITERATURE, NAMER = "proposer", "judge", "literature", "namer"
 THEN = "then"  # proposes where the proposer ended without an accepted hypothesis
 SECOND_JUDGE = "judge2"
+SEEDER = "seeder"  # the search that gives hypotheses before the first request
 
 
 @dataclass(frozen=True)

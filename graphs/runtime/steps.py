@@ -10,6 +10,7 @@ same step.
     step/3/propose/0/tool/1          the second tool that the model called in this turn
     step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on shown observations
     step/3/repair/0                  the repaired version of this answer
+    seed/0                           a hypothesis of the search, before the first request (seeding.py)
 
 Functions on edges are coroutines too, because LangGraph runs a plain function in a thread pool.
 """
@@ -276,7 +277,10 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
         )
     )
     keep_results(case, case.judged_answers)
-    case.progress.count_answers(case.judged_answers, bool(case.step_fields.get("feedback")))
+    fields = case.step_fields
+    case.progress.count_answers(
+        case.judged_answers, refining=bool(fields.get("feedback")), seeded="seeder" in fields
+    )
     verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit(
         {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
@@ -325,6 +329,7 @@ def build_loop(
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
     solved_by: Literal["accepted", "target"] | None = None,
+    seed: Callable[..., Any] | None = None,
 ) -> Any:
     """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
 
@@ -341,6 +346,8 @@ def build_loop(
             session's settings name a repairer.
         solved_by: Whether a problem is solved by any accepted hypothesis, or only when its target is
             reached. None if no second proposer may continue it.
+        seed: A node that comes before the first `ask`, as often as the session's settings ask for
+            hypotheses of a search.
     """
     graph = new_graph()
     graph.add_node("ask", ask)
@@ -348,7 +355,12 @@ def build_loop(
     graph.add_node("decide", stop_early(decide))
     for node in (use_tools, record):
         graph.add_node(node)
-    graph.add_edge(START, "ask")
+    if seed is None:
+        graph.add_edge(START, "ask")
+    else:
+        graph.add_node("seed", seed)
+        graph.add_conditional_edges(START, _before_first_ask, ["seed", "ask"])
+        graph.add_conditional_edges("seed", _after_seed, ["record", "ask"])
     graph.add_conditional_edges("ask", after_ask, ["ask", "use_tools", "judge", "record"])
     graph.add_edge("use_tools", "ask")
     if repair is None:
@@ -358,8 +370,9 @@ def build_loop(
         graph.add_conditional_edges("judge", _after_judge, ["repair", "record"])
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
+    following = ["ask", END] if seed is None else ["seed", "ask", END]
     if solved_by is None:
-        graph.add_conditional_edges("decide", _next_request, ["ask", END])
+        graph.add_conditional_edges("decide", _next_request, following)
         return compile_graph(graph)
 
     async def after_decide(state: State, runtime: Runtime) -> str:
@@ -368,9 +381,17 @@ def build_loop(
         return await _next_request(state, runtime)
 
     graph.add_node(hand_over)
-    graph.add_conditional_edges("decide", after_decide, ["ask", "hand_over", END])
+    graph.add_conditional_edges("decide", after_decide, ["hand_over", *following])
     graph.add_conditional_edges("hand_over", _next_request, ["ask", END])
     return compile_graph(graph)
+
+
+async def _before_first_ask(state: State, runtime: Runtime) -> Literal["seed", "ask"]:
+    return "seed" if runtime.context.seeds_left > 0 else "ask"
+
+
+async def _after_seed(state: State, runtime: Runtime) -> Literal["record", "ask"]:
+    return "record" if runtime.context.judged_answers else "ask"  # it found nothing
 
 
 async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "record"]:
@@ -378,7 +399,9 @@ async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "rec
 
 
 async def _next_request(state: State, runtime: Runtime) -> str:
-    return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
+    if state["stop"] or runtime.context.stopping.is_set():
+        return END
+    return "seed" if runtime.context.seeds_left > 0 else "ask"
 
 
 def build_chain(*nodes: Callable[..., Any]) -> Any:

@@ -51,13 +51,17 @@ class Progress:
             self._counted.add(path)
             self.tokens += usage.tokens_in + usage.tokens_out
 
-    def count_answers(self, answers: Sequence[JudgedAnswer], refining: bool) -> None:
+    def count_answers(
+        self, answers: Sequence[JudgedAnswer], refining: bool, seeded: bool = False
+    ) -> None:
         """Count the answers of a finished step.
 
         Args:
             answers: The judged answers of the step: the proposer's, and what a search made of it.
             refining: Whether the method asks for better hypotheses. Then an answer adds something
                 if it is better than all before. Otherwise, it does if a hypothesis was accepted.
+            seeded: Whether a search gave the answers before the first request. No patience is lost
+                with them, because the proposer was not asked yet.
         """
         judged = [one for answer in answers for one in answer.judged]
         if not judged:
@@ -67,7 +71,7 @@ class Progress:
         added = better if refining else any(one.verdict is Verdict.ACCEPTED for one in judged)
         if better:
             self.best = found
-        self.fruitless = 0 if added else self.fruitless + 1
+        self.fruitless = 0 if added or seeded else self.fruitless + 1
 
 
 def _quality(judged: JudgedHypothesis) -> Quality:

@@ -46,7 +46,7 @@ def defined_by_patterns(text: str) -> tuple[str, str]:
     return text.strip(), "\n\n".join(part for part in inner if part)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=2_000)
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
 @example("<thi<think>a</think>nk>b")
 @example("<think>a<thinking>b</thinking>c")

@@ -104,7 +104,7 @@ def product_rows(count: int = 60) -> list[tuple[dict[str, Any], float]]:
 
 
 # gplearn ends at an exact law, so on a busy machine it may take longer; pyoperon uses all of its time.
-LIMITS = {"pyoperon": 2, "gplearn": 10}
+LIMITS = {"pyoperon": 2, "gplearn": 30}
 
 
 def ask(model: str, *views: View, messages: list | None = None, **settings: Any) -> list[Reply]:

@@ -247,7 +247,7 @@ def session(shown, hidden, n, rows, expected):
     return problem, steps
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(hypotheses())
 def test_every_metric_equals_the_definition_in_sets(case):
     found = metrics.problem_metrics(*session(*case))
@@ -259,7 +259,7 @@ def test_every_metric_equals_the_definition_in_sets(case):
             assert abs(found[name] - float(expected)) <= 1e-12, name
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(hypotheses())
 def test_coverage_equals_the_definition_in_sets(case):
     shown, hidden, n, rows, _ = case
@@ -274,7 +274,7 @@ def test_coverage_equals_the_definition_in_sets(case):
         union |= own
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(hypotheses())
 def test_points_of_the_scatter_equal_the_sets_and_lie_within_the_bounds(case):
     shown, hidden, n, rows, _ = case

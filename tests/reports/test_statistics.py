@@ -137,7 +137,7 @@ def test_strata_are_drawn_apart():
     assert found["high"] - found["low"] > 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.5]), st.integers(1, 4)), min_size=1))
 def test_rank_correlation_is_that_of_mean_ranks(pairs):
     first, second = zip(*pairs, strict=True)

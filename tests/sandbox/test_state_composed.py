@@ -123,7 +123,7 @@ def disagreement(source: str) -> str:
     return ""
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32))
 def test_composed_sources_keep_what_their_class_promises(seed: int) -> None:
     source = composed(random.Random(seed))

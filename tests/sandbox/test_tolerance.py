@@ -10,7 +10,7 @@ import sys
 from hashlib import blake2b
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from peirce.sandbox.inside import canonical, tolerance
 
@@ -79,7 +79,6 @@ def test_what_a_rule_takes_for_one(rule, first, second, equal):
 
 
 @given(VALUES, st.sampled_from(RULES))
-@settings(deadline=None)
 def test_the_child_codes_by_the_bytes_that_the_parent_compares(value, rule):
     normal = tolerance.make_normaliser(rule)
     form = tolerance.normal_bytes(canonical.to_json_value(value), normal)
@@ -87,7 +86,6 @@ def test_the_child_codes_by_the_bytes_that_the_parent_compares(value, rule):
 
 
 @given(VALUES, st.sampled_from(RULES))
-@settings(deadline=None)
 def test_a_normal_form_is_its_own(value, rule):
     normal = tolerance.make_normaliser(rule)
     once = normal(canonical.to_json_value(value))
@@ -95,7 +93,6 @@ def test_a_normal_form_is_its_own(value, rule):
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(NUMBERS))
-@settings(deadline=None)
 def test_a_rule_sees_the_value_of_a_number_and_not_its_type(value, rule):
     if value.is_integer():
         assert same({"numbers": rule}, value, int(value))

@@ -45,7 +45,7 @@ def arrays(draw: st.DrawFn) -> np.ndarray:
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(75, soak=150), deadline=None)
+@settings(max_examples=drawn(75, soak=150))
 @given(arrays())
 def test_any_array_comes_back_bit_by_bit(array: np.ndarray) -> None:
     blob = encode_vector(array)
@@ -81,7 +81,7 @@ def test_repetitive_vectors_are_small(array: np.ndarray, at_most: int) -> None:
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(30, soak=60), deadline=None)
+@settings(max_examples=drawn(30, soak=60))
 @given(arrays(), st.data())
 def test_a_changed_byte_never_passes_for_the_same_vector(
     array: np.ndarray, data: st.DataObject

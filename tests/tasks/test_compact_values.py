@@ -54,7 +54,7 @@ def test_values_are_written_in_few_tokens(value, written):
     assert format_compact(value) == written
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # clocks of a busy machine
+@settings(suppress_health_check=[HealthCheck.too_slow])  # clocks of a busy machine
 @given(VALUES, VALUES)
 def test_values_that_differ_are_written_differently_and_each_in_one_line(one, other):
     assert "\n" not in format_compact(one)

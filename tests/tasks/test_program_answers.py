@@ -356,7 +356,7 @@ PIECES = st.sampled_from(
 
 @given(st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=60).map("".join)))
 @example(f'("d", "{E}")')
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_gives_a_hypothesis_or_a_reason(text: str) -> None:
     for answer_format in ANSWER_FORMATS:
         read = read_answer(text, answer_format)
@@ -378,7 +378,7 @@ SOURCES = st.lists(NAMES, min_size=1, max_size=4).map(
 
 
 @given(SOURCES, st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_repr_writes_is_read_back_exactly(source: str, description: str) -> None:
     read = _tuple(repr((description, source)))
     assert read.text == source and read.description == " ".join(description.split())

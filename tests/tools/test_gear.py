@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import peirce.tools.gear.scores as gear
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import Predictions, UsageError, Verdict
 from peirce.tests.marginal_gains import marginal_gains
@@ -250,7 +250,6 @@ def test_no_distance_is_below_0_however_its_sums_are_rounded(seed):
 # --- marginal gains ----------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(cases(least=1, most=6), st.data())
 def test_marginal_gains_equal_the_definition(case, data):
     codes, defined = case

@@ -24,7 +24,7 @@ def drawn(counts, most, key=1, names=None):
     return [numbers[rows == i].tolist() for i in range(len(counts))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(COUNTS, st.integers(0, 30), st.integers(0, 2**64 - 1))
 def test_as_many_distinct_numbers_as_there_are_or_are_wanted(counts, most, key):
     for count, numbers in zip(counts, drawn(counts, most, key), strict=True):
@@ -38,7 +38,7 @@ def test_without_a_cap_all_numbers_come():
     assert drawn([3, 0, 1], 10**30) == [[0, 1, 2], [], [0]] and drawn([], 10**30) == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(COUNTS, st.integers(0, 30))
 def test_a_draw_depends_on_its_key_and_name_and_not_on_the_others(counts, most):
     together = drawn(counts, most)

@@ -53,7 +53,7 @@ def test_samples_of_a_labelled_set_stand_together():
     assert problem_group(problem("a#12")) == "a#12"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SHARES, SHARES, SHARES, SHARES)
 def test_more_training_gives_up_none_of_its_groups(a, b, c, d):
     less, more = sorted((a, b))

@@ -174,7 +174,7 @@ def other_banks(cases: Sequence[Condition], draw: Random) -> list[list[str]]:
     ]
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_banks_that_claim_the_same_score_the_same(seed: int) -> None:
     draw = Random(seed)
@@ -190,7 +190,7 @@ def test_banks_that_claim_the_same_score_the_same(seed: int) -> None:
         assert numbers(scored(truths, other, problem)) == expected, (truths, first, other)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_a_bank_that_claims_what_is_true_scores_one(seed: int) -> None:
     draw = Random(seed)

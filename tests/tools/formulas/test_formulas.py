@@ -65,7 +65,7 @@ TREES = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TREES)
 def test_the_text_of_a_formula_reads_as_the_same_tree(tree: Expression) -> None:
     assert read(format_formula(tree)) == tree

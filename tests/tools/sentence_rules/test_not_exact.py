@@ -320,7 +320,7 @@ words = st.sampled_from(
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(500, soak=1500), deadline=None)
+@settings(max_examples=drawn(500, soak=1500))
 @given(st.lists(words, max_size=25).map(" ".join) | st.text(max_size=60))
 def test_any_text_gives_a_rule_that_is_read_back_or_a_reason(sentence: str) -> None:
     for public in (REVIEWS, STUDENTS, TWEETS):

@@ -142,14 +142,14 @@ pair_rules = rules(
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(200, soak=600), deadline=None)
+@settings(max_examples=drawn(200, soak=600))
 @given(field_rules)
 def test_a_rule_over_fields_is_read_back_as_it_was_written(rule: Rule) -> None:
     assert compile_sentence(rule.to_text(), FIELDS) == rule
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(130, soak=400), deadline=None)
+@settings(max_examples=drawn(130, soak=400))
 @given(pair_rules)
 def test_a_rule_over_a_pair_is_read_back_as_it_was_written(rule: Rule) -> None:
     assert compile_sentence(rule.to_text(), PAIR) == rule
@@ -159,7 +159,7 @@ texts = st.text(st.sampled_from("ab !?.1#@A"), max_size=12)
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(100, soak=300), deadline=None)
+@settings(max_examples=drawn(100, soak=300))
 @given(
     st.lists(symmetric, min_size=1, max_size=2),
     st.lists(st.tuples(texts, texts), min_size=1, max_size=6),
@@ -189,7 +189,7 @@ def slow_places(text: str, term: Term) -> set[int]:
 
 
 @pytest.mark.counted
-@settings(max_examples=drawn(100, soak=300), deadline=None)
+@settings(max_examples=drawn(100, soak=300))
 @given(
     st.lists(st.text(st.sampled_from("ab b.*A"), max_size=14), min_size=1, max_size=5),
     lists(

@@ -64,7 +64,7 @@ def test_every_place_of_a_period_follows_the_weights():
         assert chi_square(counted(drawn[place::6]), UNEQUAL) < CRITICAL
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     weights=st.lists(st.floats(0, 3), min_size=3, max_size=3).filter(lambda w: sum(w) > 0.01),
     period=st.integers(1, 200),

@@ -157,7 +157,7 @@ def pool_of(rows, kinds=None, **more):
 @pytest.mark.parametrize("examples", [50, pytest.param(300, marks=pytest.mark.soak)])
 def test_without_caps_the_pairs_are_those_of_the_definition(examples):
     """Of 50 drawn pools with every change, of 300 in `make soak`."""
-    settings(max_examples=examples, deadline=None)(given(pools())(check_definition))()
+    settings(max_examples=examples)(given(pools())(check_definition))()
 
 
 def check_definition(pool):

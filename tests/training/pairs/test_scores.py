@@ -25,7 +25,7 @@ def test_fractions_nearer_than_floats_can_tell_are_ordered_rightly():
     assert ranks.lower.tolist() == [[0, 1, 1, 3]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), min_size=1, max_size=8))
 def test_a_ranking_counts_what_is_strictly_lower(fractions):
     for exact in (np.int64, object):
