@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 
 BLOCK_CHARACTERS, LEAST_CACHED_TOKENS, CHARACTERS_PER_TOKEN = 512, 1_024, 4
 FIRST_S, READ_TOKENS_PER_S, WRITE_TOKENS_PER_S = 0.3, 5_000, 60
@@ -164,9 +164,9 @@ def facts_in(prompt: str) -> set[str]:
 class Change(ast.NodeTransformer):
     """Changes the node with a number in the order of visits; `count` says how many could be."""
 
-    COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    COMPARISONS: ClassVar[dict[type, type]] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
                    ast.NotEq: ast.Eq}  # fmt: skip
-    OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mod,
+    OPERATORS: ClassVar[dict[type, type]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mod,
                  ast.Mod: ast.FloorDiv}  # fmt: skip
 
     def __init__(self, number: int = -1, step: int = 1) -> None:

@@ -85,6 +85,25 @@ def programs(request: Request) -> Said:
     return {"content": repr(write_program(number))}
 
 
+FORMULAS = (
+    "(P x)",
+    "(exists y (R x y))",
+    "(and (P x) (exists y (R x y)))",
+    "(or (P x) (exists y (S x y)))",
+)
+
+
+def formulas(request: Request) -> Said:
+    """Rules that are seldom valid and never short, so that a search has something to repair."""
+    number = number_of(request)
+    chosen = FORMULAS[number % 4]
+    return {
+        "content": json.dumps(
+            {"formula": f"(or {chosen} {chosen})", "description": "says it twice"}
+        )
+    }
+
+
 def judges(request: Request) -> Said:
     """Proposes sentences, and labels texts alone or in batches. The model "dear" is always sure; the
     other one is unsure about an eighth of the texts and names no label for some texts of a batch."""
@@ -211,6 +230,13 @@ WAYS: Mapping[str, Way] = {
     "a short history": Way(
         "examples", programs, {**LISTS, "max_answers": 6, "history_limit": 2, "patience": 2}
     ),
+    "programs of a search first": Way(
+        "examples", programs, {**LISTS, "max_answers": 3, "seed_hypotheses": 2}
+    ),
+    "rules repaired by a search": Way(
+        "abd", formulas,
+        {"problems": 2, "max_answers": 3, "tool_calls": 0, "seed_hypotheses": 1, "repair": "search"},
+    ),
     "a limit on the tokens of a problem": Way(
         "examples", several_tools,
         {**LISTS, "tool_calls": 4, "max_answers": 6, "problem_tokens": 80}, faults=FREE,
@@ -218,8 +244,10 @@ WAYS: Mapping[str, Way] = {
 }  # fmt: skip
 
 
-def write_data(way: Way, folder: Path) -> str:
-    """Write the data of a session and return where they are."""
+def write_data(way: Way, folder: Path) -> str | None:
+    """Write the data of a session and return where they are, or None if its task makes them."""
+    if way.task == "abd":
+        return None
     if way.task == "labels":
         return str(write_own(folder / "made", "text"))
     if way.models["model"] == "narrow":
@@ -246,7 +274,8 @@ def session_options(way: Way, url: str, folder: Path) -> dict[str, Any]:
         "data": write_data(way, folder), "model_arg": dict(quick),
     }  # fmt: skip
     roles |= way.role_settings
-    return found | ({"roles": roles} if roles else {})
+    found |= {"roles": roles} if roles else {}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 ROLE_OF = {"then": "then", "judge_then": "judge2"}
