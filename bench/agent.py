@@ -8,7 +8,7 @@ seeds. Variants:
 
 before: the checkout in DIR (`--before-python`: its interpreter, by default DIR/.venv/bin/python).
 after: this one.
-search: this one with `--repair search --seed-hypotheses 3`.
+search: this one with `--seed-hypotheses 3`, and for rules `--repair search`.
 then: this one with `--then` the strongest stand-in.
 
 A problem is solved if its bank holds the true rule or one that is equal on what the session never saw:
@@ -57,11 +57,13 @@ from table import Row, add_json_option, write_rows
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "results" / "agent.md"
 STRONGEST = list(STRENGTHS)[-1]
-VARIANTS: Mapping[str, Callable[[str, str], list[str]]] = {
-    "before": lambda url, strength: [],
-    "after": lambda url, strength: [],
-    "search": lambda url, strength: ["--repair", "search", "--seed-hypotheses", "3"],
-    "then": lambda url, strength: ["--then", f"{url}#{STRONGEST}"],
+SEEDS, REPAIR = ("--seed-hypotheses", "3"), ("--repair", "search")
+SEARCH = {"programs": SEEDS, "rules": (*SEEDS, *REPAIR), "texts": SEEDS}  # what each family has
+VARIANTS: Mapping[str, Callable[[str, str], Sequence[str]]] = {  # options, by URL and family
+    "before": lambda url, family: (),
+    "after": lambda url, family: (),
+    "search": lambda url, family: SEARCH[family],
+    "then": lambda url, family: ("--then", f"{url}#{STRONGEST}"),
 }
 TASKS = {"programs": "list_functions", "rules": "abd", "texts": "labels"}
 TEXT_SETS = ("admission/level_2/depth_2", "admission_adv/level_2/depth_2", "admission/level_4/distractor_10",
@@ -176,7 +178,7 @@ def measure(
     with serve(StandIn(family, problems.known).answer, scale) as (url, counts):
         words = ["run", TASKS[family], "--data", str(problems.data), "--model", f"{url}#{strength}",
                  "--seed", str(seed), "--store", str(store), "--quiet", "--json",
-                 *OPTIONS.get(family, ()), *VARIANTS[variant](url, strength)]  # fmt: skip
+                 *OPTIONS.get(family, ()), *VARIANTS[variant](url, family)]  # fmt: skip
         words += ["--max-answers", str(answers)] if answers else []
         session, seconds = driver.run(*words)
     if session["status"] != "done":
@@ -307,8 +309,8 @@ how often they try candidates with a tool first. `bench/stand_ins.py` has the fi
 always gets the same answer. The stand-ins are not models: their shares were chosen, so only differences between the
 variants mean anything.
 
-- `before` and `after` are sessions with the defaults of both versions. `search` adds `--repair search
-  --seed-hypotheses 3`, and `then` adds `--then` with the strongest stand-in.
+- `before` and `after` are sessions with the defaults of both versions. `search` adds `--seed-hypotheses 3`,
+  and for rules `--repair search`; `then` adds `--then` with the strongest stand-in.
 - "Accepted" is the number of accepted hypotheses per problem, from whoever found them. "Solved" is the share of problems
   whose bank holds the true rule, or one that is equal on data that the session never saw.
 - Malformed answers, calls, tokens and times are per problem. Each figure is a mean over the seeds, with the range of the
