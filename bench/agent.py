@@ -278,10 +278,12 @@ def make_rows(
 
 
 def write_page(tables: Mapping[str, Table], text: str) -> None:
-    parts = [text]
-    for family, table in tables.items():
-        parts += [f"## {family.capitalize()}", as_markdown(table)]
-    PAGE.write_text("\n\n".join(parts).rstrip() + "\n", "utf-8")
+    """Write the page. Families that were not measured keep their tables."""
+    sections = PAGE.read_text("utf-8").split("\n## ")[1:] if PAGE.exists() else []
+    made = {one.partition("\n")[0].lower(): one.partition("\n")[2].strip() for one in sections}
+    made |= {family: as_markdown(table).strip() for family, table in tables.items()}
+    parts = [f"## {name.capitalize()}\n\n{made[name]}" for name in TASKS if name in made]
+    PAGE.write_text("\n\n".join([text, *parts]) + "\n", "utf-8")
 
 
 def introduce(options: argparse.Namespace, trees: Mapping[str, str], seconds: float) -> str:

@@ -141,9 +141,7 @@ def text_problem(
     """From the metadata and the training rows of a generated set of labelled records."""
     columns = [column for column in rows if column != "label"]
     facts = {
-        normalise(
-            "; ".join(f"{column}: {rows[column][n]}" for column in columns) + rows["label"][n]
-        )
+        row_fact([f"{column}: {rows[column][n]}" for column in columns], rows["label"][n])
         for n in range(len(rows["label"]))
     }
     values = {column: sorted(set(rows[column]), key=str) for column in rows}
@@ -151,11 +149,16 @@ def text_problem(
     return KnownProblem(name, rule, rule, frozenset(facts), values)
 
 
+def row_fact(cells: Sequence[str], label: str) -> str:
+    """Return a row in a form that does not depend on the order of its columns."""
+    return normalise("; ".join(sorted(cells)) + label)
+
+
 def facts_in(prompt: str) -> set[str]:
     """What a prompt shows of its problem."""
     found = {normalise(text.strip()[1:-1]) for text in PAIR.findall(prompt)}
     found |= {normalise(f"{name}:{atoms}") for name, atoms in WORLD.findall(prompt)}
-    return found | {normalise(row + label.strip('"')) for row, label in ROW.findall(prompt)}
+    return found | {row_fact(row.split("; "), label) for row, label in ROW.findall(prompt)}
 
 
 # --- Rules that are nearly right.

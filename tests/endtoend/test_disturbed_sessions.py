@@ -1,10 +1,11 @@
 """Sessions that are killed, interrupted or meet faults come to the digest of an undisturbed session, on
 each way of working with language models; no answer that was recorded is paid for again; and a replay
-without the server finds no difference."""
+without the server finds no difference. In `make soak`: signals at random moments, with faults at once."""
 
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import threading
@@ -253,3 +254,31 @@ def test_faults_change_no_finding_and_no_good_answer_is_paid_twice(undisturbed, 
             assert server.faults.total() >= 2
         assert set(server.paid.values()) == {1} and sum(server.paid.values()) == whole.paid
     assert found.status == "done" and found.digest == whole.session.digest
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(5))
+@every_way
+def test_signals_at_random_moments_and_faults_at_once_change_nothing(
+    undisturbed, name, tmp_path, number
+):
+    whole = undisturbed(name)
+    rest, moments = whole.paid, random.Random(f"{name}{number}")
+    session = Disturbed(WAYS[name], tmp_path)
+    session.server = faulty_server(WAYS[name])
+    with session.server as server:
+        for _ in range(3):
+            sent = moments.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGINT))
+            after = session.paid + moments.randint(1, max(1, rest // 3))
+            code = session.run_until(sent, after, moments.choice((0, moments.uniform(0, 0.3))))
+            if code == 0:  # it ended before the signal
+                break
+            assert code in (-signal.SIGKILL, 130), (tmp_path / "said").read_text()
+            if not isinstance(server, PaidBatchServer):
+                assert 0 <= session.count_lost() <= (3 if sent == signal.SIGKILL else 0)
+            rest = max(1, whole.paid - session.paid + session.lost)
+        end = peirce.resume(store=session.store, workers=1)
+        assert end.status == "done" and end.digest == whole.session.digest
+        assert session.paid == whole.paid + session.lost
+    assert answers_in(session.store) == whole.paid
+    assert peirce.replay(store=session.store).differences == []
