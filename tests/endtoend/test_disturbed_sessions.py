@@ -227,7 +227,7 @@ def test_a_session_that_is_killed_twice_and_interrupted_comes_to_the_same_digest
         assert code == 130, (tmp_path / "said").read_text()
         if not batches:
             assert session.count_lost() == 0
-        end = peirce.resume(store=session.store, workers=1)
+        end = peirce.resume(store=session.store, workers=1, concurrency=5)
         assert end.status == "done" and end.digest == whole.session.digest
         assert session.paid == whole.paid + session.lost
     assert answers_in(session.store) == whole.paid
@@ -257,7 +257,7 @@ def test_faults_change_no_finding_and_no_good_answer_is_paid_twice(undisturbed, 
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(2))
 @every_way
 def test_signals_at_random_moments_and_faults_at_once_change_nothing(
     undisturbed, name, tmp_path, number
@@ -277,7 +277,7 @@ def test_signals_at_random_moments_and_faults_at_once_change_nothing(
             if not isinstance(server, PaidBatchServer):
                 assert 0 <= session.count_lost() <= (3 if sent == signal.SIGKILL else 0)
             rest = max(1, whole.paid - session.paid + session.lost)
-        end = peirce.resume(store=session.store, workers=1)
+        end = peirce.resume(store=session.store, workers=1, concurrency=5)
         assert end.status == "done" and end.digest == whole.session.digest
         assert session.paid == whole.paid + session.lost
     assert answers_in(session.store) == whole.paid
