@@ -57,6 +57,7 @@ from table import Row, add_json_option, write_rows
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "results" / "agent.md"
 STRONGEST = list(STRENGTHS)[-1]
+OWN = "conclusions"  # the section of the page that a person writes
 SEEDS, REPAIR = ("--seed-hypotheses", "3"), ("--repair", "search")
 SEARCH = {"programs": SEEDS, "rules": (*SEEDS, *REPAIR), "texts": SEEDS}  # what each family has
 VARIANTS: Mapping[str, Callable[[str, str], Sequence[str]]] = {  # options, by URL and family
@@ -278,11 +279,11 @@ def make_rows(
 
 
 def write_page(tables: Mapping[str, Table], text: str) -> None:
-    """Write the page. Families that were not measured keep their tables."""
+    """Write the page. Families that were not measured keep their tables, and a person's conclusions stay."""
     sections = PAGE.read_text("utf-8").split("\n## ")[1:] if PAGE.exists() else []
     made = {one.partition("\n")[0].lower(): one.partition("\n")[2].strip() for one in sections}
     made |= {family: as_markdown(table).strip() for family, table in tables.items()}
-    parts = [f"## {name.capitalize()}\n\n{made[name]}" for name in TASKS if name in made]
+    parts = [f"## {name.capitalize()}\n\n{made[name]}" for name in (OWN, *TASKS) if name in made]
     PAGE.write_text("\n\n".join([text, *parts]) + "\n", "utf-8")
 
 
