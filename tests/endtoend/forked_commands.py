@@ -16,12 +16,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-IMPORTED = (
-    "peirce.cli.running", "peirce.cli.reading", "peirce.commands.session.running", "peirce.reports",
-    "peirce.tasks.programs.list_functions", "peirce.tasks.text.labels", "peirce.tasks.logic.abd",
-    "peirce.tools.execute", "peirce.agents.endpoint.client", "peirce.graphs.runtime.steps",
-    "langgraph.graph", "openai", "httpx",
-)  # fmt: skip
+# Not what tests of training and of local models import: torch takes seconds and starts threads.
+PACKAGES = ("agents.endpoint", "cli", "commands.session", "config", "graphs", "records", "sandbox", "store",
+            "tasks", "tools")  # fmt: skip
+
+
+def imported_modules() -> list[str]:
+    """Return the modules of Peirce that the tests of this process have used, and what these import late."""
+    beginnings = tuple(f"peirce.{one}" for one in PACKAGES)
+    used = [name for name in sorted(sys.modules) if name.startswith(beginnings)]
+    return [*used, "langgraph.graph", "langchain_openai", "openai", "httpx"]
 
 
 def start_command(words: Sequence[str], output: Path) -> Any:
@@ -32,7 +36,7 @@ def start_command(words: Sequence[str], output: Path) -> Any:
         output: The file for what the command writes.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*IMPORTED])
+    context.set_forkserver_preload(imported_modules())
     process = context.Process(target=_run, args=(list(words), str(output)))
     process.start()
     return process
