@@ -36,6 +36,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "pairs.py": ("--problems", "5"),
     "journal.py": ("--steps", "80"),
     "tokens.py": ("--problems", "1", "--answers", "4", "--only", "list_functions"),
+    "agent.py": ("--problems", "2", "--seeds", "1", "--strengths", "weakest", "strongest"),
     "agents.py": ("--problems", "16", "--concurrency", "16"),
     "flight.py": ("--flights", "1", "50", "--problems", "100"),
     "grids.py": (),
@@ -80,7 +81,7 @@ PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "cluster_driver.py", "cluster_overhead.py",
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
     "process_times.py",
-    "scripts.py", "table.py",
+    "scripts.py", "session_driver.py", "stand_ins.py", "table.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",
