@@ -216,6 +216,7 @@ def _findings(session: str, problem: str | None, store: str | None, as_json: boo
     from .. import load
     from ..reports.findings import FINDINGS_PER_PROBLEM
     from ..reports.screen.findings import print_findings
+    from ..reports.screen.summaries import print_effort
     from ..reports.screen.text import create_console
 
     trace = load(session, store=store)
@@ -225,13 +226,16 @@ def _findings(session: str, problem: str | None, store: str | None, as_json: boo
         return
     explained = {row.problem for row in found}
     names = [one.id for one in trace.problems] if problem is None else [problem]
+    out = create_console()
     print_findings(
-        create_console(),
+        out,
         [row for row in found if problem or row.rank <= FINDINGS_PER_PROBLEM],
         problems=None,
         unexplained=[] if problem and found else [one for one in names if one not in explained],
         all_sources=problem is not None,
     )
+    if problem is None:
+        print_effort(out, trace)
 
 
 @app.command(
