@@ -101,6 +101,31 @@ def _curves(names: list[str], store: str | None, out: str | None, as_json: bool)
 
 
 @app.command(
+    epilog=o.examples(
+        "peirce compare last", "peirce compare 4f1c 9a", "peirce compare 4f1c 9a --out costs.csv"
+    )
+)
+def compare(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sessions (default: last).", metavar="SESSION..."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Write the table of costs to a .csv or .md file.", metavar="FILE"),
+    ] = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Compare sessions: their main metrics and what each result cost."""
+    from .. import compare as compare_sessions
+    from ..reports.screen import comparison, text
+
+    result = compare_sessions(*(names or ()), store=store, out=out)
+    emit([result]) if as_json else comparison.print_comparison(text.create_console(), result)
+
+
+@app.command(
     epilog=o.examples("peirce study defeasible last", "peirce study general 4f1c 9a --out tables/")
 )
 def study(

@@ -177,10 +177,10 @@ class Trace:
 
     @cached_property
     def _gains(self) -> list[ProblemGains]:
-        from ..reports.answer_gains import read_gains
+        from ..reports.answer_gains import GainReader
 
         with open_for_reading(self.store) as opened:
-            return read_gains(opened, self.session, opened.problems(self.session))
+            return GainReader(opened).read(self.session, opened.problems(self.session))
 
     @cached_property
     def digest(self) -> str:
@@ -265,7 +265,7 @@ def load_outcome(path: Path, session: str) -> Session:
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
-    from ..reports.answer_gains import read_gains
+    from ..reports.answer_gains import GainReader
     from ..reports.costs import read_costs
     from ..reports.judging import summarize_judging
     from ..reports.learning_curve import PART_KEY, read_learning_curve
@@ -281,7 +281,7 @@ def load_outcome(path: Path, session: str) -> Session:
         scored = evaluate_session(store, session)
         counted = tally(store.steps(session, spaces=False))
         best = run_coroutine(find_findings(store, session, rows))
-        gains = read_gains(store, session, rows)
+        gains = GainReader(store).read(session, rows)
         spending = record.get("spending") or {}
         status, cause = record["status"], record.get("cause") or ""
         failed = {row.problem.id: row.cause for row in rows if row.status == "failed"}

@@ -7,7 +7,7 @@ these records, which are read from the stored steps alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -71,33 +71,39 @@ class ProblemGains:
     solver: str | None = None
 
 
-def read_gains(store: Store, session: str, rows: Sequence[ProblemRow]) -> list[ProblemGains]:
-    """Return what the answers to each problem of a session added.
+class GainReader:
+    """Traces the gains of a session's problems. Sizes of sample spaces are read once.
 
     Args:
         store: The open store.
-        session: The id of the session.
-        rows: Problems of the session, in the session's order.
     """
-    ids = [row.problem.id for row in rows]
-    records = store.steps(session, ids, spaces="consistent")
-    return list(trace_problems(store, pair_with_steps(rows, records)))
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._sizes: dict[str, tuple[int, tuple[float, ...] | None]] = {}
 
-def trace_problems(
-    store: Store, problems: Iterable[tuple[ProblemRow, Sequence[StepRecord]]]
-) -> Iterator[ProblemGains]:
-    """Yield what the answers to each problem added.
+    def trace(self, row: ProblemRow, steps: Sequence[StepRecord]) -> ProblemGains:
+        """Return what the answers to a problem added.
 
-    Args:
-        store: The open store, from which sizes and weights of sample spaces are read.
-        problems: Problems with their steps, whose predictions of consistent hypotheses are read.
-    """
-    sizes: dict[str, tuple[int, tuple[float, ...] | None]] = {}
-    for row, steps in problems:
-        if row.space not in sizes:
-            sizes[row.space] = store.input_set_size(row.space)
-        yield trace_gains(row.problem.id, row.status, row.cause, steps, *sizes[row.space])
+        Args:
+            row: The problem.
+            steps: Its steps, in order, with the predictions of consistent hypotheses.
+        """
+        if row.space not in self._sizes:
+            self._sizes[row.space] = self._store.input_set_size(row.space)
+        sizes = self._sizes[row.space]
+        return trace_gains(row.problem.id, row.status, row.cause, steps, *sizes)
+
+    def read(self, session: str, rows: Sequence[ProblemRow]) -> list[ProblemGains]:
+        """Return what the answers to problems of a session added.
+
+        Args:
+            session: The id of the session.
+            rows: Problems of the session, in the session's order.
+        """
+        ids = [row.problem.id for row in rows]
+        records = self._store.steps(session, ids, spaces="consistent")
+        return [self.trace(row, steps) for row, steps in pair_with_steps(rows, records)]
 
 
 def trace_gains(

@@ -71,12 +71,12 @@ def summarize_costs(
         the role also has "accepted" and "solved", the number of problems that it solved.
     """
     by_role: dict[str, dict[str, Any]] = {}
-    for name, sums in usage.items():
-        role = by_role.setdefault(ROLES.get(name, name), _nothing())
-        role["calls"] += sums["calls"] - sums["repeated"]
-        role["reused"] += sums["repeated"]
+    for name, used in usage.items():
+        sums = by_role.setdefault(ROLES.get(name, name), _nothing())
+        sums["calls"] += used["calls"] - used["repeated"]
+        sums["reused"] += used["repeated"]
         for key in (*COUNTS, "seconds"):
-            role[key] += sums[key]
+            sums[key] += used[key]
     total = _nothing()
     for sums in by_role.values():
         for key in total:
