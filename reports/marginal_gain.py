@@ -193,12 +193,13 @@ def _advise_limit(
     shares = np.max(
         [missed.sum(axis=0) / all_.sum() for missed, all_ in zip(lost, gained, strict=True)], axis=0
     )
-    allowed = (bounds <= MAX_LOST) & (unsolved <= MAX_UNSOLVED * solved)
+    leaves_few = unsolved <= MAX_UNSOLVED * solved
+    allowed = (bounds <= MAX_LOST) & leaves_few
     best = (
         int(np.argmin([*allowed, False])) - 1
     )  # the last one before the first that is not allowed
     if best < 0 or saved[best] < MIN_SAVED * total:
-        is_close = (saved >= MIN_SAVED * total) & (shares <= MAX_LOST)
+        is_close = (saved >= MIN_SAVED * total) & (shares <= MAX_LOST) & leaves_few
         return None, "uncertain" if is_close.any() else "gain_continues"
     # of values that save the same, the highest one says best what happened
     best = int(np.flatnonzero(saved == saved[best])[0])
