@@ -36,6 +36,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "pairs.py": ("--problems", "5"),
     "journal.py": ("--steps", "80"),
     "tokens.py": ("--problems", "1", "--answers", "4", "--only", "list_functions"),
+    "stopping_advice.py": ("--sessions", "10", "--problems", "50"),
     "agents.py": ("--problems", "16", "--concurrency", "16"),
     "flight.py": ("--flights", "1", "50", "--problems", "100"),
     "grids.py": (),
