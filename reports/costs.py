@@ -215,7 +215,7 @@ def _main_amount(amounts: Mapping[str, Any]) -> str:
 
 
 def _round_count(count: float) -> str:
-    return f"{count:,.1f}".removesuffix(".0")
+    return f"{count:.2f}" if count < 1 else f"{count:,.1f}".removesuffix(".0")
 
 
 def _seconds(seconds: float) -> str:
