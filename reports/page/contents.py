@@ -123,7 +123,7 @@ def _effort(
         "results": [
             {"result": name, "number": number,
              **{key: each.get(key) for key in ("calls", "tokens", "cost_usd", "seconds")}}
-            for name, number, each in results if each is not None
+            for name, number, each in results if each is not None and (each["calls"] or each["seconds"])
         ],
         "answers": gain["answers"],
         "notes": [

@@ -5,8 +5,10 @@ Internals: sums and ratios are compared value by value.
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from peirce.records import NOT_REQUESTED, InputSet, JudgedAnswer, Prices, StepRecord, Verdict
@@ -18,7 +20,10 @@ from peirce.reports.costs import (
     format_usd,
     summarize_costs,
 )
+from peirce.reports.marginal_gain import summarize_gain
 from peirce.reports.papers.gear.metrics import problem_metrics
+from peirce.reports.screen.summaries import print_effort
+from rich.console import Console
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741
 INPUTS = 4
@@ -126,6 +131,19 @@ def test_lines_on_roles_and_on_cached_tokens():
 )  # fmt: skip
 def test_dollars_have_two_digits_that_count(amount, text):
     assert format_usd(amount) == text
+
+
+def test_findings_end_with_judges_costs_and_cached_tokens():
+    judging = {"questions": 50, "batches": {"batches": 5, "texts": 40, "differing": 3, "compared": 20,
+               "unreadable": 0, "calls": 9, "single_calls": 2, "fell_back": 1}}  # fmt: skip
+    costs = summarize_costs(USAGE, PROBLEMS)
+    trace = SimpleNamespace(judging=judging, costs=costs, gain=summarize_gain(PROBLEMS, {}))
+    out = Console(file=io.StringIO(), width=300)
+    print_effort(out, trace)
+    lines = out.file.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == ["judges", "cost", "cost", "cost"]
+    assert "15% of 20 labels changed with the order" in lines[0]
+    assert lines[3] == "cost      10% of 3,950 input tokens were cached"
 
 
 # --- What answers added
