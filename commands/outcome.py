@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from .session.results import Finding, Findings
 from .session.settings import display_model_name
 
 if TYPE_CHECKING:
+    from ..reports import Tally
     from ..reports.answer_gains import ProblemGains
 
 DEFAULT_STORE = "peirce.duckdb"
@@ -264,8 +265,7 @@ def load_outcome(path: Path, session: str) -> Session:
         session: full id of the session.
     """
     from ..graphs.runtime.budget import add_costs
-    from ..reports import evaluate_session, tally
-    from ..reports.answer_gains import GainReader
+    from ..reports import evaluate_session
     from ..reports.costs import read_costs
     from ..reports.judging import summarize_judging
     from ..reports.learning_curve import PART_KEY, read_learning_curve
@@ -279,9 +279,8 @@ def load_outcome(path: Path, session: str) -> Session:
         record = store.session(session)
         rows = store.problems(session)
         scored = evaluate_session(store, session)
-        counted = tally(store.steps(session, spaces=False))
         best = run_coroutine(find_findings(store, session, rows))
-        gains = GainReader(store).read(session, rows)
+        gains, counted, judged = _read_steps(store, session, rows)
         spending = record.get("spending") or {}
         status, cause = record["status"], record.get("cause") or ""
         failed = {row.problem.id: row.cause for row in rows if row.status == "failed"}
@@ -323,10 +322,36 @@ def load_outcome(path: Path, session: str) -> Session:
             if PART_KEY in record["settings"].get("operational", {})
             else 0,
             oracle=load_family(record["settings"]["family"]).oracle,
-            judging=summarize_judging(store.steps(session, spaces=False)),
+            judging=summarize_judging(judged),
             costs=read_costs(store, session, gains, spending),
             gain=summarize_gain(gains, record["settings"]),
         )
+
+
+def _read_steps(
+    store: Store, session: str, rows: Sequence[ProblemRow]
+) -> tuple[list[ProblemGains], Tally, list[StepRecord]]:
+    """Return what answers added, counts of verdicts, and the steps with figures on judges, without
+    their answers.
+
+    All are read in one pass over the steps, because reading takes most of the time.
+    """
+    from ..reports import Tally, tally
+    from ..reports.answer_gains import GainReader
+    from ..reports.metrics.results import pair_with_steps
+
+    reader, counted = GainReader(store), Tally.empty()
+    gains: list[ProblemGains] = []
+    judged: list[StepRecord] = []
+    ids = [row.problem.id for row in rows]
+    records = store.steps(session, ids, spaces="consistent")
+    for row, steps in pair_with_steps(rows, records):
+        gains.append(reader.trace(row, steps))
+        counted += tally(steps)
+        judged += [
+            replace(step, answers=(), events=()) for step in steps if step.fields.get("judging")
+        ]
+    return gains, counted, judged
 
 
 def _end_reason(store: Store, session: str, rows: Sequence[ProblemRow]) -> str:
