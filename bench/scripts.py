@@ -37,6 +37,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "journal.py": ("--steps", "80"),
     "tokens.py": ("--problems", "1", "--answers", "4", "--only", "list_functions"),
     "agent.py": ("--problems", "2", "--seeds", "1", "--strengths", "weakest", "strongest"),
+    "stopping_advice.py": ("--sessions", "10", "--problems", "50"),
     "agents.py": ("--problems", "16", "--concurrency", "16"),
     "flight.py": ("--flights", "1", "50", "--problems", "100"),
     "grids.py": (),

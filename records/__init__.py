@@ -91,6 +91,7 @@ from .oracles import (
     Solve,
     SolveMode,
 )
+from .prices import Prices
 from .problems import InputSet, Observation, PastAnswer, Problem, Summary, View
 from .providers import PROVIDERS, Provider
 from .steps import BankEvent, EventKind, JudgedAnswer, JudgedHypothesis, Ledger, StepRecord
@@ -171,6 +172,7 @@ __all__ = [
     "PastAnswer",
     "PeirceError",
     "Predictions",
+    "Prices",
     "Problem",
     "Proposer",
     "Provider",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
-from ...records import Family, Hypothesis, LabelsRows, StepRecord, UsageError
+from ...records import Family, Hypothesis, LabelsRows, Prices, StepRecord, UsageError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
@@ -284,8 +284,6 @@ def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]
         session: full id of the session.
         problem: id of one problem; None for all problems.
     """
-    from ...graphs.runtime.budget import Prices
-
     prices = Prices.from_settings(store.session(session).get("spending") or {})
     left_out = ("request", "response", "vectors", "request_digest")
     listed = []

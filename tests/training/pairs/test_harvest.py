@@ -213,6 +213,19 @@ def test_what_a_repairer_mended_is_its_own(store: Store) -> None:
     }  # fmt: skip
 
 
+def test_answers_of_a_second_proposer_are_those_of_its_own_model(store: Store) -> None:
+    given = [answered(I, "wrong", WIDE), answered(A, "wide", WIDE)]
+    players = {"operational": {"players": {"then": ["openai:large", {}]}}}
+    session = write(store, [(problem("p"), given)], space(4), ("proposer", "then"), **players)
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN))
+    assert dict(zip(made.table.answers, made.table.answer_model, strict=True)) == {
+        "answer wrong": "a", "answer wide": "openai:large",
+    }  # fmt: skip
+    counted = {name: of["answers"] for name, of in made.report["by_model"].items()}
+    assert counted == {"a": 1, "openai:large": 1}
+    assert made.report["by_model"]["openai:large"]["chosen"]["consistency"] == 1
+
+
 # --- splits -----------------------------------------------------------------------------------
 
 
