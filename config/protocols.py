@@ -24,9 +24,9 @@ class RunProtocol:
         name: The value of `--protocol`.
         about: The source of the conditions in one line.
         families: The task families for which the conditions are published.
-        options: The options of the session by name, among them the method. Options that have no
-            command-line flag are allowed too if `--method-arg` takes them. None stands for an option
-            that the protocol does not set: setting it departs from the protocol.
+        options: The options of the session by name, among them the method. What `--method-arg` and
+            `--model-arg` take is allowed too. None stands for an option that the protocol does not
+            set: setting it departs from the protocol.
         by_model: Further options for kinds of models, by the word before the colon of a model string.
         advice: What to do when the results are scored; "" for nothing special.
     """
@@ -132,6 +132,7 @@ ABD = RunProtocol(
         "method": "io",
         "template": "full",
         "answer_format": "json",
+        "structured": "never",
         "strict_contract": False,
         "lenient": False,
         "tool_calls": 0,

@@ -20,6 +20,7 @@ from ...records.settings import is_object, is_option, option_name
 from .settings import model_setting_names, parse_key_values, role_settings
 from .text_planning import is_language_model
 
+METHOD_ARG, MODEL_ARG = "method_arg", "model_arg"
 MODEL_OPTIONS = ("temperature", "top_p", "max_tokens")  # not every kind of model takes these
 
 
@@ -72,20 +73,23 @@ def expand_protocol(config: RunConfig | None, options: Mapping[str, Any]) -> dic
     protocol = find_protocol(name)
     explicit = dict(_explicit_options(config)) if config is not None else {}
     explicit |= {key: one for key, one in options.items() if one is not None}
+    for pairs_option in (METHOD_ARG, MODEL_ARG):
+        explicit |= parse_key_values(explicit.get(pairs_option) or ())
     model = explicit.get("model", RunConfig().model.model)
     taken = _taken_options(chosen_method(config, options), model)
     found = dict(options)
-    arguments: dict[str, Json] = {}
+    pairs: dict[str, dict[str, Json]] = {METHOD_ARG: {}, MODEL_ARG: {}}
     for option, value in protocol.options_for(_scheme(model)).items():
         if value is None or option in explicit or option not in taken:
             continue
-        if taken[option]:
-            found[option] = value
+        if taken[option] in pairs:
+            pairs[taken[option]][option] = value
         else:
-            arguments[option] = value
-    if arguments:
-        given = parse_key_values(explicit.get("method_arg") or (), "--method-arg")
-        found["method_arg"] = {**arguments, **given}
+            found[option] = value
+    for name, arguments in pairs.items():
+        if arguments:
+            given = parse_key_values(explicit.get(name) or (), f"--{name.replace('_', '-')}")
+            found[name] = {**arguments, **given}
     return found
 
 
@@ -109,7 +113,8 @@ def describe_protocol(config: RunConfig) -> dict[str, Json] | None:
     taken = _taken_options(config.method.method, model)
     explicit = dict(_explicit_options(config))
     explicit |= parse_key_values(config.text.method_arg, "--method-arg")
-    changed: dict[str, Json] = dict(_additions(config))
+    explicit |= parse_key_values(config.model.model_arg)
+    changed: dict[str, Json] = dict(_additions(config, protocol.options))
     unused: list[str] = []
     for option, value in protocol.options_for(_scheme(model)).items():
         if option not in taken:
@@ -120,7 +125,9 @@ def describe_protocol(config: RunConfig) -> dict[str, Json] | None:
             changed[option] = type(one).__name__ if is_object(one) else one
         elif option not in explicit and value is not None:
             changed[option] = _default_of(config, option)
-    return {"name": protocol.name, "changed": changed, "unused": list[Json](unused)}
+    # A store sorts keys, so they have the same order before and after.
+    changed = dict(sorted(changed.items()))
+    return {"name": protocol.name, "changed": changed, "unused": list[Json](sorted(unused))}
 
 
 def check_protocol(name: str | None, family: str) -> None:
@@ -170,34 +177,36 @@ def _explicit_options(config: RunConfig) -> Iterator[tuple[str, Any]]:
             yield option_name(field, type(part).model_fields[field]), value
 
 
-def _taken_options(method: Any, model: Any) -> dict[str, bool]:
-    """Return the options that a run with this method and model takes, each with whether it has a flag.
+def _taken_options(method: Any, model: Any) -> dict[str, str]:
+    """Return the options that a run with this method and model takes, each with how it is set.
 
-    Settings of labelled text without a flag are set by `method_arg`.
+    The value is "" for an option of its own. Settings of labelled text without a flag are set by
+    "method_arg", and settings of one kind of model by "model_arg".
     """
     from ... import graphs
 
     parts = {**RunConfig.part_classes(), "method": graphs.settings_of(method)}
-    found: dict[str, bool] = {}
+    found: dict[str, str] = {}
     for name, part in parts.items():
         for field, told in part.model_fields.items():
             if is_option(told) or (name == "text" and told.description):
-                found.setdefault(option_name(field, told), is_option(told))
+                found.setdefault(option_name(field, told), "" if is_option(told) else METHOD_ARG)
     of_model = model_setting_names(model) if isinstance(model, str) else frozenset[str]()
     for option in MODEL_OPTIONS:
         if option not in of_model:
             del found[option]
-    return found
+    return dict.fromkeys(of_model, MODEL_ARG) | found
 
 
-def _additions(config: RunConfig) -> Iterator[tuple[str, Json]]:
-    """Yield (name, value) of settings of roles and fields of requests, which no protocol has."""
+def _additions(config: RunConfig, options: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield (name, value) of settings of roles, and of pairs of --model-arg that `options` lack."""
     for role, settings in role_settings(config.roles).items():
         for key, value in settings.items():
             if getattr(config.roles, f"{role}_model") is None or key != "model":
                 yield f"{role}.{key}", value
     if is_language_model(config.model.model):
-        yield from parse_key_values(config.model.model_arg).items()
+        pairs = parse_key_values(config.model.model_arg)
+        yield from ((name, value) for name, value in pairs.items() if name not in options)
 
 
 def _default_of(config: RunConfig, option: str) -> Json:
