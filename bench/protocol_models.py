@@ -9,7 +9,7 @@ depends only on the messages, the offered tools, the schema and the seed of a re
 - forgetful: often forgets the form of an answer that the prompt does not state after the observations,
   unless the endpoint enforces a schema.
 - loose: imports a module or uses typographic quotes (rules about worlds: drops the last parenthesis or
-  adds a comma to the JSON).
+  the last brace).
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def write_formula(name: str, seed: Any, formula: str) -> str:
     slip = draw("slip", name, seed)
     if name == "loose" and slip < 0.25:
         formula = formula.removesuffix(")")
-    comma = "," if name == "loose" and 0.25 <= slip < 0.5 else ""
-    return f'{{"formula": "{formula}", "description": "It is {formula}."{comma}}}'
+    end = "" if name == "loose" and 0.25 <= slip < 0.5 else "}"
+    return f'{{"formula": "{formula}", "description": "It is {formula}."{end}'
 
 
 def forgets_form(name: str, text: str, seed: Any, enforced: bool) -> bool:

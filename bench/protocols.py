@@ -137,27 +137,26 @@ def measure(
     else:
         chosen |= {"data": label_rows(60), "label": "label", "prompts": "own", "examples": 8}
     with tempfile.TemporaryDirectory() as place:
-        return peirce.run(
+        done = peirce.run(
             task, model=f"{url}#{of.stand_in}", store=Path(place) / "s.duckdb", workers=1, **chosen
         )
-
-
-def cells(before: Any, after: Any) -> tuple[str, ...]:
-    """Return the figures of two sessions as cells "before → after"."""
-
-    def figures(done: Any) -> tuple[int, ...]:
-        explained = done.problems - len(done.unexplained) - len(done.failed)
-        calls = done.usage["by_kind"].get("model", {}).get("calls", 0)
-        return done.verdicts.get("accepted", 0), explained, done.verdicts.get("malformed", 0), calls
-
-    return tuple(f"{a:,} → {b:,}" for a, b in zip(figures(before), figures(after), strict=True))
+        steps = peirce.load(done.session, store=done.store).steps
+    accepted = [
+        step.problem
+        for step in steps
+        for answer in step.answers
+        for one in answer.judged
+        if one.verdict.value == "accepted"
+    ]
+    calls = done.usage["by_kind"].get("model", {}).get("calls", 0)
+    return len(accepted), len(set(accepted)), done.verdicts.get("malformed", 0), calls
 
 
 def compare(problems: int) -> tuple[Table, list[Row]]:
     """Run all sessions, and return the table and its figures."""
     rows: list[tuple[str, ...]] = []
     figures: list[Row] = []
-    known: dict[tuple[str, str], Any] = {}
+    known: dict[tuple[str, str], tuple[int, int, int, int]] = {}
     with tempfile.TemporaryDirectory() as place, serve() as url, serve(answer_about_texts) as texts:
         for of in DIFFERENCES:
             address = texts if of.protocol == "hypogenic" else url
@@ -165,11 +164,11 @@ def compare(problems: int) -> tuple[Table, list[Row]]:
             if key not in known:
                 known[key] = measure(address, Path(place), of, problems, {})
             after = measure(address, Path(place), of, problems, of.options)
-            rows.append((of.protocol, of.words, of.stand_in, *cells(known[key], after)))
-            before = known[key].verdicts.get("accepted", 0)
+            cells = [f"{a:,} → {b:,}" for a, b in zip(known[key], after, strict=True)]
+            rows.append((of.protocol, of.words, of.stand_in, *cells))
             figures.append(
-                Row(f"accepted under {of.protocol}, {of.words}", after.verdicts.get("accepted", 0),
-                    "hypotheses", "higher", float(before), "the protocol")
+                Row(f"accepted under {of.protocol}, {of.words}", after[0], "hypotheses", "higher",
+                    float(known[key][0]), "the protocol")
             )  # fmt: skip
     return Table(HEADS, tuple(rows)), figures
 

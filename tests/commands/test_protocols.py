@@ -30,7 +30,6 @@ from peirce.config import (
 )
 from peirce.graphs import get_method
 from peirce.records import UsageError, registry
-from peirce.reports.screen.progress import banner
 from peirce.store import Store
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "protocols.md"
@@ -161,7 +160,7 @@ def test_an_explicit_option_overrides_is_recorded_and_shown_at_the_start(setting
     said = "gear, with history=chat, tool_calls=4"
     assert done.protocol == done.to_dict()["protocol"] == said
     (start,) = (one for one in events if one["type"] == "session")
-    assert f"protocol {said}" in banner(start)
+    assert start["settings"]["operational"]["protocol"]["changed"] == changed
     second = requests(setting.store)[1]["messages"]
     assert [one["role"] for one in second] == ["user", "assistant", "user"]
     assert "So far you have proposed 1 hypothesis, which you see above." in second[2]["content"]
