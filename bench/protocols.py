@@ -2,7 +2,8 @@
 `python bench/protocols.py [--problems 6] [--write docs/results/protocols.md] [--recorded FILE --data FILE]
 [--json FILE]`.
 
-Stand-in models answer over HTTP (protocol_models.py has their five behaviours). Each row of the table
+Stand-in models answer over HTTP (protocol_models.py has their five behaviours; `obedient`, for labelled text,
+is here). Each row of the table
 compares a session under `--protocol NAME` with the same session in which one option differs, asked of
 the stand-in that reacts to this difference. The stand-ins are built to react, so the table shows what a
 difference acts on and how it is counted, not how much it would change for a real model.
@@ -72,7 +73,7 @@ DIFFERENCES = (
     Difference("abd", "JSON schema sent", "forgetful", {"model_arg": {"structured": "auto"}}),
     Difference("abd", "strict contract", "loose", {"strict_contract": True}),
     Difference("abd", "lenient reading", "loose", {"lenient": True}),
-    Difference("hypogenic", "exact rules without the model (judge auto)", "checker", {"judge": "auto"}),
+    Difference("hypogenic", "exact rules without the model (judge auto)", "obedient", {"judge": "auto"}),
 )  # fmt: skip
 
 
@@ -117,6 +118,9 @@ def answer_about_texts(request: Mapping[str, Any]) -> dict[str, Any]:
     text = str(request["messages"][-1]["content"])
     if "Final answer" in text:
         colour = re.findall(r"a (red|blue|green|white) box", text)[-1]
+        named = set(re.findall(r'mentions "(\w+)"', text))
+        if len(named) == 1 and colour not in named:
+            return {"content": "The hypothesis does not apply."}
         return {"content": f"Final answer: {'yes' if colour in ('red', 'blue') else 'no'}"}
     said = [f'If the text mentions "{one}", the label is {label}.'
             for one, label in (("red", "yes"), ("blue", "yes"), ("green", "no"), ("white", "no"))]  # fmt: skip
