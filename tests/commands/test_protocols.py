@@ -17,7 +17,6 @@ from typing import Any
 
 import peirce
 import pytest
-from conftest import HEAD, PROSE, TAIL, TAIL_AGAIN
 from labelled_session import data_set
 from peirce.config import (
     DataConfig,
@@ -32,6 +31,10 @@ from peirce.graphs import get_method
 from peirce.records import UsageError, registry
 from peirce.store import Store
 
+TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
+TAIL_AGAIN = repr(("drop the head", "def f(x):\n    return list(x)[1:]"))
+HEAD = repr(("the first alone", "def f(x):\n    return x[:1]"))
+PROSE = "I think that it drops the first element."
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "protocols.md"
 PROTOCOLS = ("gear", "hypogenic", "abd")
 ENDPOINT = "http://127.0.0.1:1/v1#model"
