@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -323,3 +324,24 @@ def test_the_page_of_a_session_names_the_protocol(setting, tmp_path):
     setting.run(protocol="gear", tool_calls=4)
     peirce.report(store=setting.store, out=tmp_path / "page.html")
     assert "gear, with tool_calls=4" in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.soak
+def test_killed_it_goes_on_to_the_same_digest(tmp_path):
+    made = ["run", "list_functions", "--problems", "6", "--protocol", "gear", "--model", "search",
+            "--budget-expansions", "3000", "--no-cache", "--quiet", "--workers", "1"]  # fmt: skip
+    environment = {**os.environ, "PEIRCE_STORE": str(tmp_path / "killed.duckdb")}
+    command = [sys.executable, "-m", "peirce", *made]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        log = tmp_path / "killed.duckdb.wal"
+        while process.poll() is None and not (log.exists() and log.stat().st_size > 60_000):
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "it ended before it was killed"
+    resumed = peirce.resume(store=tmp_path / "killed.duckdb")
+    whole = peirce.run("list_functions", problems=6, protocol="gear", model="search", cache=False,
+                       budget_expansions=3000, store=tmp_path / "whole.duckdb", workers=1)  # fmt: skip
+    assert (resumed.status, resumed.protocol) == ("done", "gear")
+    assert resumed.digest == whole.digest
