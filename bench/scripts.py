@@ -43,6 +43,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "grids.py": (),
     "reading.py": ("--shapes", "think tags,combining marks,pairs of texts,numbered list,clauses"),
     "text.py": (),
+    "protocols.py": ("--problems", "2"),
     "judges.py": ("--rows", "30", "--sentences", "4", "--rounds", "1"),
     "text_search.py": ("--rows", "200", "--vocabulary", "1000", "5000", "--columns", "5", "10"),
     "large_data.py": (),
@@ -83,6 +84,8 @@ PARTS = (
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
     "process_times.py",
     "scripts.py", "session_driver.py", "stand_ins.py", "table.py",
+    "process_times.py", "protocol_models.py",
+    "scripts.py", "table.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",

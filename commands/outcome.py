@@ -64,6 +64,8 @@ class Session(Result):
             the JSON, unless the session was run with `learning_curve`.
         part_rows: the number of rows shown to a smaller session of a learning curve; 0, and absent
             from the JSON, for any other session.
+        protocol: the protocol of the session and the options that differ from it, such as "gear, with
+            tool_calls=4"; "", and absent from the JSON, without a protocol.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
         judging: figures on a second judge and on batches of texts (`reports.judging`); empty, and
@@ -101,6 +103,7 @@ class Session(Result):
     next: str = optional_key(default_factory=str)
     learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
     part_rows: int = optional_key(default_factory=int)
+    protocol: str = optional_key(default_factory=str)
     oracle: str = unprinted_field(default_factory=str)
     judging: Mapping[str, Json] = optional_key(default_factory=dict)
     costs: Mapping[str, Json] = optional_key(default_factory=dict)
@@ -321,6 +324,7 @@ def load_outcome(path: Path, session: str) -> Session:
             part_rows=min(len(row.problem.shown) for row in rows)
             if PART_KEY in record["settings"].get("operational", {})
             else 0,
+            protocol=_protocol_of(record["settings"]),
             oracle=load_family(record["settings"]["family"]).oracle,
             judging=summarize_judging(judged),
             costs=read_costs(store, session, gains, spending),
@@ -352,6 +356,11 @@ def _read_steps(
             replace(step, answers=(), events=()) for step in steps if step.fields.get("judging")
         ]
     return gains, counted, judged
+def _protocol_of(settings: Mapping[str, Json]) -> str:
+    from ..reports.protocol_summary import summarise_protocol
+
+    record = settings.get("operational", {}).get("protocol")
+    return summarise_protocol(record) if record else ""
 
 
 def _end_reason(store: Store, session: str, rows: Sequence[ProblemRow]) -> str:

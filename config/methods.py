@@ -50,11 +50,11 @@ Lenient: TypeAlias = Annotated[
     ),
 ]
 Template: TypeAlias = Annotated[
-    Literal["full", "compact"],
+    Literal["full", "compact", "gear"],
     shared_setting(
-        "Prompt template: full (the default), or compact, which uses fewer tokens for small"
-        " models.",
-        metavar="full|compact",
+        "Prompt template: full (the default), compact, which uses fewer tokens for small models, or"
+        " gear, which has the structure of GEAR's prompts for programs.",
+        metavar="full|compact|gear",
     ),
 ]
 TargetGap: TypeAlias = Annotated[

@@ -211,6 +211,8 @@ class Forecast(Result):
     Attributes:
         calls: the smallest and the largest number of calls, by role (such as proposer or judge).
         prompt_tokens: for labelled text, the estimated length of the longest first prompt.
+        protocol: the name of the protocol, the options that differ from it ("changed") and those that
+            do not apply ("unused"); None, and absent from the JSON, without a protocol.
     """
 
     task: str
@@ -220,6 +222,7 @@ class Forecast(Result):
     problems: int
     calls: Mapping[str, CallRange]
     prompt_tokens: int | None = None
+    protocol: Mapping[str, Json] | None = optional_key(default_factory=lambda: None)
 
 
 class SweepRow(Result):

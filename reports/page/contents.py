@@ -26,6 +26,7 @@ from ..marginal_gain import describe_advice, summarize_gain
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
+from ..protocol_summary import summarise_protocol
 from ..screen.summaries import USAGE_KEYS
 from ..sentence_effects import EffectOptions
 from .findings import NOT_CHECKED, describe_findings
@@ -142,7 +143,9 @@ def _settings(
     sandbox = ", ".join(one for one in (str(operational.get("sandbox") or ""), held) if one)
     versions = settings.get("versions") or {}
     shown = _shown(rows)
+    protocol = operational.get("protocol")
     told = [
+        ("protocol", summarise_protocol(protocol) if protocol else ""),
         ("seed", settings.get("seed")),
         *((name, _file(operational.get(name))) for name in FILE_KEYS),
         ("sample", operational.get("sample")),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ...records import Json
+from ..protocol_summary import summarise_protocol
 from .findings import print_findings
 from .text import (
     create_table,
@@ -357,6 +358,9 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
         soft_wrap=True,
     )
     out.print(escape_unprintable(f"model     {forecast['model']}"), soft_wrap=True)
+    if forecast.get("protocol"):
+        said = summarise_protocol(forecast["protocol"])
+        out.print(escape_unprintable(f"protocol  {said}"), soft_wrap=True)
     out.print(f"problems  {forecast['problems']:,}")
     for role, calls in forecast["calls"].items():
         if calls["most"] or role == "proposer":

@@ -123,6 +123,16 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert "no_bounds" in rows and '"inconsistent"' in rows
 
 
+def test_a_protocol_of_another_package_is_a_preset_of_its_options(peirce: Peirce) -> None:
+    made = ("run", "between", "--problems", "2", "--protocol", "patient-toy", "--quiet", "--json")
+    (told,) = map(json.loads, peirce(*made, "--max-answers", "4").stdout.splitlines())
+    assert told["method"] == "patient" and told["protocol"] == "patient-toy, with max_answers=4"
+    (row,) = json.loads(peirce("sessions", "--json").stdout)
+    assert (row["settings"]["tries"], row["settings"]["max_answers"]) == (3, 4)
+    refused = peirce("run", "acre", "--protocol", "patient-toy", code=2).stderr
+    assert "protocol is 'patient-toy': An imaginary experiment on intervals is about" in refused
+
+
 @pytest.mark.soak
 def test_a_killed_session_of_it_goes_on_to_the_same_digest(
     peirce: Peirce, environment: dict[str, str], tmp_path: Path

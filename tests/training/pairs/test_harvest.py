@@ -373,6 +373,15 @@ def test_prompts_are_in_the_template_of_the_sessions(store: Store) -> None:
         build_pairs(store, [session], PairChoices(template="tiny"))
 
 
+def test_prompts_in_the_template_of_gear_have_its_structure(store: Store) -> None:
+    session = three(store, template="gear")
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN)).table
+    assert made.settings["template"] == "gear"
+    texts = [str(asked[0]["content"]) for asked in made.prompts]
+    assert texts and all("Rules for the code in the second string" in one for one in texts)
+    assert any("proposed so far:\n- " in one for one in texts)
+
+
 def test_sessions_of_different_templates_need_a_word(store: Store) -> None:
     sessions = [three(store, template="compact"), three(store)]
     with pytest.raises(UsageError, match=r"the sessions used different prompt templates \("):
