@@ -1,0 +1,786 @@
+"""An interpreter for a subset of Python, for programs that a model wrote.
+
+A program is compiled to closures over its syntax tree. Nothing of it reaches Python's own `exec`: a
+program has only the values and operations of operations.py, no attributes but listed methods, and no
+imports but listed functions. Each run has a limit of steps. A program outside the subset is refused
+before it runs (`NotInterpreted`); a run that exceeds a limit or raises an exception has no value.
+
+Scopes differ from Python's in one point: a name that a function assigns later is found in the outer
+scope before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from .operations import (
+    BINARY,
+    BUILTINS,
+    COMPARE,
+    ERRORS,
+    MAX_CALLS,
+    MAX_LENGTH,
+    MODULES,
+    PER_ITERATOR,
+    UNARY,
+    Builtin,
+    Halt,
+    Meter,
+    call_method,
+    iterate,
+)
+
+MAX_DEPTH = 60  # of a syntax tree
+MAX_NODES = 1_500
+
+# What an interpreted program may raise. Other exceptions are faults of the interpreter.
+RAISED = (
+    ArithmeticError, AttributeError, LookupError, NameError, RecursionError, RuntimeError,
+    StopIteration, TypeError, ValueError,
+)  # fmt: skip
+
+
+class NotInterpreted(Exception):
+    """Raised for a program outside the subset."""
+
+
+class Scope:
+    """The variables of a call, of a comprehension or of the module."""
+
+    __slots__ = ("names", "outer")
+
+    def __init__(self, outer: Scope | None) -> None:
+        self.names: dict[str, Any] = {}
+        self.outer = outer
+
+
+Expression = Callable[[Scope], Any]
+Statement = Callable[[Scope], Any]
+Setter = Callable[[Scope, Any], None]
+
+
+class _Return(NamedTuple):
+    value: Any
+
+
+_BREAK, _CONTINUE = object(), object()
+
+
+class _Function:
+    """A function of an interpreted program."""
+
+    __slots__ = ("body", "defaults", "meter", "parameters", "scope")
+
+    def __init__(
+        self, parameters: Sequence[str], defaults: Sequence[Any], body: Statement, scope: Scope,
+        meter: Meter,
+    ) -> None:  # fmt: skip
+        self.parameters, self.defaults, self.body = parameters, defaults, body
+        self.scope, self.meter = scope, meter
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function, in a new scope."""
+        scope, meter = Scope(self.scope), self.meter
+        if len(args) > len(self.parameters):
+            raise TypeError("too many arguments")
+        scope.names.update(zip(self.parameters, args, strict=False))
+        for name, value in options.items():
+            if name not in self.parameters or name in scope.names:
+                raise TypeError(f"argument {name}")
+            scope.names[name] = value
+        for name, value in zip(reversed(self.parameters), reversed(self.defaults), strict=False):
+            scope.names.setdefault(name, value)
+        if len(scope.names) < len(self.parameters):
+            raise TypeError("too few arguments")
+        meter.spend(1)
+        meter.calls += 1
+        if meter.calls > MAX_CALLS:
+            raise Halt
+        try:
+            found = self.body(scope)
+        finally:
+            meter.calls -= 1
+        return found.value if type(found) is _Return else None
+
+
+class Program:
+    """An interpreted function.
+
+    Args:
+        tree: The syntax tree of the source. It is not changed.
+        entry: The name of the function at its top level.
+        counts_tests: Whether to count how often the test of each `if` held (`tests`).
+
+    Raises:
+        NotInterpreted: The program is outside the subset.
+    """
+
+    def __init__(self, tree: ast.Module, entry: str, counts_tests: bool = False) -> None:
+        self.meter = Meter()
+        self.entry = entry
+        self.tests: Counter[tuple[int, bool]] = Counter()
+        self._tree = tree
+        self._compiler = _Compiler(self.meter, self.tests if counts_tests else None)
+        self._body = self._compiler.block(tree.body)
+
+    def recompile(self, changed: frozenset[int]) -> None:
+        """Compile the program again after a change of its tree.
+
+        The compiled form of all other nodes is used again, and that of the first compilation stays
+        as it is: the tree must be restored before the next call.
+
+        Args:
+            changed: The ids of the nodes that contain the change. The new nodes need not be listed.
+
+        Raises:
+            NotInterpreted: The program is outside the subset.
+        """
+        compiler = self._compiler
+        compiler.kept.update(compiler.compiled)
+        compiler.compiled = {}
+        compiler.changed = changed
+        self._body = compiler.block(self._tree.body)
+        compiler.compiled = {}  # ids of new nodes may be used again
+
+    def run(self, value: Any, steps: int) -> Any:
+        """Return the result for an input, which must be a copy of its own.
+
+        Raises:
+            Halt: The run exceeds `steps` steps or another limit.
+            Exception: One of `RAISED`, as the program raised it.
+        """
+        meter = self.meter
+        meter.left, meter.calls = steps, 0
+        scope = Scope(None)
+        self._body(scope)
+        function = scope.names.get(self.entry)
+        if not isinstance(function, _Function):
+            raise Halt
+        result = function(value)
+        meter.measure(result)
+        return result
+
+
+def check_size(tree: ast.AST) -> int:
+    """Return the number of nodes of a tree.
+
+    Raises:
+        NotInterpreted: The tree is too large or too deep.
+    """
+    count, level = 0, [tree]
+    for _ in range(MAX_DEPTH):
+        count += len(level)
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return count
+        if count + len(level) > MAX_NODES:
+            break
+    raise NotInterpreted("the program is too long or nested too deeply")
+
+
+class _Compiler:
+    """Compile a syntax tree to closures that share one meter."""
+
+    def __init__(self, meter: Meter, tests: Counter[tuple[int, bool]] | None) -> None:
+        self.meter, self.tests, self.count = meter, tests, 0
+        self.kept: dict[int, tuple[ast.AST, Any]] = {}
+        self.compiled: dict[int, tuple[ast.AST, Any]] = {}
+        self.changed: frozenset[int] = frozenset()
+
+    def _compile(self, node: ast.stmt | ast.expr) -> Any:
+        place = id(node)
+        if place in self.kept and place not in self.changed:
+            return self.kept[place][1]
+        compile_it = getattr(self, f"_{type(node).__name__}", None)
+        if compile_it is None:
+            raise NotInterpreted(type(node).__name__)
+        found = compile_it(node)
+        self.compiled[place] = node, found  # with the node, so that its id is not used again
+        return found
+
+    # --- Statements.
+
+    def block(self, body: Sequence[ast.stmt]) -> Statement:
+        steps = [self.statement(one) for one in body]
+        meter = self.meter
+
+        def run(scope: Scope) -> Any:
+            for step in steps:
+                meter.left -= 1
+                if meter.left < 0:
+                    raise Halt
+                found = step(scope)
+                if found is not None:
+                    return found
+            return None
+
+        return run
+
+    def statement(self, node: ast.stmt) -> Statement:
+        compiled: Statement = self._compile(node)
+        return compiled
+
+    def _Pass(self, node: ast.Pass) -> Statement:
+        return lambda scope: None
+
+    def _Break(self, node: ast.Break) -> Statement:
+        return lambda scope: _BREAK
+
+    def _Continue(self, node: ast.Continue) -> Statement:
+        return lambda scope: _CONTINUE
+
+    def _Expr(self, node: ast.Expr) -> Statement:
+        value = self.expression(node.value)
+
+        def run(scope: Scope) -> None:
+            value(scope)
+
+        return run
+
+    def _Return(self, node: ast.Return) -> Statement:
+        if node.value is None:
+            return lambda scope: _Return(None)
+        value = self.expression(node.value)
+        return lambda scope: _Return(value(scope))
+
+    def _Assign(self, node: ast.Assign) -> Statement:
+        value, setters = self.expression(node.value), [self.setter(one) for one in node.targets]
+
+        def run(scope: Scope) -> None:
+            found = value(scope)
+            for put in setters:
+                put(scope, found)
+
+        return run
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> Statement:
+        if node.value is None:
+            return lambda scope: None
+        value, put = self.expression(node.value), self.setter(node.target)
+        return lambda scope: put(scope, value(scope))
+
+    def _AugAssign(self, node: ast.AugAssign) -> Statement:
+        operation = BINARY.get(type(node.op).__name__)
+        if operation is None:
+            raise NotInterpreted(type(node.op).__name__)
+        read, put = self.expression(_as_load(node.target)), self.setter(node.target)
+        value, meter, adds = self.expression(node.value), self.meter, isinstance(node.op, ast.Add)
+
+        def run(scope: Scope) -> None:
+            before, found = read(scope), value(scope)
+            if adds and type(before) is list:  # the list itself changes
+                call_method(meter, before, "extend", [found], {})
+            else:
+                put(scope, operation(meter, before, found))
+
+        return run
+
+    def _Delete(self, node: ast.Delete) -> Statement:
+        deleters: list[tuple[Expression, Expression]] = []
+        for target in node.targets:
+            if not isinstance(target, ast.Subscript):
+                raise NotInterpreted("del of a name")
+            deleters.append((self.expression(target.value), self.expression(target.slice)))
+
+        def run(scope: Scope) -> None:
+            for value, place in deleters:
+                del value(scope)[place(scope)]
+
+        return run
+
+    def _If(self, node: ast.If) -> Statement:
+        test = self.test(node.test)
+        body, other = self.block(node.body), self.block(node.orelse)
+        return lambda scope: body(scope) if test(scope) else other(scope)
+
+    def _While(self, node: ast.While) -> Statement:
+        test, body, other = self.expression(node.test), self.block(node.body), self.block(node.orelse)
+        meter = self.meter
+
+        def run(scope: Scope) -> Any:
+            while test(scope):
+                meter.spend(1)
+                found = body(scope)
+                if found is _BREAK:
+                    return None
+                if type(found) is _Return:
+                    return found
+            return other(scope)
+
+        return run
+
+    def _For(self, node: ast.For) -> Statement:
+        values, put = self.expression(node.iter), self.setter(node.target)
+        body, other, meter = self.block(node.body), self.block(node.orelse), self.meter
+
+        def run(scope: Scope) -> Any:
+            for value in iterate(meter, values(scope)):
+                meter.spend(1)
+                put(scope, value)
+                found = body(scope)
+                if found is _BREAK:
+                    return None
+                if type(found) is _Return:
+                    return found
+            return other(scope)
+
+        return run
+
+    def _Try(self, node: ast.Try) -> Statement:
+        body, other = self.block(node.body), self.block(node.orelse)
+        last = self.block(node.finalbody)
+        handlers: list[tuple[tuple[type[Exception], ...], Statement]] = []
+        for one in node.handlers:
+            kinds = one.type.elts if isinstance(one.type, ast.Tuple) else [one.type]
+            names = [kind.id if isinstance(kind, ast.Name) else "" for kind in kinds if kind]
+            caught = tuple(ERRORS[name] for name in names if name in ERRORS)
+            if one.name is not None or (names and not caught):
+                raise NotInterpreted("except")
+            handlers.append((caught or (Exception,), self.block(one.body)))
+
+        def run(scope: Scope) -> Any:
+            try:
+                found = body(scope)
+                if found is None:
+                    found = other(scope)
+            except RAISED as error:
+                for caught, handle in handlers:
+                    if isinstance(error, caught):
+                        found = handle(scope)
+                        break
+                else:
+                    raise
+            ended = last(scope)
+            return found if ended is None else ended
+
+        return run
+
+    def _Raise(self, node: ast.Raise) -> Statement:
+        def run(scope: Scope) -> None:
+            raise ValueError("raised by the program")
+
+        return run
+
+    def _Assert(self, node: ast.Assert) -> Statement:
+        test = self.expression(node.test)
+
+        def run(scope: Scope) -> None:
+            if not test(scope):
+                raise ValueError("assertion")
+
+        return run
+
+    def _FunctionDef(self, node: ast.FunctionDef) -> Statement:
+        if node.decorator_list:
+            raise NotInterpreted("decorator")
+        make = self._function(node.args, self.block(node.body))
+        name = node.name
+
+        def run(scope: Scope) -> None:
+            scope.names[name] = make(scope)
+
+        return run
+
+    def _function(self, args: ast.arguments, body: Statement) -> Expression:
+        if args.vararg or args.kwarg or args.posonlyargs or args.kwonlyargs:
+            raise NotInterpreted("arguments")
+        parameters, meter = [one.arg for one in args.args], self.meter
+        defaults = [self.expression(one) for one in args.defaults]
+        return lambda scope: _Function(
+            parameters, [one(scope) for one in defaults], body, scope, meter
+        )
+
+    def _Nonlocal(self, node: ast.Nonlocal) -> Statement:
+        raise NotInterpreted("nonlocal")
+
+    def _Import(self, node: ast.Import) -> Statement:
+        for one in node.names:
+            if one.name not in MODULES or one.asname is not None:
+                raise NotInterpreted(f"import {one.name}")
+        return lambda scope: None
+
+    def _ImportFrom(self, node: ast.ImportFrom) -> Statement:
+        module = MODULES.get(node.module or "", {})
+        found: dict[str, Any] = {}
+        for one in node.names:
+            if node.module == "typing":
+                continue
+            if one.name not in module:
+                raise NotInterpreted(f"from {node.module} import {one.name}")
+            found[one.asname or one.name] = self._as_value(one.name, module[one.name])
+
+        def run(scope: Scope) -> None:
+            scope.names.update(found)
+
+        return run
+
+    def _as_value(self, name: str, value: Any) -> Any:
+        return Builtin(self.meter, name, value) if callable(value) else value
+
+    # --- Targets of assignments.
+
+    def setter(self, node: ast.expr) -> Setter:
+        if isinstance(node, ast.Name):
+            name = node.id
+
+            def put(scope: Scope, value: Any) -> None:
+                scope.names[name] = value
+
+            return put
+        if isinstance(node, ast.Subscript):
+            base, place, meter = self.expression(node.value), self.expression(node.slice), self.meter
+
+            def put_item(scope: Scope, value: Any) -> None:
+                target, at = base(scope), place(scope)
+                if type(at) is slice:
+                    value = list(iterate(meter, value))
+                    if len(value) + len(target) > MAX_LENGTH:
+                        raise Halt
+                meter.measure(at)
+                target[at] = value
+
+            return put_item
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return self._unpack(node.elts)
+        raise NotInterpreted(f"assignment to {type(node).__name__}")
+
+    def _unpack(self, parts: Sequence[ast.expr]) -> Setter:
+        star = next((k for k, one in enumerate(parts) if isinstance(one, ast.Starred)), None)
+        plain = [one.value if isinstance(one, ast.Starred) else one for one in parts]
+        setters, meter, count = [self.setter(one) for one in plain], self.meter, len(parts)
+
+        def put(scope: Scope, value: Any) -> None:
+            found = list(iterate(meter, value))
+            if star is not None:
+                after = count - star - 1
+                if len(found) < count - 1:
+                    raise ValueError("too few values")
+                end = len(found) - after
+                found = [*found[:star], found[star:end], *found[end:]]
+            if len(found) != count:
+                raise ValueError("wrong number of values")
+            for one, part in zip(setters, found, strict=True):
+                one(scope, part)
+
+        return put
+
+    # --- Expressions.
+
+    def expression(self, node: ast.expr) -> Expression:
+        compiled: Expression = self._compile(node)
+        return compiled
+
+    def test(self, node: ast.expr) -> Expression:
+        value, tests = self.expression(node), self.tests
+        if tests is None:
+            return value
+        self.count += 1
+        number = self.count
+
+        def run(scope: Scope) -> bool:
+            held = bool(value(scope))
+            tests[number, held] += 1
+            return held
+
+        return run
+
+    def _Constant(self, node: ast.Constant) -> Expression:
+        value = node.value
+        if type(value) not in (int, float, bool, str, type(None)):
+            raise NotInterpreted("constant")
+        return lambda scope: value
+
+    def _Name(self, node: ast.Name) -> Expression:
+        name, builtin = node.id, None
+        if name in BUILTINS:
+            builtin = Builtin(self.meter, name, BUILTINS[name])
+
+        def run(scope: Scope) -> Any:
+            here: Scope | None = scope
+            while here is not None:
+                names = here.names
+                if name in names:
+                    return names[name]
+                here = here.outer
+            if builtin is None:
+                raise NameError(name)
+            return builtin
+
+        return run
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> Expression:
+        value, put = self.expression(node.value), self.setter(node.target)
+
+        def run(scope: Scope) -> Any:
+            found = value(scope)
+            put(scope, found)
+            return found
+
+        return run
+
+    def _BinOp(self, node: ast.BinOp) -> Expression:
+        operation = BINARY.get(type(node.op).__name__)
+        if operation is None:
+            raise NotInterpreted(type(node.op).__name__)
+        left, right, meter = self.expression(node.left), self.expression(node.right), self.meter
+        return lambda scope: operation(meter, left(scope), right(scope))
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Expression:
+        operation, value = UNARY[type(node.op).__name__], self.expression(node.operand)
+        return lambda scope: operation(value(scope))
+
+    def _BoolOp(self, node: ast.BoolOp) -> Expression:
+        parts, ends_at = [self.expression(one) for one in node.values], isinstance(node.op, ast.Or)
+
+        def run(scope: Scope) -> Any:
+            found = None
+            for part in parts:
+                found = part(scope)
+                if bool(found) is ends_at:
+                    return found
+            return found
+
+        return run
+
+    def _Compare(self, node: ast.Compare) -> Expression:
+        first = self.expression(node.left)
+        parts = [
+            (COMPARE[type(op).__name__], self.expression(one))
+            for op, one in zip(node.ops, node.comparators, strict=True)
+        ]
+        meter = self.meter
+
+        def run(scope: Scope) -> Any:
+            left, held = first(scope), True
+            for compare, part in parts:
+                right = part(scope)
+                meter.measure(left)
+                meter.measure(right)
+                held = compare(left, right)
+                if not held:
+                    return held
+                left = right
+            return held
+
+        return run
+
+    def _IfExp(self, node: ast.IfExp) -> Expression:
+        test = self.test(node.test)
+        body, other = self.expression(node.body), self.expression(node.orelse)
+        return lambda scope: body(scope) if test(scope) else other(scope)
+
+    def _Subscript(self, node: ast.Subscript) -> Expression:
+        value, place, meter = self.expression(node.value), self.expression(node.slice), self.meter
+
+        def run(scope: Scope) -> Any:
+            found, at = value(scope), place(scope)
+            if type(at) is slice:
+                return meter.check(found[at])
+            meter.measure(at)
+            return found[at]
+
+        return run
+
+    def _Slice(self, node: ast.Slice) -> Expression:
+        parts = [None if one is None else self.expression(one)
+                 for one in (node.lower, node.upper, node.step)]  # fmt: skip
+        return lambda scope: slice(*(None if one is None else one(scope) for one in parts))
+
+    def _elements(self, nodes: Sequence[ast.expr]) -> Callable[[Scope], list[Any]]:
+        meter = self.meter
+        parts = [
+            (isinstance(one, ast.Starred), self.expression(one.value if isinstance(one, ast.Starred) else one))
+            for one in nodes
+        ]  # fmt: skip
+
+        def run(scope: Scope) -> list[Any]:
+            found: list[Any] = []
+            for star, part in parts:
+                if star:
+                    for value in iterate(meter, part(scope)):
+                        meter.spend(1)
+                        found.append(value)
+                else:
+                    found.append(part(scope))
+            return found
+
+        return run
+
+    def _List(self, node: ast.List) -> Expression:
+        return self._elements(node.elts)
+
+    def _Tuple(self, node: ast.Tuple) -> Expression:
+        values = self._elements(node.elts)
+        return lambda scope: tuple(values(scope))
+
+    def _Set(self, node: ast.Set) -> Expression:
+        values, meter = self._elements(node.elts), self.meter
+
+        def run(scope: Scope) -> Any:
+            found = values(scope)
+            meter.measure(found)
+            return set(found)
+
+        return run
+
+    def _Dict(self, node: ast.Dict) -> Expression:
+        if any(key is None for key in node.keys):
+            raise NotInterpreted("** in a dictionary")
+        keys = self._elements([key for key in node.keys if key is not None])
+        values, meter = self._elements(node.values), self.meter
+
+        def run(scope: Scope) -> Any:
+            found = keys(scope)
+            meter.measure(found)
+            return dict(zip(found, values(scope), strict=True))
+
+        return run
+
+    def _JoinedStr(self, node: ast.JoinedStr) -> Expression:
+        text = Builtin(self.meter, "str", BUILTINS["str"])
+        parts: list[Expression] = []
+        for one in node.values:
+            if isinstance(one, ast.FormattedValue):
+                if one.format_spec is not None or one.conversion not in (-1, ord("s")):
+                    raise NotInterpreted("format")
+                value = self.expression(one.value)
+                parts.append(lambda scope, value=value: text(value(scope)))  # type: ignore[misc]
+            else:
+                parts.append(self.expression(one))
+        meter = self.meter
+        return lambda scope: meter.check("".join([part(scope) for part in parts]))
+
+    def _Lambda(self, node: ast.Lambda) -> Expression:
+        value = self.expression(node.body)
+        return self._function(node.args, lambda scope: _Return(value(scope)))
+
+    def _Attribute(self, node: ast.Attribute) -> Expression:
+        """Compile a method as a value, or a constant or function of a module."""
+        name, meter = node.attr, self.meter
+        if isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            module = MODULES[node.value.id]
+            if name not in module:
+                raise NotInterpreted(f"{node.value.id}.{name}")
+            found = self._as_value(name, module[name])
+            return lambda scope: found
+        value = self.expression(node.value)
+
+        def run(scope: Scope) -> Any:
+            owner = value(scope)
+            if isinstance(owner, Builtin):  # such as str.lower
+                return lambda first, *args: call_method(meter, first, name, args, {})
+            return lambda *args, **options: call_method(meter, owner, name, args, options)
+
+        return run
+
+    def _Call(self, node: ast.Call) -> Expression:
+        if any(one.arg is None for one in node.keywords):
+            raise NotInterpreted("** in a call")
+        args, meter = self._elements(node.args), self.meter
+        options = [(str(one.arg), self.expression(one.value)) for one in node.keywords]
+        function = self.expression(node.func)
+
+        def run(scope: Scope) -> Any:
+            called = function(scope)
+            if not callable(called):
+                raise TypeError("not callable")
+            meter.spend(1)
+            if options:
+                return called(*args(scope), **{name: one(scope) for name, one in options})
+            return called(*args(scope))
+
+        return run
+
+    def _loops(
+        self, generators: Sequence[ast.comprehension]
+    ) -> Callable[[Scope], Iterator[Scope]]:
+        meter = self.meter
+        loops: list[tuple[Expression, Setter, list[Expression]]] = []
+        for one in generators:
+            if one.is_async:
+                raise NotInterpreted("async")
+            tests = [self.expression(test) for test in one.ifs]
+            loops.append((self.expression(one.iter), self.setter(one.target), tests))
+
+        def walk(scope: Scope, depth: int) -> Iterator[Scope]:
+            if depth == len(loops):
+                yield scope
+                return
+            values, put, tests = loops[depth]
+            for value in iterate(meter, values(scope)):
+                meter.spend(1)
+                put(scope, value)
+                if all(test(scope) for test in tests):
+                    yield from walk(scope, depth + 1)
+
+        return lambda scope: walk(Scope(scope), 0)
+
+    def _GeneratorExp(self, node: ast.GeneratorExp) -> Expression:
+        loops, value = self._loops(node.generators), self.expression(node.elt)
+        meter = self.meter
+
+        def run(scope: Scope) -> Any:
+            meter.spend(PER_ITERATOR)
+            return (value(one) for one in loops(scope))
+
+        return run
+
+    def _ListComp(self, node: ast.ListComp) -> Expression:
+        loops, value = self._loops(node.generators), self.expression(node.elt)
+        return lambda scope: [value(one) for one in loops(scope)]
+
+    def _SetComp(self, node: ast.SetComp) -> Expression:
+        loops, value, meter = self._loops(node.generators), self.expression(node.elt), self.meter
+
+        def run(scope: Scope) -> Any:
+            found = [value(one) for one in loops(scope)]
+            meter.measure(found)
+            return set(found)
+
+        return run
+
+    def _DictComp(self, node: ast.DictComp) -> Expression:
+        loops, key = self._loops(node.generators), self.expression(node.key)
+        value, meter = self.expression(node.value), self.meter
+
+        def run(scope: Scope) -> Any:
+            found = [(key(one), value(one)) for one in loops(scope)]
+            meter.measure([first for first, _ in found])
+            return dict(found)
+
+        return run
+
+
+def _as_load(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Name):
+        return ast.Name(node.id, ast.Load())
+    if isinstance(node, ast.Subscript):
+        return ast.Subscript(node.value, node.slice, ast.Load())
+    raise NotInterpreted(type(node).__name__)
+
+
+def find_entry(tree: ast.Module, names: frozenset[str]) -> str:
+    """Return the name of the function that a source defines.
+
+    It is the last function at the top level with one of `names`, or else the last function.
+
+    Raises:
+        NotInterpreted: There is no function.
+    """
+    with suppress(IndexError):
+        functions = [name for one in tree.body if (name := _function_name(one))]
+        return ([name for name in functions if name in names] or functions)[-1]
+    raise NotInterpreted("no function")
+
+
+def _function_name(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.FunctionDef):
+        return statement.name
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
+        target = statement.targets[0]
+        return target.id if isinstance(target, ast.Name) else ""
+    return ""
