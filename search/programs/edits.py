@@ -9,7 +9,8 @@ tabulate shown outputs.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 MAX_EDITS = 900  # of one program
@@ -45,6 +46,9 @@ _BEFORE = (
 )  # fmt: skip
 
 
+_SEPARATOR = re.compile(r"[^\W_]?([\W_]{1,4})")
+
+
 class Edit(NamedTuple):
     """A change: the value `new` in place of a field of a node.
 
@@ -52,24 +56,24 @@ class Edit(NamedTuple):
         cost: The cost of the change.
         owner: The node whose field changes.
         field: The name of the field.
-        index: The place in the field if it is a list of which one element changes; None otherwise.
+        place: The place in the field if it is a list of which one element changes; None otherwise.
         new: The new value of the field or the element.
     """
 
     cost: float
     owner: ast.AST
     field: str
-    index: int | None
+    place: int | None
     new: Any
 
     def swap(self, value: Any) -> Any:
         """Set the field to a value and return the value before."""
-        if self.index is None:
+        if self.place is None:
             before = getattr(self.owner, self.field)
             setattr(self.owner, self.field, value)
             return before
         values = getattr(self.owner, self.field)
-        before, values[self.index] = values[self.index], value
+        before, values[self.place] = values[self.place], value
         return before
 
 
@@ -81,8 +85,8 @@ class Literals(NamedTuple):
 
 
 def collect_literals(shown: Sequence[Sequence[Any]]) -> Literals:
-    """Return the integers and characters that at least a third of the pairs hold in their outputs,
-    and the usual separators.
+    """Return the integers and the separators that at least a third of the pairs hold in their
+    outputs, and the usual separators.
 
     Args:
         shown: The example pairs [input, output].
@@ -94,9 +98,8 @@ def collect_literals(shown: Sequence[Sequence[Any]]) -> Literals:
             if type(one) is int and abs(one) <= 1_000:
                 numbers[one] = numbers.get(one, 0) + 1
             elif isinstance(one, str):
-                for mark in set(one):
-                    if not mark.isalnum():
-                        marks[mark] = marks.get(mark, 0) + 1
+                for mark in set(_SEPARATOR.findall(one)):
+                    marks[mark] = marks.get(mark, 0) + 1
     often = max(2, len(shown) // 3)
     integers = sorted(one for one, count in numbers.items() if count >= often)[:12]
     found = sorted(one for one, count in marks.items() if count >= often)[:8]
@@ -111,9 +114,7 @@ def _flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-def find_edits(
-    tree: ast.Module, entry: str, literals: Literals, guards: bool
-) -> list[Edit]:
+def find_edits(tree: ast.Module, entry: str, literals: Literals, guards: bool) -> list[Edit]:
     """Return the changes of a program, cheapest first, at most `MAX_EDITS`.
 
     Args:
@@ -189,9 +190,7 @@ def _of_expression(
         if isinstance(node.value, bool):
             yield 1.0, ast.Constant(not node.value)
         elif isinstance(node.value, str):
-            yield from (
-                (1.5, ast.Constant(one)) for one in literals.texts if one != node.value
-            )
+            yield from ((1.5, ast.Constant(one)) for one in literals.texts if one != node.value)
     elif isinstance(node, ast.Name):
         if not (isinstance(owner, ast.Call) and field == "func"):
             yield from ((1.5, _name(one)) for one in names if one != node.id)
@@ -225,7 +224,9 @@ def _of_expression(
             yield 1.0, ast.BinOp(node, step, ast.Constant(1))
     if isinstance(owner, ast.Return):
         text = ast.unparse(node)
-        yield from ((1.5 + 0.01 * k, _parsed(one.format(f"({text})"))) for k, one in enumerate(_WRAPPED))
+        yield from (
+            (1.5 + 0.01 * k, _parsed(one.format(f"({text})"))) for k, one in enumerate(_WRAPPED)
+        )
     elif field == "iter":
         text = ast.unparse(node)
         for form in ("sorted({})", "{}[::-1]", "{}[1:]", "{}[:-1]"):
@@ -286,8 +287,9 @@ def _of_call(node: ast.Call) -> Iterator[tuple[float, ast.expr]]:
             yield 1.5, ast.Call(function, [*node.args, ast.Constant(2)], [])
     elif isinstance(function, ast.Attribute):
         for name in _METHODS.get(function.attr, ()):
-            yield 1.0, ast.Call(
-                ast.Attribute(function.value, name, ast.Load()), node.args, node.keywords
+            yield (
+                1.0,
+                ast.Call(ast.Attribute(function.value, name, ast.Load()), node.args, node.keywords),
             )
         if function.attr == "append" and len(node.args) == 1:
             place = ast.Attribute(function.value, "insert", ast.Load())
@@ -340,10 +342,13 @@ def _of_block(
             if one.orelse:
                 yield 1.5, [*before, *one.orelse, *after]
                 yield 1.0, [*before, ast.If(one.test, one.orelse, one.body), *after]
-        if isinstance(one, (ast.For, ast.While)) and isinstance(one.body[-1], ast.Return):
-            if len(one.body) > 1:  # the return was meant to follow the loop
-                loop = _with_body(one, one.body[:-1])
-                yield 1.5, [*before, loop, one.body[-1], *after]
+        if (
+            isinstance(one, (ast.For, ast.While))
+            and isinstance(one.body[-1], ast.Return)
+            and len(one.body) > 1
+        ):  # the return was meant to follow the loop
+            loop = _with_body(one, one.body[:-1])
+            yield 1.5, [*before, loop, one.body[-1], *after]
         if isinstance(one, (ast.Break, ast.Continue)) and len(body) == 1:
             yield 1.5, [ast.Pass()]
     if isinstance(owner, ast.FunctionDef) and owner.name == entry and owner.args.args:
@@ -381,12 +386,3 @@ def _parsed(text: str) -> ast.expr:
 
 def _statements(text: str) -> list[ast.stmt]:
     return ast.parse(text).body
-
-
-def describe(edits: Iterable[tuple[str, str]]) -> str:
-    """Return the changes of a program as a clause, for example "`x[2]` for `x[1]`".
-
-    Args:
-        edits: For each change, what is new and what it replaces, as Python text.
-    """
-    return " and ".join(f"`{new}` for `{old}`" for new, old in edits)

@@ -298,7 +298,11 @@ class _Compiler:
         return lambda scope: body(scope) if test(scope) else other(scope)
 
     def _While(self, node: ast.While) -> Statement:
-        test, body, other = self.expression(node.test), self.block(node.body), self.block(node.orelse)
+        test, body, other = (
+            self.expression(node.test),
+            self.block(node.body),
+            self.block(node.orelse),
+        )
         meter = self.meter
 
         def run(scope: Scope) -> Any:
@@ -432,7 +436,11 @@ class _Compiler:
 
             return put
         if isinstance(node, ast.Subscript):
-            base, place, meter = self.expression(node.value), self.expression(node.slice), self.meter
+            base, place, meter = (
+                self.expression(node.value),
+                self.expression(node.slice),
+                self.meter,
+            )
 
             def put_item(scope: Scope, value: Any) -> None:
                 target, at = base(scope), place(scope)
@@ -695,9 +703,7 @@ class _Compiler:
 
         return run
 
-    def _loops(
-        self, generators: Sequence[ast.comprehension]
-    ) -> Callable[[Scope], Iterator[Scope]]:
+    def _loops(self, generators: Sequence[ast.comprehension]) -> Callable[[Scope], Iterator[Scope]]:
         meter = self.meter
         loops: list[tuple[Expression, Setter, list[Expression]]] = []
         for one in generators:

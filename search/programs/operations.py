@@ -30,8 +30,8 @@ _NUMBERS = frozenset({int, float, bool})
 _SEQUENCES = (list, tuple, str, collections.deque)
 _SETS = (set, frozenset)
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
-_ITERATORS = (
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_ITERATORS: tuple[type, ...] = (
     types.GeneratorType, enumerate, zip, map, filter, reversed, itertools.accumulate,
     itertools.chain, itertools.combinations, itertools.islice, itertools.pairwise,
     itertools.permutations, itertools.takewhile, itertools.dropwhile, itertools.zip_longest,
@@ -361,7 +361,9 @@ def _limited(function: Callable[..., Any], most: int) -> Callable[..., Any]:
 
     def build(meter: Meter, value: Any, *counts: Any, **options: Any) -> Any:
         values = list(_count(meter, iterate(meter, value)))
-        if len(values) > most or any(isinstance(one, int) and one > most for one in options.values()):
+        if len(values) > most or any(
+            isinstance(one, int) and one > most for one in options.values()
+        ):
             raise Halt
         return _count(meter, function(values, *counts, **options))
 
@@ -507,7 +509,10 @@ def call_method(meter: Meter, value: Any, name: str, args: Any, options: Any) ->
         if (len(value) + 1) * (len(args[1]) + 1) > MAX_LENGTH:
             raise Halt
     if name in _OF_ITERABLES:
-        args = [one if isinstance(one, dict) else list(_count(meter, iterate(meter, one))) for one in args]
+        args = [
+            one if isinstance(one, dict) else list(_count(meter, iterate(meter, one)))
+            for one in args
+        ]
         if name == "join" and sum(len(one) + len(value) for one in args[0]) > MAX_LENGTH:
             raise Halt
     for one in args:

@@ -1,14 +1,18 @@
 """Repair a function that is wrong on some shown pairs, with small changes and with the search.
 
-Three kinds of repairs are tried, each within a part of the budget, and the simplest that is right on
-all pairs is the result:
+Each step has a part of the budget, and the first function that is right on all pairs is the result:
 
-- up to `MAX_CHANGES` changes of its syntax tree (edits.py), in a beam of the variants nearest to the
-  outputs, one for each behaviour;
-- a composition: the search engine looks for a function from the function's outputs to the right
-  outputs;
-- two cases: the function stays where it is right, the search engine looks for a function for the
-  other pairs, and for a condition that separates them.
+1. One change of the function's syntax tree (edits.py).
+2. The search's own answer to the problem, if it finds one. It is no repair, and is reported as the
+   search's.
+3. Up to `MAX_CHANGES` changes, in a beam of the variants nearest to the outputs, one for each
+   behaviour.
+4. A composition: the search engine looks for a function from the function's outputs to the right
+   outputs.
+5. Two cases: the function stays where it is right, and the search engine looks for a function for the
+   other pairs, and for a condition that separates them.
+
+The last two are tried only where the search has no answer of its own, because they are longer.
 
 The number of changes is limited by what the pairs can tell: many changes could make a function right
 on a few truth values by chance. A repair that tabulates pairs is refused: no branch that is new may
@@ -22,13 +26,15 @@ from __future__ import annotations
 import ast
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ...records import FOUND_ANEW, REPAIR_KIND
 from ...tools.python_parser import parse_python
 from ..budget import Budget
-from ..engines import find_engine
+from ..engines import SearchedProblem, find_engine
 from ..memorisation import memorises_case
 from ..novelty import Answer, UnsupportedProblem
 from .edits import Edit, collect_literals, find_edits
@@ -41,9 +47,9 @@ VARIANT_EXPANSIONS = 6.0  # of a variant, besides its steps
 COST_OF_SCORE = 0.1  # pairs that one unit of cost outweighs in the choice of a beam
 BEAM = 16
 MAX_CHANGES = 3
-CHEAP = 2.5  # the cost of a change that is tried before the search engine
 BITS_PER_CHANGE = (0.0, 10.0, 18.0)  # that the outputs must hold for one change, for two, for three
-BITS_PER_PAIR = 4.0  # at most
+BITS_PER_NUMBER = 3.5  # of an output, where nearly all outputs differ
+BITS_PER_VALUE = 6.0  # of a list or a text
 MIN_CASES = 2  # pairs on each side of a condition
 SHARE_OF_CHANGES = 0.4  # of the budget
 SHARE_OF_SEARCH = 0.2  # of the budget, for each search of the engine
@@ -59,13 +65,11 @@ class Variant(NamedTuple):
     Args:
         tree: Its syntax tree.
         cost: The sum of the costs of the changes.
-        changes: For each change, the new and the old part as Python text.
         run: What it does on the shown pairs.
     """
 
     tree: ast.Module
     cost: float
-    changes: tuple[tuple[str, str], ...]
     run: Run
 
 
@@ -81,12 +85,10 @@ class _Changed(NamedTuple):
         return self.parent.cost + self.edit.cost
 
     def build(self) -> Variant:
-        edit = self.edit
-        before = edit.swap(edit.new)
+        before = self.edit.swap(self.edit.new)
         tree = copy.deepcopy(self.parent.tree)
-        change = (_describe(edit, edit.new), _describe(edit, before))
-        edit.swap(before)
-        return Variant(tree, self.cost, (*self.parent.changes, change), self.run)
+        self.edit.swap(before)
+        return Variant(tree, self.cost, self.run)
 
 
 class ProgramRepair:
@@ -116,42 +118,48 @@ class ProgramRepair:
         self.some = [[one, None] for one in space[:: max(1, len(space) // SPACE_INPUTS)]]
         self.literals = collect_literals(shown)
         run = run_program(self.tree, self.entry, shown)
-        self.first = Variant(self.tree, 0.0, (), run)
+        self.first = Variant(self.tree, 0.0, run)
         self.singles = self._count_singles(self.tree)
         # An endless loop costs much: the limit follows what the function needed where it ended.
         self.steps = min(STEPS, 400 + 8 * run.longest)
         self.known = {run.key}
 
-    def find(self, skip: Sequence[str]) -> Answer | None:
+    def find(self, skip: Sequence[str], search: Callable[[], Answer | None]) -> Answer | None:
         """Return the simplest repair, or None if there is none within the budget.
 
         Args:
             skip: Texts of earlier answers.
+            search: Returns the first answer of the search to the problem itself.
         """
         if all(self.first.run.right):
             return None
-        beam = [self.first]
-        for number in range(self._allowed_changes()):
-            found, beam = self._change(beam)
+        allowed = self._allowed_changes()
+        found, beam = self._change([self.first], last=allowed == 1) if allowed else ([], [])
+        if answer := self._choose(found, skip):
+            return answer
+        anew = search()
+        if anew is not None and anew.source.strip() not in skip:
+            return _found_anew(anew)
+        for number in range(1, allowed):
+            found, beam = self._change(beam, last=number == allowed - 1)
             if answer := self._choose(found, skip):
                 return answer
-            if number == 0 and (answer := self._compose(skip)):
-                return answer
-            if not beam or not self.budget.left:
-                break
-        return self._split(skip)
+        # With a program of its own, the search would only make longer ones of this function.
+        return (self._compose(skip) or self._split(skip)) if anew is None else None
 
     def _allowed_changes(self) -> int:
         """Return how many changes the outputs of the pairs can justify."""
-        different = len({repr(output) for _, output in self.shown})
-        bits = len(self.shown) * min(BITS_PER_PAIR, math.log2(1 + different))
+        outputs = [output for _, output in self.shown]
+        different = len({repr(output) for output in outputs})
+        each = math.log2(1 + different)
+        if different > len(outputs) / 2:  # there are more values than the pairs show
+            each = BITS_PER_NUMBER if isinstance(outputs[0], (int, float)) else BITS_PER_VALUE
+        bits = len(outputs) * each
         return sum(bits >= needed for needed in BITS_PER_CHANGE[:MAX_CHANGES])
 
     # --- Changes of the tree.
 
-    def _change(
-        self, beam: Sequence[Variant], last: bool
-    ) -> tuple[list[Variant], list[Variant]]:
+    def _change(self, beam: Sequence[Variant], last: bool) -> tuple[list[Variant], list[Variant]]:
         """Return the variants one change further that are right on all pairs, and the next beam.
 
         Args:
@@ -210,10 +218,10 @@ class ProgramRepair:
             groups.setdefault(behaviour, []).append((cost, text, variant))
         if not groups:
             return None
-        best = max(groups.values(), key=lambda one: sum(2.0 ** -cost for cost, _, _ in one))
+        best = max(groups.values(), key=lambda one: sum(2.0**-cost for cost, _, _ in one))
         _, text, variant = min(best, key=lambda one: (one[0], one[1]))
-        said = " and ".join(f"{new} in place of {old}" for new, old in variant.changes)
-        return Answer(text, f"The function before, with {said}.")
+        said = describe_difference(ast.unparse(self.tree), text)
+        return Answer(text, f"The function before, with {said}.", {REPAIR_KIND: "changes"})
 
     def _memorises(self, tree: ast.Module) -> bool:
         """Return whether a variant has more branches that a single pair reaches than the function."""
@@ -228,21 +236,26 @@ class ProgramRepair:
         """Return the function followed by another one, from its outputs to the right ones."""
         run = self.first.run
         if FAILED in run.outputs or all(
-            matches(output, given) for output, (given, _) in zip(run.outputs, self.shown, strict=True)
+            matches(output, given)
+            for output, (given, _) in zip(run.outputs, self.shown, strict=True)
         ):
             return None
-        pairs = [[output, wanted] for output, (_, wanted) in zip(run.outputs, self.shown, strict=True)]
+        pairs = [
+            [output, wanted] for output, (_, wanted) in zip(run.outputs, self.shown, strict=True)
+        ]
         after = self._search(pairs)
         if after is None:
             return None
         text = self._join(("finish", after.source), body="return {finish}({entry}({given}))")
         said = f"The function before; then, where x is its result: {after.description}"
-        return Answer(text, said) if text and text not in skip else None
+        return (
+            Answer(text, said, {REPAIR_KIND: "composition"}) if text and text not in skip else None
+        )
 
     def _split(self, skip: Sequence[str]) -> Answer | None:
         """Return the function for the pairs on which it is right, and another one for the others."""
         right = self.first.run.right
-        rest = [pair for pair, held in zip(self.shown, right, strict=True) if not held]
+        rest = [list(pair) for pair, held in zip(self.shown, right, strict=True) if not held]
         if min(len(rest), len(self.shown) - len(rest)) < MIN_CASES:
             return None
         pairs = [[given, held] for (given, _), held in zip(self.shown, right, strict=True)]
@@ -256,7 +269,7 @@ class ProgramRepair:
             f"Where this is true, the function before: {test.description}"
             f" Otherwise: {other.description}"
         )
-        return Answer(text, said) if text and text not in skip else None
+        return Answer(text, said, {REPAIR_KIND: "cases"}) if text and text not in skip else None
 
     def _search(self, pairs: list[list[Any]]) -> Answer | None:
         """Return a function of the search engine that is right on pairs and tabulates none."""
@@ -327,31 +340,30 @@ def _unparse(tree: ast.Module) -> str | None:
         return None
 
 
-def _describe(edit: Edit, value: Any) -> str:
-    """Return a side of a change as text."""
-    if isinstance(value, ast.AST):
-        if isinstance(value, (ast.operator, ast.cmpop, ast.boolop)):
-            return _SYMBOLS.get(type(value).__name__, type(value).__name__)
-        return f"`{ast.unparse(value)}`"
-    if isinstance(edit.owner, ast.comprehension):
-        tests = [ast.unparse(one) for one in value]
-        return f"the condition `{' and '.join(tests)}`" if tests else "no condition"
-    return f"`{'; '.join(_first_line(one) for one in value)}`"
+def describe_difference(before: str, after: str) -> str:
+    """Return how a text differs from another one, as a clause that names the changed lines."""
+    old, new = (text.splitlines() for text in (before, after))
+    said = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        gone, come = ("; ".join(line.strip() for line in part) for part in (old[a:b], new[c:d]))
+        if not gone:
+            said.append(f"`{come}` added")
+        elif not come:
+            said.append(f"`{gone}` left out")
+        else:
+            said.append(f"`{come}` in place of `{gone}`")
+    return " and ".join(said)
 
 
-def _first_line(node: ast.stmt) -> str:
-    return ast.unparse(ast.fix_missing_locations(node)).partition("\n")[0]
-
-
-_SYMBOLS = {
-    "Add": "`+`", "Sub": "`-`", "Mult": "`*`", "FloorDiv": "`//`", "Mod": "`%`", "Lt": "`<`",
-    "LtE": "`<=`", "Gt": "`>`", "GtE": "`>=`", "Eq": "`==`", "NotEq": "`!=`", "And": "`and`",
-    "Or": "`or`", "In": "`in`", "NotIn": "`not in`",
-}  # fmt: skip
+def _found_anew(answer: Answer) -> Answer:
+    return answer._replace(meta={**answer.meta, REPAIR_KIND: FOUND_ANEW})
 
 
 def repair_program(
     text: str,
+    problem: SearchedProblem,
     shown: Sequence[Sequence[Any]],
     space: Sequence[Any],
     expansions: float,
@@ -361,15 +373,24 @@ def repair_program(
 
     Args:
         text: The source of the function.
+        problem: The search for functions, whose own first answer is given where a function cannot be
+            read, or where no single change repairs it.
         shown: The pairs [input, output].
         space: Inputs of the sample space.
-        expansions: The budget of the search.
+        expansions: The budget of the search, in expansions.
         earlier: Texts of earlier answers, which are not given again.
 
     Returns:
-        The repaired function; None if none is found, or if the source cannot be interpreted.
+        The function, or None if none is found. Its meta says how it was found (`REPAIR_KIND`):
+        "changes", "composition", "cases", or "search" for the search's own answer.
     """
+
+    def search() -> Answer | None:
+        return problem.propose([], frozenset())
+
     try:
-        return ProgramRepair(text, shown, space, expansions).find(earlier)
+        repair = ProgramRepair(text, shown, space, expansions)
     except (NotInterpreted, SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
+        found = search()
+        return None if found is None or found.source.strip() in earlier else _found_anew(found)
+    return repair.find(earlier, search)

@@ -170,5 +170,5 @@ def similarity(output: Any, wanted: Any) -> float:
         front = sum(a == b for a, b in zip(output, wanted, strict=False))
         back = sum(a == b for a, b in zip(reversed(output), reversed(wanted), strict=False))
         same = 0.1 if len(wanted) == len(output) else 0.0
-        return min(NEAR, 0.05 + same + 0.3 * max(front, back) / longest)
+        return float(min(NEAR, 0.05 + same + 0.3 * max(front, back) / longest))
     return 0.05
