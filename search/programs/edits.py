@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 MAX_EDITS = 900  # of one program
 _SMALL = (0, 1, 2, 3, -1)
 _COMPARISONS: dict[type, tuple[type, ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt, ast.GtE), ast.LtE: (ast.Lt, ast.GtE, ast.Gt),
-    ast.Gt: (ast.GtE, ast.Lt, ast.LtE), ast.GtE: (ast.Gt, ast.LtE, ast.Lt),
+    ast.Lt: (ast.LtE, ast.Gt, ast.GtE, ast.Eq), ast.LtE: (ast.Lt, ast.GtE, ast.Gt, ast.Eq),
+    ast.Gt: (ast.GtE, ast.Lt, ast.LtE, ast.Eq), ast.GtE: (ast.Gt, ast.LtE, ast.Lt, ast.Eq),
     ast.Eq: (ast.NotEq, ast.LtE, ast.GtE, ast.Lt, ast.Gt), ast.NotEq: (ast.Eq, ast.Lt, ast.Gt),
     ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
 }  # fmt: skip

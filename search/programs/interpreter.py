@@ -20,12 +20,15 @@ from typing import Any, NamedTuple
 from .operations import (
     BINARY,
     BUILTINS,
+    CLASS_METHODS,
     COMPARE,
     ERRORS,
     MAX_CALLS,
     MAX_LENGTH,
+    METHODS,
     MODULES,
     PER_ITERATOR,
+    TYPES,
     UNARY,
     Builtin,
     Halt,
@@ -679,8 +682,15 @@ class _Compiler:
 
         def run(scope: Scope) -> Any:
             owner = value(scope)
-            if isinstance(owner, Builtin):  # such as str.lower
+            if isinstance(owner, Builtin):
+                if (owner.name, name) in CLASS_METHODS:
+                    return Builtin(meter, name, CLASS_METHODS[owner.name, name])
+                if name not in METHODS.get(TYPES.get(owner.name, Builtin), ()):
+                    raise AttributeError(name)
+                # a method of a type, such as str.lower
                 return lambda first, *args: call_method(meter, first, name, args, {})
+            if name not in METHODS.get(type(owner), ()):
+                raise AttributeError(name)
             return lambda *args, **options: call_method(meter, owner, name, args, options)
 
         return run

@@ -30,8 +30,8 @@ _NUMBERS = frozenset({int, float, bool})
 _SEQUENCES = (list, tuple, str, collections.deque)
 _SETS = (set, frozenset)
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-_ITERATORS: tuple[type, ...] = (
+_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_ITERATORS: tuple[Any, ...] = (
     types.GeneratorType, enumerate, zip, map, filter, reversed, itertools.accumulate,
     itertools.chain, itertools.combinations, itertools.islice, itertools.pairwise,
     itertools.permutations, itertools.takewhile, itertools.dropwhile, itertools.zip_longest,
@@ -308,7 +308,7 @@ def _next(meter: Meter, value: Any, *default: Any) -> Any:
 
 def _isinstance(meter: Meter, value: Any, kinds: Any) -> bool:
     wanted = kinds if isinstance(kinds, tuple) else (kinds,)
-    found = [_TYPES.get(one.name) if isinstance(one, Builtin) else None for one in wanted]
+    found = [TYPES.get(one.name) if isinstance(one, Builtin) else None for one in wanted]
     if None in found:
         raise Halt
     return isinstance(value, tuple(one for one in found if one is not None))
@@ -408,7 +408,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "set": _sequence(set, False), "slice": _plainly(slice), "sorted": _sorted, "str": _text,
     "sum": _sum, "tuple": _sequence(tuple), "zip": _lazily(zip),
 }  # fmt: skip
-_TYPES: dict[str, type] = {
+TYPES: dict[str, type] = {
     "bool": bool, "dict": dict, "float": float, "frozenset": frozenset, "int": int, "list": list,
     "set": set, "str": str, "tuple": tuple,
 }  # fmt: skip
@@ -443,6 +443,24 @@ MODULES: dict[str, dict[str, Any]] = {
         "product": _limited(itertools.product, 6),
     },
 }  # fmt: skip
+
+
+def _keys(meter: Meter, value: Any, default: Any = None) -> dict[Any, Any]:
+    keys = list(_count(meter, iterate(meter, value)))
+    meter.measure(keys)
+    return dict.fromkeys(keys, default)
+
+
+def _chain(meter: Meter, value: Any) -> Any:
+    for part in _count(meter, iterate(meter, value)):
+        yield from _count(meter, iterate(meter, part))
+
+
+# Methods of classes, by the names of both.
+CLASS_METHODS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("dict", "fromkeys"): _keys,
+    ("chain", "from_iterable"): _chain,
+}
 
 
 class Builtin:

@@ -3,7 +3,7 @@
 Each step has a part of the budget, and the first function that is right on all pairs is the result:
 
 1. One change of the function's syntax tree (edits.py).
-2. The search's own answer to the problem, if it finds one. It is no repair, and is reported as the
+2. The search's own answer to the problem, if it is short. It is no repair, and is reported as the
    search's.
 3. Up to `MAX_CHANGES` changes, in a beam of the variants nearest to the outputs, one for each
    behaviour.
@@ -12,11 +12,11 @@ Each step has a part of the budget, and the first function that is right on all 
 5. Two cases: the function stays where it is right, and the search engine looks for a function for the
    other pairs, and for a condition that separates them.
 
-The last two are tried only where the search has no answer of its own, because they are longer.
+6. The search's own answer, however long it is.
 
 The number of changes is limited by what the pairs can tell: many changes could make a function right
 on a few truth values by chance. A repair that tabulates pairs is refused: no branch that is new may
-serve a single pair, except for an empty input.
+serve a single pair, except for an empty input, and a function that is a table already is not repaired.
 
 The function is interpreted (interpreter.py), never executed. The work is counted in expansions.
 """
@@ -27,11 +27,13 @@ import ast
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ...records import FOUND_ANEW, REPAIR_KIND
+from ...tools.description_length import program_bits
 from ...tools.python_parser import parse_python
 from ..budget import Budget
 from ..engines import SearchedProblem, find_engine
@@ -39,7 +41,16 @@ from ..memorisation import memorises_case
 from ..novelty import Answer, UnsupportedProblem
 from .edits import Edit, collect_literals, find_edits
 from .interpreter import NotInterpreted, Program, check_size, find_entry
-from .runs import FAILED, STEPS, Run, count_single_cases, matches, run_compiled, run_program
+from .runs import (
+    FAILED,
+    STEPS,
+    Run,
+    count_single_cases,
+    matches,
+    run_compiled,
+    run_program,
+    to_plain,
+)
 
 ENTRY_NAMES = frozenset({"f", "fn", "solve", "transform"})  # as tasks/programs/source.py chooses
 STEPS_PER_EXPANSION = 25
@@ -50,9 +61,11 @@ MAX_CHANGES = 3
 BITS_PER_CHANGE = (0.0, 10.0, 18.0)  # that the outputs must hold for one change, for two, for three
 BITS_PER_NUMBER = 3.5  # of an output, where nearly all outputs differ
 BITS_PER_VALUE = 6.0  # of a list or a text
+MAX_SINGLES = 1  # branches for single pairs of a function that is worth repairing
 MIN_CASES = 2  # pairs on each side of a condition
 SHARE_OF_CHANGES = 0.4  # of the budget
 SHARE_OF_SEARCH = 0.2  # of the budget, for each search of the engine
+SHORT_BITS = 150.0  # of an answer of the search's own that is likelier than two changes
 SPACE_INPUTS = 60
 UNDEFINED_COST = 3.0  # of a variant that fails on the whole sample space
 MAX_COMPARED = 24
@@ -133,25 +146,28 @@ class ProgramRepair:
         """
         if all(self.first.run.right):
             return None
+        if self._is_table():
+            found_anew = search()
+            return None if found_anew is None else _found_anew(found_anew, skip)
         allowed = self._allowed_changes()
         found, beam = self._change([self.first], last=allowed == 1) if allowed else ([], [])
         if answer := self._choose(found, skip):
             return answer
         anew = search()
-        if anew is not None and anew.source.strip() not in skip:
-            return _found_anew(anew)
+        own = None if anew is None else _found_anew(anew, skip)  # otherwise another one is wanted
+        if own is not None and program_bits(own.source) <= SHORT_BITS:
+            return own
         for number in range(1, allowed):
             found, beam = self._change(beam, last=number == allowed - 1)
             if answer := self._choose(found, skip):
                 return answer
-        # With a program of its own, the search would only make longer ones of this function.
-        return (self._compose(skip) or self._split(skip)) if anew is None else None
+        return self._compose(skip) or self._split(skip) or own
 
     def _allowed_changes(self) -> int:
         """Return how many changes the outputs of the pairs can justify."""
         outputs = [output for _, output in self.shown]
         different = len({repr(output) for output in outputs})
-        each = math.log2(1 + different)
+        each = math.log2(max(1, different))
         if different > len(outputs) / 2:  # there are more values than the pairs show
             each = BITS_PER_NUMBER if isinstance(outputs[0], (int, float)) else BITS_PER_VALUE
         bits = len(outputs) * each
@@ -227,6 +243,13 @@ class ProgramRepair:
         """Return whether a variant has more branches that a single pair reaches than the function."""
         return self._count_singles(tree) > self.singles
 
+    def _is_table(self) -> bool:
+        """Return whether the function holds a shown input, or has several branches for single pairs."""
+        if self.singles > MAX_SINGLES:
+            return True
+        inputs = [given for given, _ in self.shown]
+        return any(to_plain(one) in inputs for one in _find_literals(self.tree))
+
     def _count_singles(self, tree: ast.Module) -> int:
         return count_single_cases(tree, self.entry, [given for given, _ in self.shown if given])
 
@@ -272,7 +295,7 @@ class ProgramRepair:
         return Answer(text, said, {REPAIR_KIND: "cases"}) if text and text not in skip else None
 
     def _search(self, pairs: list[list[Any]]) -> Answer | None:
-        """Return a function of the search engine that is right on pairs and tabulates none."""
+        """Return a short function of the search engine that is right on pairs and tabulates none."""
         outputs: dict[str, str] = {}
         for given, wanted in pairs:
             if outputs.setdefault(repr(given), repr(wanted)) != repr(wanted):
@@ -287,9 +310,9 @@ class ProgramRepair:
             found = problem.propose([], frozenset())
         except UnsupportedProblem:
             return None
-        if found is None or memorises_case(found.source, [given for given, _ in pairs]):
+        if found is None or program_bits(found.source) > SHORT_BITS:
             return None
-        return found
+        return None if memorises_case(found.source, [given for given, _ in pairs]) else found
 
     def _join(self, *functions: tuple[str, str], body: str) -> str | None:
         """Return the source of one function that holds the function before and others.
@@ -327,6 +350,16 @@ def _find_ancestors(tree: ast.AST) -> dict[int, frozenset[int]]:
     return found
 
 
+def _find_literals(tree: ast.AST) -> Iterator[Any]:
+    """Yield the values of the sequences and texts that a program holds as literals."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.List, ast.Tuple)) and node.elts:
+            with suppress(ValueError, TypeError, MemoryError, RecursionError):
+                yield ast.literal_eval(node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+            yield node.value
+
+
 def _unused(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
@@ -357,7 +390,9 @@ def describe_difference(before: str, after: str) -> str:
     return " and ".join(said)
 
 
-def _found_anew(answer: Answer) -> Answer:
+def _found_anew(answer: Answer, skip: Sequence[str]) -> Answer | None:
+    if answer.source.strip() in skip:
+        return None
     return answer._replace(meta={**answer.meta, REPAIR_KIND: FOUND_ANEW})
 
 
@@ -374,7 +409,7 @@ def repair_program(
     Args:
         text: The source of the function.
         problem: The search for functions, whose own first answer is given where a function cannot be
-            read, or where no single change repairs it.
+            read, or where no simpler repair is found.
         shown: The pairs [input, output].
         space: Inputs of the sample space.
         expansions: The budget of the search, in expansions.
@@ -392,5 +427,5 @@ def repair_program(
         repair = ProgramRepair(text, shown, space, expansions)
     except (NotInterpreted, SyntaxError, ValueError, MemoryError, RecursionError):
         found = search()
-        return None if found is None or found.source.strip() in earlier else _found_anew(found)
+        return None if found is None else _found_anew(found, earlier)
     return repair.find(earlier, search)
