@@ -1,9 +1,7 @@
 """The operations of interpreted programs: operators, builtins and methods with bounded work.
 
 Only values of the listed types exist in an interpreted program, and only the listed operations. Each
-operation charges a `Meter` for its work before it does it, so that no program takes long or builds a
-large value. A set of anything but numbers cannot be iterated in its own order, because that order
-depends on the process.
+charges the program's meter (metering.py).
 """
 
 from __future__ import annotations
@@ -13,140 +11,29 @@ import functools
 import itertools
 import math
 import operator
-import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-MAX_BITS = 1_024  # of an integer
-MAX_LENGTH = 20_000  # of a sequence or text
-MAX_CALLS = 40  # nested calls of functions
-PER_ITERATOR = 8  # steps; a long chain of iterators would overflow the stack where it is freed
-FREE_RANGE = 64  # a longer range is iterated with a charge for each element
-
-FEW = 8  # arguments of a function that computes one number
-
-SCALARS = frozenset({int, float, bool, str, type(None)})
-_NUMBERS = frozenset({int, float, bool})
-_SEQUENCES = (list, tuple, str, collections.deque)
-_SETS = (set, frozenset)
-_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-_ITERATORS: tuple[Any, ...] = (
-    types.GeneratorType, enumerate, zip, map, filter, reversed, itertools.accumulate,
-    itertools.chain, itertools.combinations, itertools.islice, itertools.pairwise,
-    itertools.permutations, itertools.takewhile, itertools.dropwhile, itertools.zip_longest,
-    itertools.product, type(iter([])), type(iter(())), type(iter("")), type(iter(range(0))),
-    type(reversed([])), type(iter({})), type(iter({}.items())), type(iter({}.values())),
-)  # fmt: skip
-
-
-class Halt(Exception):
-    """Raised when a program exceeds a limit, or does something that is not interpreted."""
-
-
-class Meter:
-    """The work that an interpreted program may still do.
-
-    Attributes:
-        left: The number of steps that are left.
-        calls: The number of nested calls of functions at the moment.
-    """
-
-    def __init__(self) -> None:
-        self.left = 0
-        self.calls = 0
-
-    def spend(self, steps: int) -> None:
-        """Subtract steps.
-
-        Raises:
-            Halt: Too few steps are left.
-        """
-        self.left -= steps
-        if self.left < 0:
-            raise Halt
-
-    def measure(self, value: Any) -> None:
-        """Charge for a walk through a value with all values within it.
-
-        A value that contains itself or repeats a part very often exceeds the limit.
-        """
-        if type(value) in SCALARS:
-            return
-        stack, seen = [value], 0
-        while stack:
-            one = stack.pop()
-            if isinstance(one, dict):
-                parts: Any = [*one.keys(), *one.values()]
-            elif isinstance(one, _CONTAINERS):
-                parts = one
-            else:
-                continue
-            seen += len(parts)
-            self.spend(1 + (len(parts) >> 3))
-            if seen > MAX_LENGTH:
-                raise Halt
-            if not SCALARS.issuperset(map(type, parts)):
-                stack += [part for part in parts if type(part) not in SCALARS]
-
-    def check(self, value: Any) -> Any:
-        """Return a new value if it is not too large."""
-        kind = type(value)
-        if kind is int:
-            if value.bit_length() > MAX_BITS:
-                raise Halt
-        elif kind in (list, str, tuple):
-            if len(value) > MAX_LENGTH:
-                raise Halt
-            self.spend(len(value) >> 3)
-        return value
-
-
-def _count(meter: Meter, values: Iterable[Any]) -> Iterator[Any]:
-    meter.spend(PER_ITERATOR)
-    return _counted(meter, values)
-
-
-def _counted(meter: Meter, values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        meter.spend(1)
-        yield value
-
-
-def iterate(meter: Meter, value: Any, ordered: bool = True) -> Any:
-    """Return an iterable over a value whose elements have been or will be charged for.
-
-    Args:
-        meter: The meter to charge.
-        value: The value to iterate.
-        ordered: Whether the order of the elements matters.
-
-    Raises:
-        TypeError: The value cannot be iterated.
-        Halt: The order of a set matters and depends on the process.
-    """
-    if isinstance(value, (list, tuple, str, dict, collections.deque, *_VIEWS)):
-        meter.spend(1 + (len(value) >> 3))
-        return value
-    if isinstance(value, range):
-        if len(value) <= FREE_RANGE:
-            return value
-        return _count(meter, value)
-    if isinstance(value, _SETS):
-        meter.spend(1 + (len(value) >> 3))
-        if ordered and not _NUMBERS.issuperset(map(type, value)):
-            raise Halt
-        return value
-    if isinstance(value, _ITERATORS):
-        return value
-    raise TypeError(f"{type(value).__name__} cannot be iterated")
-
+from .metering import (
+    CONTAINERS,
+    FEW,
+    ITERATORS,
+    MAX_BITS,
+    MAX_CALLS,
+    MAX_LENGTH,
+    SEQUENCES,
+    SETS,
+    Halt,
+    Meter,
+    count_elements,
+    iterate,
+)
 
 # --- Operators.
 
 
 def _add(meter: Meter, left: Any, right: Any) -> Any:
-    if isinstance(left, _SEQUENCES) and isinstance(right, _SEQUENCES):
+    if isinstance(left, SEQUENCES) and isinstance(right, SEQUENCES):
         if len(left) + len(right) > MAX_LENGTH:
             raise Halt
         meter.spend((len(left) + len(right)) >> 3)
@@ -155,7 +42,7 @@ def _add(meter: Meter, left: Any, right: Any) -> Any:
 
 def _multiply(meter: Meter, left: Any, right: Any) -> Any:
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, _SEQUENCES) and isinstance(other, int):
+        if isinstance(one, SEQUENCES) and isinstance(other, int):
             if len(one) * max(0, other) > MAX_LENGTH:
                 raise Halt
             meter.spend(len(one) * max(0, other) >> 3)
@@ -183,7 +70,7 @@ def _modulo(meter: Meter, left: Any, right: Any) -> Any:
 def _plain(operation: Callable[[Any, Any], Any]) -> Callable[[Meter, Any, Any], Any]:
     def apply(meter: Meter, left: Any, right: Any) -> Any:
         for one in (left, right):
-            if isinstance(one, _CONTAINERS):
+            if isinstance(one, CONTAINERS):
                 meter.measure(one)
         return meter.check(operation(left, right))
 
@@ -202,7 +89,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
 
 
 def _contains(left: Any, right: Any) -> bool:
-    if isinstance(right, _ITERATORS):
+    if isinstance(right, ITERATORS):
         raise Halt  # it would be searched without a charge
     return left in right
 
@@ -219,8 +106,8 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 def _sequence(kind: Callable[[Any], Any], ordered: bool = True) -> Callable[..., Any]:
     def build(meter: Meter, value: Any = ()) -> Any:
-        found = kind(_count(meter, iterate(meter, value, ordered)))
-        if kind in _SETS:
+        found = kind(count_elements(meter, iterate(meter, value, ordered)))
+        if kind in SETS:
             meter.measure(found)
         return found
 
@@ -228,7 +115,7 @@ def _sequence(kind: Callable[[Any], Any], ordered: bool = True) -> Callable[...,
 
 
 def _sorted(meter: Meter, value: Any, key: Any = None, reverse: Any = False) -> Any:
-    values = list(_count(meter, iterate(meter, value, ordered=key is not None)))
+    values = list(count_elements(meter, iterate(meter, value, ordered=key is not None)))
     meter.measure(values)
     return sorted(values, key=key, reverse=bool(reverse))
 
@@ -238,7 +125,7 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
         options = {name: one for name, one in options.items() if name in ("key", "default")}
         if len(values) == 1:
             ordered = options.get("key") is not None
-            values = (list(_count(meter, iterate(meter, values[0], ordered))),)
+            values = (list(count_elements(meter, iterate(meter, values[0], ordered))),)
         meter.measure(list(values))
         return choose(*values, **options)
 
@@ -247,13 +134,13 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 def _sum(meter: Meter, value: Any, start: Any = 0) -> Any:
     total = start
-    for one in _count(meter, iterate(meter, value)):
+    for one in count_elements(meter, iterate(meter, value)):
         total = _add(meter, total, one)
     return total
 
 
 def _over(choose: Callable[[Any], Any]) -> Callable[..., Any]:
-    return lambda meter, value: choose(_count(meter, iterate(meter, value, ordered=False)))
+    return lambda meter, value: choose(count_elements(meter, iterate(meter, value, ordered=False)))
 
 
 def _length(meter: Meter, value: Any) -> int:
@@ -269,7 +156,7 @@ def _integer(meter: Meter, value: Any = 0, base: Any = None) -> int:
 
 
 def _text(meter: Meter, value: Any = "") -> str:
-    if isinstance(value, _SETS) or callable(value):
+    if isinstance(value, SETS) or callable(value):
         raise Halt  # the order of a set and the address of a function differ between processes
     meter.measure(value)
     return str(meter.check(str(value)))
@@ -279,7 +166,7 @@ def _dictionary(meter: Meter, value: Any = (), **items: Any) -> dict[Any, Any]:
     if isinstance(value, dict):
         meter.spend(1 + (len(value) >> 3))
         return dict(value, **items)
-    return dict(_count(meter, iterate(meter, value)), **items)
+    return dict(count_elements(meter, iterate(meter, value)), **items)
 
 
 def _power_of(meter: Meter, base: Any, exponent: Any, modulus: Any = None) -> Any:
@@ -297,7 +184,7 @@ def _round(meter: Meter, value: Any, digits: Any = None) -> Any:
 
 
 def _next(meter: Meter, value: Any, *default: Any) -> Any:
-    if not isinstance(value, _ITERATORS):
+    if not isinstance(value, ITERATORS):
         raise TypeError("next of a value that is no iterator")
     meter.spend(1)
     try:
@@ -318,27 +205,27 @@ def _lazily(kind: Callable[..., Any], functions: int = 0) -> Callable[..., Any]:
     """Wrap a builtin that returns an iterator. The first `functions` arguments are no iterables."""
 
     def build(meter: Meter, *values: Any, **options: Any) -> Any:
-        parts = [_count(meter, iterate(meter, one)) for one in values[functions:]]
+        parts = [count_elements(meter, iterate(meter, one)) for one in values[functions:]]
         return kind(*values[:functions], *parts, **options)
 
     return build
 
 
 def _enumerate(meter: Meter, value: Any, start: Any = 0) -> Any:
-    return enumerate(_count(meter, iterate(meter, value)), start)
+    return enumerate(count_elements(meter, iterate(meter, value)), start)
 
 
 def _reversed(meter: Meter, value: Any) -> Any:
-    if not isinstance(value, (*_SEQUENCES, range, dict)):
+    if not isinstance(value, (*SEQUENCES, range, dict)):
         raise TypeError("reversed of a value without an order")
     if isinstance(value, range):
-        return _count(meter, reversed(value))
+        return count_elements(meter, reversed(value))
     meter.spend(1 + (len(value) >> 3))
     return reversed(value)
 
 
 def _iter(meter: Meter, value: Any) -> Any:
-    return iter(_count(meter, iterate(meter, value)))
+    return iter(count_elements(meter, iterate(meter, value)))
 
 
 def _plainly(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -360,28 +247,28 @@ def _limited(function: Callable[..., Any], most: int) -> Callable[..., Any]:
     """Wrap a builtin of itertools whose result grows fast, of at most `most` values."""
 
     def build(meter: Meter, value: Any, *counts: Any, **options: Any) -> Any:
-        values = list(_count(meter, iterate(meter, value)))
+        values = list(count_elements(meter, iterate(meter, value)))
         if len(values) > most or any(
             isinstance(one, int) and one > most for one in options.values()
         ):
             raise Halt
-        return _count(meter, function(values, *counts, **options))
+        return count_elements(meter, function(values, *counts, **options))
 
     return build
 
 
 def _accumulate(meter: Meter, value: Any, function: Any = None, *, initial: Any = None) -> Any:
     add = (lambda left, right: _add(meter, left, right)) if function is None else function
-    return itertools.accumulate(_count(meter, iterate(meter, value)), add, initial=initial)
+    return itertools.accumulate(count_elements(meter, iterate(meter, value)), add, initial=initial)
 
 
 def _reduce(meter: Meter, function: Any, value: Any, *start: Any) -> Any:
-    return functools.reduce(function, _count(meter, iterate(meter, value)), *start)
+    return functools.reduce(function, count_elements(meter, iterate(meter, value)), *start)
 
 
 def _counter(meter: Meter, value: Any = ()) -> Any:
     return collections.Counter(
-        value if isinstance(value, dict) else _count(meter, iterate(meter, value))
+        value if isinstance(value, dict) else count_elements(meter, iterate(meter, value))
     )
 
 
@@ -391,7 +278,7 @@ def _default_dict(meter: Meter, factory: Any = None) -> Any:
 
 def _groups(meter: Meter, value: Any, key: Any = None) -> Any:
     """Yield the groups of `itertools.groupby` as lists, because a group is read once anyway."""
-    for name, group in itertools.groupby(_count(meter, iterate(meter, value)), key):
+    for name, group in itertools.groupby(count_elements(meter, iterate(meter, value)), key):
         yield name, iter(list(group))
 
 
@@ -446,14 +333,14 @@ MODULES: dict[str, dict[str, Any]] = {
 
 
 def _keys(meter: Meter, value: Any, default: Any = None) -> dict[Any, Any]:
-    keys = list(_count(meter, iterate(meter, value)))
+    keys = list(count_elements(meter, iterate(meter, value)))
     meter.measure(keys)
     return dict.fromkeys(keys, default)
 
 
 def _chain(meter: Meter, value: Any) -> Any:
-    for part in _count(meter, iterate(meter, value)):
-        yield from _count(meter, iterate(meter, part))
+    for part in count_elements(meter, iterate(meter, value)):
+        yield from count_elements(meter, iterate(meter, part))
 
 
 # Methods of classes, by the names of both.
@@ -516,7 +403,7 @@ def call_method(meter: Meter, value: Any, name: str, args: Any, options: Any) ->
     if name not in METHODS.get(type(value), ()):
         raise AttributeError(name)
     meter.spend(1)
-    if isinstance(value, (*_SEQUENCES, dict, *_SETS)):
+    if isinstance(value, (*SEQUENCES, dict, *SETS)):
         meter.spend(len(value) >> 4)
         if name in _SEARCHED and not isinstance(value, str):
             meter.measure(value)
@@ -528,13 +415,13 @@ def call_method(meter: Meter, value: Any, name: str, args: Any, options: Any) ->
             raise Halt
     if name in _OF_ITERABLES:
         args = [
-            one if isinstance(one, dict) else list(_count(meter, iterate(meter, one)))
+            one if isinstance(one, dict) else list(count_elements(meter, iterate(meter, one)))
             for one in args
         ]
         if name == "join" and sum(len(one) + len(value) for one in args[0]) > MAX_LENGTH:
             raise Halt
     for one in args:
-        if isinstance(one, _CONTAINERS) and name not in ("append", "insert", "appendleft"):
+        if isinstance(one, CONTAINERS) and name not in ("append", "insert", "appendleft"):
             meter.measure(one)
     result = getattr(value, name)(*args, **options)
     if type(value) in (list, collections.deque) and len(value) > MAX_LENGTH:

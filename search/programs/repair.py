@@ -40,7 +40,8 @@ from ..engines import SearchedProblem, find_engine
 from ..memorisation import memorises_case
 from ..novelty import Answer, UnsupportedProblem
 from .edits import Edit, collect_literals, find_edits
-from .interpreter import NotInterpreted, Program, check_size, find_entry
+from .expressions import NotInterpreted
+from .interpreter import Program, check_size, find_entry
 from .runs import (
     FAILED,
     STEPS,

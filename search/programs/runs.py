@@ -8,8 +8,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .interpreter import RAISED, NotInterpreted, Program
-from .operations import Halt
+from .expressions import NotInterpreted
+from .interpreter import RAISED, Program
+from .metering import Halt
 
 STEPS = 20_000  # of one run
 NEAR = 0.5  # the highest score of an output that is not right

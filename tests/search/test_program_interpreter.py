@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 
 import pytest
-from peirce.search.programs.interpreter import RAISED, NotInterpreted, Program, check_size
-from peirce.search.programs.operations import Halt
+from peirce.search.programs.expressions import NotInterpreted
+from peirce.search.programs.interpreter import RAISED, Program, check_size
+from peirce.search.programs.metering import Halt
 
 INPUTS = [[], [3], [4, 2, 7], [1, 1, 2, 0, 5, 5], [9, -1, 30, 4, 4, 8, 2], list(range(12))]
 

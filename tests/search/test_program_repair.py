@@ -1,5 +1,7 @@
 """The search repairs programs of other models: the smallest change first, never a table of the shown
-pairs, within its budget, with the same result every time, and without running them."""
+pairs, within its budget, with the same result every time, and without running them.
+
+Internals: the search's own answer, which comes before most repairs, is switched off only inside."""
 
 from __future__ import annotations
 
