@@ -46,6 +46,8 @@ Setter = Callable[[Scope, Any], None]
 
 
 class Return(NamedTuple):
+    """The signal of a statement that ends a function, with the result."""
+
     value: Any
 
 
@@ -109,6 +111,11 @@ class ExpressionCompiler:
     # --- Targets of assignments.
 
     def setter(self, node: ast.expr) -> Setter:
+        """Return a closure that assigns a value to a target.
+
+        Raises:
+            NotInterpreted: The target is outside the subset.
+        """
         if isinstance(node, ast.Name):
             name = node.id
 
@@ -160,10 +167,16 @@ class ExpressionCompiler:
     # --- Expressions.
 
     def expression(self, node: ast.expr) -> Expression:
+        """Return a closure that evaluates an expression.
+
+        Raises:
+            NotInterpreted: The expression is outside the subset.
+        """
         compiled: Expression = self._compile(node)
         return compiled
 
     def test(self, node: ast.expr) -> Expression:
+        """Return a closure that evaluates the test of an `if`, and counts whether it held."""
         value, tests = self.expression(node), self.tests
         if tests is None:
             return value

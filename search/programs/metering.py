@@ -100,6 +100,7 @@ class Meter:
 
 
 def count_elements(meter: Meter, values: Iterable[Any]) -> Iterator[Any]:
+    """Return an iterator over values that charges for itself and for each value."""
     meter.spend(PER_ITERATOR)
     return _counted(meter, values)
 
