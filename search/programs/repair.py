@@ -9,10 +9,9 @@ Each step has a part of the budget, and the first function that is right on all 
    behaviour.
 4. A composition: the search engine looks for a function from the function's outputs to the right
    outputs.
-5. Two cases: the function stays where it is right, and the search engine looks for a function for the
+5. The search's own answer, however long it is.
+6. Two cases: the function stays where it is right, and the search engine looks for a function for the
    other pairs, and for a condition that separates them.
-
-6. The search's own answer, however long it is.
 
 The number of changes is limited by what the pairs can tell: many changes could make a function right
 on a few truth values by chance. A repair that tabulates pairs is refused: no branch that is new may
@@ -162,7 +161,7 @@ class ProgramRepair:
             found, beam = self._change(beam, last=number == allowed - 1)
             if answer := self._choose(found, skip):
                 return answer
-        return self._compose(skip) or self._split(skip) or own
+        return self._compose(skip) or own or self._split(skip)
 
     def _allowed_changes(self) -> int:
         """Return how many changes the outputs of the pairs can justify."""
