@@ -133,8 +133,8 @@ class RepairSettings(MethodSettings):
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
-        None, "For abd: `search` repairs answers that are wrong on shown worlds; for refine also those"
-              " that do not reach the target.", metavar="search",
+        None, "For programs and abd: `search` repairs answers that are wrong on shown observations; for"
+              " refine also those that do not reach the target.", metavar="search",
     )  # fmt: skip
     seed_hypotheses: int = setting(
         0, "Maximum number of hypotheses that the search gives before the first request; prompts show"

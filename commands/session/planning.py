@@ -283,8 +283,8 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
         raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRERS)}")
     if not (isinstance(family, HasSearch) and family.search_style.repairs):
         raise UsageError(
-            f"repair is {repair!r}: repair is only available for logic (task abd), not for"
-            f" {family.name}"
+            f"repair is {repair!r}: the search repairs programs and the rules of abd, not the"
+            f" hypotheses of {family.name}"
         )
 
 

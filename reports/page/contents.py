@@ -365,7 +365,8 @@ class Contents:
         calls = _by_problem(self._store.list_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
-        in_order = proposed_likeliest_first(self._store.settings(session))
+        settings = self._store.settings(session)
+        in_order = proposed_likeliest_first(settings)
         for row, steps in pair_with_steps(rows, records):
             name = row.problem.id
             space = self._spaces.get_space(row.space)
@@ -378,6 +379,7 @@ class Contents:
                     calls.get(name, ()),
                     banks.get(name, ()),
                     self._checked.get(session, {}).get(name, NOT_CHECKED),
+                    settings=settings,
                     in_order=in_order,
                     options=self._effects,
                 ),

@@ -256,7 +256,7 @@ class Programs:
     oracle = "execute"
     oracle_kind = EXECUTE
     recorded_format = "fenced_function"
-    search_style = SearchStyle(answer_text, "execute", "code", likeliest_first=True)
+    search_style = SearchStyle(answer_text, "execute", "code", repairs=True, likeliest_first=True)
     opens_hidden = True
 
     def with_strict_contract(self) -> Programs:
