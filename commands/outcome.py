@@ -356,6 +356,8 @@ def _read_steps(
             replace(step, answers=(), events=()) for step in steps if step.fields.get("judging")
         ]
     return gains, counted, judged
+
+
 def _protocol_of(settings: Mapping[str, Json]) -> str:
     from ..reports.protocol_summary import summarise_protocol
 
