@@ -307,7 +307,7 @@ def load_outcome(path: Path, session: str) -> Session:
             steps=counted.steps,
             verdicts=counted.verdicts,
             metrics={name: Metric(**one) for name, one in scored["metrics"].items()},
-            usage=add_costs(store.usage(session), spending),
+            usage=add_costs(store.usage(session), store.model_usage(session), spending),
             seconds=record.get("seconds") or 0.0,
             best=list(best),
             failed=failed,

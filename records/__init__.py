@@ -93,7 +93,7 @@ from .oracles import (
     Solve,
     SolveMode,
 )
-from .prices import Prices
+from .prices import PRICES, ROLE_PRICES, ROLES_OF_CALLS, Prices, SessionPrices
 from .problems import InputSet, Observation, PastAnswer, Problem, Summary, View
 from .providers import PROVIDERS, Provider
 from .steps import BankEvent, EventKind, JudgedAnswer, JudgedHypothesis, Ledger, StepRecord
@@ -117,10 +117,13 @@ __all__ = [
     "FRONT_FIELD",
     "IS_LAST",
     "NOT_REQUESTED",
+    "PRICES",
     "PROMPT_DIGEST",
     "PROVIDERS",
     "REPAIR_KIND",
     "RETRY_LISTENER",
+    "ROLES_OF_CALLS",
+    "ROLE_PRICES",
     "THEME_NAME",
     "Agreement",
     "Apply",
@@ -188,6 +191,7 @@ __all__ = [
     "SandboxUnavailable",
     "SearchStyle",
     "Series",
+    "SessionPrices",
     "SetsMethodDefaults",
     "Solution",
     "Solve",

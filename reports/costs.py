@@ -11,22 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..records import Json, Prices
+from ..records import ROLES_OF_CALLS, Json, SessionPrices
 from .answer_gains import PROPOSER, REPAIRER, SEEDER, ProblemGains
 from .proposers import THEN
 
 if TYPE_CHECKING:
     from ..store import Store
 
-# The role behind a name in the path of a call (`Store.usage`); other names are roles themselves.
-ROLES = {
-    "propose": PROPOSER,
-    "rewrite": PROPOSER,
-    "then": THEN,
-    "name": "namer",
-    "repair": REPAIRER,
-    "seed": SEEDER,
-}
 PROPOSING = (PROPOSER, THEN, REPAIRER, SEEDER)  # roles that give hypotheses
 ROLE_NAMES = {THEN: "second proposer", "judge2": "second judge"}  # in texts
 COUNTS = ("tokens_in", "tokens_out", "tokens_cached")
@@ -43,21 +34,21 @@ def read_costs(
         gains: What the answers to each problem added (answer_gains.py).
         spending: The settings that contain the prices.
     """
-    prices = Prices.from_settings(spending)
+    prices = SessionPrices.from_settings(spending)
     return summarize_costs(store.model_usage(session), gains, prices)
 
 
 def summarize_costs(
     usage: Mapping[str, Mapping[str, Any]],
     gains: Sequence[ProblemGains],
-    prices: Prices | None = None,
+    prices: SessionPrices | None = None,
 ) -> dict[str, Json]:
     """Return what a session spent for each result.
 
     Args:
         usage: The sums over the model calls by name in their path (`Store.model_usage`).
         gains: What the answers to each problem added.
-        prices: The prices of tokens; None if they are unknown. All models have these prices.
+        prices: The prices of tokens; None if they are unknown.
 
     Returns:
         {"problems", "accepted", "gamma", "solved", "total", "per_accepted", "per_gamma",
@@ -72,7 +63,7 @@ def summarize_costs(
     """
     by_role: dict[str, dict[str, Any]] = {}
     for name, used in usage.items():
-        sums = by_role.setdefault(ROLES.get(name, name), _nothing())
+        sums = by_role.setdefault(ROLES_OF_CALLS.get(name, name), _nothing())
         sums["calls"] += used["calls"] - used["repeated"]
         sums["reused"] += used["repeated"]
         for key in (*COUNTS, "seconds"):
@@ -84,9 +75,10 @@ def summarize_costs(
     accepted = sum(sum(one.accepted.values()) for one in gains)
     solved = sum(one.solver is not None for one in gains)
     gamma = _sum_gamma(gains)
-    for sums in (total, *by_role.values()):
-        if prices is not None:
-            sums["cost_usd"] = round(prices.cost_usd(sums), 6)
+    if prices is not None:
+        for role, sums in by_role.items():
+            sums["cost_usd"] = round(prices.cost_usd(role, sums), 6)
+        total["cost_usd"] = round(prices.total_usd(usage), 6)
     for role, sums in by_role.items():
         own = accepted
         if role in PROPOSING:

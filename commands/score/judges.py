@@ -17,6 +17,7 @@ from typing import Any
 
 from ...config import RaterConfig, RolesConfig, TextSettings
 from ...records import (
+    PRICES,
     Agreement,
     DataError,
     Family,
@@ -31,7 +32,7 @@ from ...records import (
     Proposer,
     UsageError,
 )
-from ..session.settings import PRICES, SCORER, model_options, parse_key_values, role_settings
+from ..session.settings import SCORER, model_options, parse_key_values, role_settings
 from ..session.text_planning import NON_JUDGE_MODELS
 
 

@@ -42,7 +42,7 @@ from .planning import (
     waits_for_batches,
     worker_options,
 )
-from .settings import display_settings
+from .settings import describe_spending, display_settings
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ async def execute_session(
             before = record.get("seconds") or 0.0
             if nodes := _nodes(record, workers):  # already now, in case that this process is killed
                 store.update_session(session, status="running", **nodes)
-            limits = config.budget.explicit_values()
-            used = store.usage(session)["by_kind"].get("model", {})
+            limits = describe_spending(config)
+            used = store.model_usage(session)
             start = time.monotonic()
             outcome = await run_session(
                 store, session, proposer=proposer, oracle=tools.oracle,

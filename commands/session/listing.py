@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
-from ...records import Hypothesis, LabelsRows, Prices, StepRecord, UsageError
+from ...records import Hypothesis, LabelsRows, SessionPrices, StepRecord, UsageError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
@@ -299,12 +299,13 @@ def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]
         session: full id of the session.
         problem: id of one problem; None for all problems.
     """
-    prices = Prices.from_settings(store.session(session).get("spending") or {})
+    prices = SessionPrices.from_settings(store.session(session).get("spending") or {})
     left_out = ("request", "response", "vectors", "request_digest")
     listed = []
     for call in store.calls(session, problem):
         told = {key: value for key, value in call.items() if key not in left_out}
         if prices is not None and call["kind"] == "model":
-            told["cost_usd"] = prices.cost_usd(call)
+            role = str(call["request"].get("role", "proposer"))
+            told["cost_usd"] = prices.cost_usd(role, call)
         listed.append(CallRow.from_dict(told))
     return listed

@@ -21,6 +21,7 @@ from ...config import (
     SandboxConfig,
 )
 from ...records import (
+    PRICES,
     Family,
     HasSearch,
     Json,
@@ -37,11 +38,11 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .protocols import check_protocol, chosen_method, describe_protocol, protocol_advice
 from .settings import (
     NAMER,
-    PRICES,
     SECOND_JUDGE,
     SEEDER,
     THEN,
     check_choice,
+    describe_spending,
     model_options,
     parse_key_values,
     role_settings,
@@ -116,6 +117,7 @@ def plan_run(
     from ...tasks import load_task, problem_family
 
     others = role_settings(config.roles)
+    describe_spending(config)  # an error comes before anything is opened
     if config.protocol.protocol is not None:
         # Options of the protocol that do not fit the task would be refused in other words.
         check_protocol(config.protocol.protocol, load_task(task).family)

@@ -12,7 +12,15 @@ from typing import Any, Unpack
 
 from ... import graphs
 from ...config import BudgetConfig, ModelConfig, RunConfig
-from ...records import HasRecordedFormat, Json, OracleSettings, Proposer, Repairer, UsageError
+from ...records import (
+    ROLE_PRICES,
+    HasRecordedFormat,
+    Json,
+    OracleSettings,
+    Proposer,
+    Repairer,
+    UsageError,
+)
 from ...records.settings import format_value, suggest_name
 from ...reports.learning_curve import KEY as LEARNING_CURVE
 from ...secrecy import report_stored_origins, unnamed_key_variables
@@ -264,6 +272,12 @@ def execute_with_curve(
     return execute_plan(replace(plan, operational=operational), on_event, callbacks)
 
 
+def _limits_of(record: Mapping[str, Any], before: RunConfig) -> dict[str, Json]:
+    """Return the budget and prices of a session's last run, without the prices of roles."""
+    spending = record.get("spending") or before.budget.explicit_values()
+    return {name: one for name, one in spending.items() if name != ROLE_PRICES}
+
+
 def _repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, Json]:
     """Return what a session records about its repairer, whose own report is `settings`."""
     if repair is None:
@@ -314,11 +328,7 @@ def resume(
             " to allow it"
         )
     before = stored_config(record)
-    recorded = before.model_copy(
-        update={
-            "budget": BudgetConfig(**(record.get("spending") or before.budget.explicit_values()))
-        }
-    )
+    recorded = before.model_copy(update={"budget": BudgetConfig(**_limits_of(record, before))})
     if repair is not None and not settings.get("repair"):
         raise UsageError(f"session {found} was started without repair: omit repair")
     objects = {"model": model, "repair": repair}

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ...config import MethodSettings
-from ...records import Family, Json, Problem, Proposer, UsageError
+from ...records import PRICES, ROLE_PRICES, Family, Json, Problem, Proposer, UsageError
 from ...secrecy import SECRET_NAME, redact_secrets
 
 if TYPE_CHECKING:
-    from ...config import RaterConfig, RolesConfig
-    from ...records import Json, UsageError
+    from ...config import RaterConfig, RolesConfig, RunConfig
 
 
 PACKAGES = (
@@ -213,8 +212,6 @@ ROLE_ERRORS = {  # why a known role cannot be set in a command
     SCORER: "only `peirce rate` uses it",
 }
 REQUEST_FIELDS = ("reasoning_effort",)  # fields of a request that have an option of their own
-# settings of the session, separate for each role
-PRICES = ("price_in", "price_out", "price_cached")
 
 
 @functools.cache
@@ -347,6 +344,27 @@ def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json
             raise _wrong(f"role {role!r}: {why}; it must be {' or '.join(names)}")
         _check(role, settings)
     return {role: roles[role] for role in names if roles.get(role)}
+
+
+def describe_spending(config: RunConfig) -> dict[str, Json]:
+    """Return the budget and the prices of a session, with the prices of roles under "role_prices".
+
+    Raises:
+        UsageError: a role has prices, and the session has none.
+    """
+    limits = config.budget.explicit_values()
+    own = {
+        role: found
+        for role, settings in role_settings(config.roles).items()
+        if (found := {key: one for key, one in settings.items() if key in PRICES})
+    }
+    if own and "price_in" not in limits:
+        role, prices = next(iter(own.items()))
+        raise _wrong(
+            f"{role}.{next(iter(prices))} is the price of one role: also set price_in and price_out,"
+            " which hold for the other models"
+        )
+    return limits | ({ROLE_PRICES: own} if own else {})
 
 
 def _check(role: str, settings: Mapping[str, Json]) -> None:

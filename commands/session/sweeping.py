@@ -44,6 +44,7 @@ from .planning import RunPlan, check_method, plan_run
 from .protocols import chosen_method
 from .results import Forecast, SweepRow
 from .running import execute_plan, resume, run_config
+from .settings import describe_spending
 from .text_planning import default_observations
 
 MAX_FILE_BYTES = 100_000  # tomllib takes quadratic time for some long lines
@@ -324,7 +325,8 @@ def _run_session(
                 record = store.session(session)
             failed = record["status"] == "failed" or record.get("problems_failed")
             budget = one.plan.config.budget.explicit_values()
-            raised = record["status"] == "budget" and budget != (record.get("spending") or {})
+            spending = describe_spending(one.plan.config)
+            raised = record["status"] == "budget" and spending != (record.get("spending") or {})
             if (
                 raised
                 or record["status"] in ("interrupted", "running")

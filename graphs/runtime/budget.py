@@ -14,10 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from ...agents.endpoint.limits import EstimatedUsage
-from ...records import BudgetSpent, Json, PeirceError, Prices, Usage
+from ...records import (
+    ROLES_OF_CALLS,
+    BudgetSpent,
+    Json,
+    PeirceError,
+    SessionPrices,
+    Usage,
+)
 
 
 @dataclass
@@ -29,6 +36,7 @@ class Budget:
         limit_usd: The maximum cost in US dollars; None for no limit.
         prices: The prices of tokens; None if they are unknown.
         spent: The tokens spent so far, including the tokens of recorded calls.
+        spent_usd: Their cost in US dollars; 0 without prices.
         estimated: The number of calls in this run whose tokens the endpoint did not report.
         closed: An error that `check` raises for every further call, regardless of the limits; None
             if calls are allowed.
@@ -36,28 +44,32 @@ class Budget:
 
     limit_tokens: int | None = None
     limit_usd: float | None = None
-    prices: Prices | None = None
+    prices: SessionPrices | None = None
     spent: dict[str, int] = field(
         default_factory=lambda: {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
     )
+    spent_usd: float = 0.0
     estimated: int = 0
     closed: PeirceError | None = None
 
     @staticmethod
-    def from_settings(settings: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
+    def from_settings(
+        settings: Mapping[str, Json], used: Mapping[str, Mapping[str, Json]]
+    ) -> Budget:
         """Return the budget of a session, in which the tokens of earlier calls already count.
 
         Args:
-            settings: The settings, as `config.BudgetConfig.explicit_values` returns them.
-            used: The token sums of the model calls in the journal; empty if there are none.
+            settings: The settings, as the session records them under "spending".
+            used: The token sums of the model calls in the journal (`Store.model_usage`); empty if
+                there are none.
         """
-        budget = Budget(
-            settings.get("budget_tokens"),
-            settings.get("budget_usd"),
-            Prices.from_settings(settings),
-        )
-        for name in budget.spent:
-            budget.spent[name] += int(used.get(name, 0))
+        prices = SessionPrices.from_settings(settings)
+        budget = Budget(settings.get("budget_tokens"), settings.get("budget_usd"), prices)
+        for sums in used.values():
+            for name in budget.spent:
+                budget.spent[name] += int(sums[name])
+        if prices is not None:
+            budget.spent_usd = prices.total_usd(used)
         return budget
 
     def check(self) -> None:
@@ -78,18 +90,20 @@ class Budget:
             )
         if self.limit_usd is None or self.prices is None:
             return
-        usd = self.prices.cost_usd(self.spent)
+        usd = self.spent_usd
         if usd >= self.limit_usd:
             raise BudgetSpent(
                 f"The budget of {self.limit_usd:g} US dollars is spent ({usd:.4g} so far{told and f', {told}'}): resume"
                 f" with a larger budget, for example --budget-usd {_next_limit(self.limit_usd, usd):g}."
             )
 
-    def count(self, usage: Usage) -> None:
-        """Add the tokens of a call to the tokens spent."""
+    def count(self, usage: Usage, role: str = "proposer") -> None:
+        """Add the tokens of a call of a role to the tokens spent."""
         self.estimated += isinstance(usage, EstimatedUsage)
         for name in self.spent:
             self.spent[name] += getattr(usage, name)
+        if self.prices is not None:
+            self.spent_usd += self.prices.cost_usd(role, asdict(usage))
 
 
 def _next_limit(limit: float, spent: float) -> float:
@@ -97,7 +111,11 @@ def _next_limit(limit: float, spent: float) -> float:
     return limit * math.ceil(spent / limit + 0.5)
 
 
-def add_costs(usage: Mapping[str, Json], spending: Mapping[str, Json]) -> dict[str, Json]:
+def add_costs(
+    usage: Mapping[str, Json],
+    model_usage: Mapping[str, Mapping[str, Json]],
+    spending: Mapping[str, Json],
+) -> dict[str, Json]:
     """Return the token sums of a session with the cost in US dollars added as `cost_usd`.
 
     The cost is added to the total and to the sums by kind and by role. If the user set no prices,
@@ -105,14 +123,26 @@ def add_costs(usage: Mapping[str, Json], spending: Mapping[str, Json]) -> dict[s
 
     Args:
         usage: The token sums, as `Store.usage` returns them.
+        model_usage: The sums over the model calls alone (`Store.model_usage`).
         spending: The settings that contain the prices.
     """
-    prices = Prices.from_settings(spending)
+    prices = SessionPrices.from_settings(spending)
     if prices is None:
         return dict(usage)
-
-    def with_cost(sums: Mapping[str, Json]) -> dict[str, Json]:
-        return {**sums, "cost_usd": round(prices.cost_usd(sums), 6)}
-
-    parts = {by: {name: with_cost(sums) for name, sums in usage[by].items()} for by in ("by_kind", "by_role")}  # fmt: skip
-    return {**with_cost(usage), **parts}
+    total = round(prices.total_usd(model_usage), 6)
+    costs = {
+        name: round(prices.cost_usd(ROLES_OF_CALLS.get(name, name), sums), 6)
+        for name, sums in model_usage.items()
+    }
+    return {
+        **usage,
+        "cost_usd": total,
+        "by_kind": {
+            kind: {**sums, "cost_usd": total if kind == "model" else 0.0}
+            for kind, sums in usage["by_kind"].items()
+        },
+        "by_role": {
+            name: {**sums, "cost_usd": costs.get(name, 0.0)}
+            for name, sums in usage["by_role"].items()
+        },
+    }

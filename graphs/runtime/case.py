@@ -357,6 +357,7 @@ class Case:
             cached: Whether answers of other sessions may be used.
         """
         source = "journal"
+        role = str(request.get("role", PROPOSER))
 
         async def timed() -> Outcome:
             nonlocal source
@@ -376,13 +377,13 @@ class Case:
                     outcome = await make()
                 except Unavailable as error:
                     if error.usage is not None:
-                        self.budget.count(error.usage)
+                        self.budget.count(error.usage, role)
                     raise
                 finally:
                     RETRY_LISTENER.reset(heard)
                 seconds = time.perf_counter() - start
             if kind == "model":
-                self.budget.count(outcome.usage)
+                self.budget.count(outcome.usage, role)
             return Outcome(
                 outcome.response, outcome.vectors, outcome.usage, seconds, outcome.retries
             )

@@ -174,3 +174,23 @@ def test_costs_are_written_as_csv_and_markdown(pairs, store, tmp_path):
     assert "tokens for each accepted hypothesis,200" in (tmp_path / "costs.csv").read_text()
     with pytest.raises(UsageError, match=r"must end in \.csv or \.md"):
         peirce.compare(store=store, out=tmp_path / "costs.txt")
+
+
+def test_a_role_may_have_prices_of_its_own_also_after_a_resume(pairs, store):
+    with pytest.raises(
+        UsageError, match="then.price_in is the price of one role: also set price_in"
+    ):
+        run(pairs, store, counted("[]"), then="search", role=["then.price_in=7"])
+    assert not store.exists()
+    roles = {"then": {"model": "search", "price_in": 7.0}}
+    found = run(pairs, store, counted("[]", "[]", "[]"), roles=roles, max_answers=1, **PRICES)
+    assert found.costs["by_role"]["then"]["cost_usd"] == 0  # a search has no tokens
+    with peirce.store.Store.open(store, write=False) as opened:
+        spending = opened.session(found.session)["spending"]
+    assert spending == {**PRICES, "role_prices": {"then": {"price_in": 7.0}}}
+    model = counted("[]", "[]", "[]")
+    again = peirce.resume(found.session, store=store, model=model, price_in=2.0)
+    fresh = found.usage["tokens_in"] - found.usage["tokens_cached"]
+    assert again.usage["cost_usd"] == pytest.approx(found.usage["cost_usd"] + fresh * 1e-6)
+    with peirce.store.Store.open(store, write=False) as opened:
+        assert opened.session(found.session)["spending"] == {**spending, "price_in": 2.0}

@@ -62,7 +62,7 @@ def session_of(tmp_path, make_problem):
 
 
 def go(store, session, proposer, given=None, concurrency=1, **options):
-    used = store.usage(session)["by_kind"].get("model", {})
+    used = store.model_usage(session)
     return in_sandbox(
         lambda one: run_session(
             store, session, proposer=proposer, oracle=one, concurrency=concurrency,
@@ -139,7 +139,7 @@ def test_dollars_are_counted_by_the_given_prices(session_of, make_answer):
     outcome = go(store, session, proposer, given)
     assert outcome["status"] == "budget" and proposer.asked == 2
     assert "0.0003 US dollars is spent (0.00042 so far)" in outcome["cause"]
-    told = add_costs(store.usage(session), given)
+    told = add_costs(store.usage(session), store.model_usage(session), given)
     assert told["cost_usd"] == told["by_role"]["propose"]["cost_usd"] == pytest.approx(0.00042)
 
 
@@ -185,8 +185,29 @@ def test_a_budget_that_cannot_be_is_a_usage_error_by_name(given, word):
         BudgetConfig(**given)
 
 
+def test_a_role_with_prices_of_its_own_costs_these_and_lacks_none():
+    """The price that `then` does not set is that of all models."""
+    spending = {
+        "budget_usd": 13.5, "price_in": 1.0, "price_out": 2.0, "role_prices": {"then": {"price_in": 10.0}},
+    }  # fmt: skip
+    million = {"tokens_in": 1_000_000, "tokens_out": 0, "tokens_cached": 0}
+    used = {"propose": million, "then": {**million, "tokens_out": 1_000_000}}
+    budget = Budget.from_settings(spending, used)
+    assert budget.spent_usd == pytest.approx(1 + 10 + 2)
+    budget.check()
+    budget.count(Usage(100_000, 0, 0, 0), "then")
+    assert budget.spent_usd == pytest.approx(14)
+    with pytest.raises(BudgetSpent, match=r"13.5 US dollars is spent \(14 so far"):
+        budget.check()
+    sums = {"by_kind": {"model": million, "tool": million}, "by_role": used}
+    told = add_costs(sums, used, spending)
+    assert told["cost_usd"] == told["by_kind"]["model"]["cost_usd"] == 13
+    assert {name: one["cost_usd"] for name, one in told["by_role"].items()} == {"propose": 1, "then": 12}  # fmt: skip
+
+
 def test_a_budget_that_is_not_reached_stops_nothing():
-    budget = Budget.from_settings({"budget_tokens": 100}, {"tokens_in": 50, "tokens_out": 49})
+    used = {"propose": {"tokens_in": 50, "tokens_out": 49, "tokens_cached": 0}}
+    budget = Budget.from_settings({"budget_tokens": 100}, used)
     budget.check()
     budget.count(Usage(1, 0, 0, 0))
     with pytest.raises(BudgetSpent):

@@ -11,7 +11,15 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from peirce.records import NOT_REQUESTED, InputSet, JudgedAnswer, Prices, StepRecord, Verdict
+from peirce.records import (
+    NOT_REQUESTED,
+    InputSet,
+    JudgedAnswer,
+    Prices,
+    SessionPrices,
+    StepRecord,
+    Verdict,
+)
 from peirce.reports.answer_gains import ProblemGains, trace_gains
 from peirce.reports.costs import (
     describe_cached,
@@ -52,7 +60,7 @@ USAGE = {
 
 
 def test_costs_are_sums_of_all_roles_over_what_was_found():
-    told = summarize_costs(USAGE, PROBLEMS, Prices(1.0, 2.0, 0.5))
+    told = summarize_costs(USAGE, PROBLEMS, SessionPrices(Prices(1.0, 2.0, 0.5)))
     assert (told["problems"], told["accepted"], told["solved"], told["gamma"]) == (3, 4, 2, 3.5)
     assert told["total"]["calls"] == 41 and told["total"]["tokens_in"] == 3_950
     usd = (3_550 * 1 + 400 * 0.5 + 815 * 2) / 1e6
@@ -85,7 +93,7 @@ def test_reused_answers_are_no_calls():
 @pytest.mark.parametrize("found", [[], [gains("a", {})], [gains("a", {}), gains("b", {})]])
 @pytest.mark.parametrize("usage", [{}, {"propose": used(0)}, {"propose": used(3, 20, 10)}])
 def test_nothing_found_divides_by_nothing(usage, found):
-    told = summarize_costs(usage, found, Prices(1.0, 1.0))
+    told = summarize_costs(usage, found, SessionPrices(Prices(1.0, 1.0)))
     assert told["per_accepted"] is told["per_gamma"] is told["per_solved"] is None
     assert not describe_roles(told) and not describe_cached(told)
     lines = describe_costs(told)
@@ -97,7 +105,7 @@ def test_nothing_found_divides_by_nothing(usage, found):
 
 
 def test_a_line_says_what_each_result_cost():
-    with_prices = summarize_costs(USAGE, PROBLEMS, Prices(1.0, 2.0))
+    with_prices = summarize_costs(USAGE, PROBLEMS, SessionPrices(Prices(1.0, 2.0)))
     assert describe_costs(with_prices) == [
         "10.2 model calls, 1,191 tokens, 0.0014 US dollars and 10 s for each of 4 accepted hypotheses;"
         " 0.0028 US dollars for each of 2 solved problems and 0.0016 US dollars for each unit of gamma"
