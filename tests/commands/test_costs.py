@@ -178,7 +178,7 @@ def test_costs_are_written_as_csv_and_markdown(pairs, store, tmp_path):
 
 def test_a_role_may_have_prices_of_its_own_also_after_a_resume(pairs, store):
     with pytest.raises(
-        UsageError, match="then.price_in is the price of one role: also set price_in"
+        UsageError, match=r"then\.price_in is the price of one role: also set price_in"
     ):
         run(pairs, store, counted("[]"), then="search", role=["then.price_in=7"])
     assert not store.exists()
