@@ -271,12 +271,8 @@ def test_what_cannot_go_together_is_one_sentence_with_the_valid_choices(
     assert not store.exists()
 
 
-def test_programs_have_no_gap_and_nobody_who_repairs_them_yet(tmp_path):
+def test_programs_have_no_gap(tmp_path):
     options = {"problems": 1, "method": "refine", "store": tmp_path / "none.duckdb"}
-    with pytest.raises(
-        UsageError, match=r": repair is only available for logic \(task abd\), not for programs"
-    ):
-        peirce.run("list_functions", repair="search", **options)
     with pytest.raises(
         UsageError, match=r"target_gap is 0\.5: it only applies to rules about worlds"
     ):
