@@ -252,7 +252,7 @@ def test_io_asks_once_whatever_comes_of_it(data, tmp_path):
         ({"method": "io", "feedback": True}, "feedback is True: method io does not take it; methods that do: "),
         ({"method": "refine", "feedback": False}, "feedback is False: method refine does not take it"),
         ({"target_gap": 0.5}, "target_gap is 0.5: method abduce does not take it; methods that do: refine"),
-        ({"repair": "search"}, "repair is 'search': method abduce does not take it; methods that do: refine"),
+        ({"repair": "search", "method": "io"}, "repair is 'search': method io does not take it; methods that do: abduce, refine"),
         ({"method": "refine", "target_gap": -1.0}, "target_gap is -1.0: it must be at least 0"),
         ({"method": "refine", "target_gap": "low"}, "target_gap is 'low': it must be a number"),
         ({"method": "refine", "repair": "z3"}, "repair is 'z3': it must be one of search"),
