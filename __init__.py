@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .commands.reproduce.settings import CostAssumptions, ReproductionConfig
     from .commands.results import Metric, Result
     from .commands.score.checking import check
+    from .commands.score.comparing import compare
     from .commands.score.evaluating import baselines, evaluate
     from .commands.score.predicting import predict
     from .commands.score.rater_agreement import agree
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from .commands.score.results import (
         Agreement,
         CheckRow,
+        ComparedSession,
+        Comparison,
         Evaluation,
         PredictionFile,
         PredictionRow,
@@ -133,7 +136,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
-    "ClassifierRecord", "ClusterConfig", "CostAssumptions", "DataConfig", "Disagreement", "Discovery", "Doctor",
+    "ClassifierRecord", "ClusterConfig", "ComparedSession", "Comparison", "CostAssumptions", "DataConfig", "Disagreement", "Discovery", "Doctor",
     "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast",
     "FrontHypothesis", "Generated", "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PlannedStep", "PredictionFile", "PredictionRow", "Pretrained",
@@ -143,7 +146,7 @@ __all__ = [
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
-    "bank", "baselines", "check", "discover", "doctor", "evaluate", "export", "import_recorded",
+    "bank", "baselines", "check", "compare", "discover", "doctor", "evaluate", "export", "import_recorded",
     "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
     "replay", "report", "reproduce", "resume", "run", "sessions", "show", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
@@ -158,6 +161,7 @@ _NAMES = {
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
+    "commands.score.comparing": "compare",
     "commands.score.predicting": "predict",
     "commands.score.evaluating": "evaluate baselines",
     "commands.score.studying": "study",
@@ -185,7 +189,7 @@ _NAMES = {
         "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow SweepRow"
     ),
     "commands.score.results": (
-        "Agreement CheckRow Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "
+        "Agreement CheckRow ComparedSession Comparison Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "
         "RatingSummary Report Study"
     ),
     "commands.train.results": (

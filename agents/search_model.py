@@ -15,8 +15,10 @@ Supported problems (search/engines.py):
 - programs on grids of colours (search/grids)
 - programs on other values, such as texts and numbers (search/examples)
 - laws of numbers (search/laws)
-- rules about finite worlds, which the search can also repair (search/logic)
+- rules about finite worlds (search/logic)
 - sentences about labelled text, up to twenty per answer (search/text)
+
+The search can also repair programs (search/programs) and rules about finite worlds.
 
 For any other problem, the search ends with the reply "exhausted", and `Reply.meta` has the reason.
 docs/explanation/search.md describes what each engine finds.
@@ -107,7 +109,7 @@ class _ToolTrial:
 
 
 class SearchProposer:
-    """A proposer that searches for hypotheses, and that can also repair rules about worlds."""
+    """A proposer that searches for hypotheses, and that can also repair programs and rules."""
 
     def __init__(
         self,
@@ -177,16 +179,17 @@ class SearchProposer:
         return Reply(text=said, meta={**found["meta"], **last})
 
     async def repair(self, view: View, text: str) -> Reply:
-        """Return a better rule than `text`, either repaired from `text` or found by a new
+        """Return a better hypothesis than `text`, either repaired from `text` or found by a new
         search.
         """
         manner = _manner(view)
         if manner is None or not manner.repairs:
             return _nothing(f"search mends no hypotheses of {view.family} tasks")
-        found = await self._ask(view, manner, {"mend": text, "earlier": [], "skip": []})
+        earlier = [h.text for e in view.past_answers for h in e.hypotheses]
+        found = await self._ask(view, manner, {"mend": text, "earlier": earlier, "skip": []})
         if "source" not in found:
             return self._exhausted(found, "finds nothing better")
-        return Reply(text=manner.answer(found["description"], found["source"]))
+        return Reply(manner.answer(found["description"], found["source"]), meta=found["meta"])
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
         if "reason" in found:  # No engine supports such problems.

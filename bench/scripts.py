@@ -37,11 +37,13 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "journal.py": ("--steps", "80"),
     "tokens.py": ("--problems", "1", "--answers", "4", "--only", "list_functions"),
     "agent.py": ("--problems", "2", "--seeds", "1", "--strengths", "weakest", "strongest"),
+    "stopping_advice.py": ("--sessions", "10", "--problems", "50"),
     "agents.py": ("--problems", "16", "--concurrency", "16"),
     "flight.py": ("--flights", "1", "50", "--problems", "100"),
     "grids.py": (),
     "reading.py": ("--shapes", "think tags,combining marks,pairs of texts,numbered list,clauses"),
     "text.py": (),
+    "protocols.py": ("--problems", "2"),
     "judges.py": ("--rows", "30", "--sentences", "4", "--rounds", "1"),
     "text_search.py": ("--rows", "200", "--vocabulary", "1000", "5000", "--columns", "5", "10"),
     "large_data.py": (),
@@ -82,6 +84,8 @@ PARTS = (
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
     "process_times.py",
     "scripts.py", "session_driver.py", "stand_ins.py", "table.py",
+    "process_times.py", "protocol_models.py",
+    "scripts.py", "table.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",

@@ -108,6 +108,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "export": ("reading", "Write a session as Parquet, JSONL or a Hugging Face dataset folder."),
     },
     "Evaluation": {
+        "compare": ("reading", "Compare sessions: their main metrics and what each result cost."),
         "eval": ("reading", "Compute metrics and tables from the store, without calling a model."),
         "study": ("reading", "Run the simulation studies of the GEAR paper on stored sessions."),
         "rate": ("rating", ("Let a model rate the hypotheses of a session; existing ratings are reused.")),

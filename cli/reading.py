@@ -101,6 +101,31 @@ def _curves(names: list[str], store: str | None, out: str | None, as_json: bool)
 
 
 @app.command(
+    epilog=o.examples(
+        "peirce compare last", "peirce compare 4f1c 9a", "peirce compare 4f1c 9a --out costs.csv"
+    )
+)
+def compare(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sessions (default: last).", metavar="SESSION..."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Write the table of costs to a .csv or .md file.", metavar="FILE"),
+    ] = None,
+    store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Compare sessions: their main metrics and what each result cost."""
+    from .. import compare as compare_sessions
+    from ..reports.screen import comparison, text
+
+    result = compare_sessions(*(names or ()), store=store, out=out)
+    emit([result]) if as_json else comparison.print_comparison(text.create_console(), result)
+
+
+@app.command(
     epilog=o.examples("peirce study defeasible last", "peirce study general 4f1c 9a --out tables/")
 )
 def study(
@@ -216,6 +241,7 @@ def _findings(session: str, problem: str | None, store: str | None, as_json: boo
     from .. import load
     from ..reports.findings import FINDINGS_PER_PROBLEM
     from ..reports.screen.findings import print_findings
+    from ..reports.screen.summaries import print_effort
     from ..reports.screen.text import create_console
 
     trace = load(session, store=store)
@@ -225,13 +251,16 @@ def _findings(session: str, problem: str | None, store: str | None, as_json: boo
         return
     explained = {row.problem for row in found}
     names = [one.id for one in trace.problems] if problem is None else [problem]
+    out = create_console()
     print_findings(
-        create_console(),
+        out,
         [row for row in found if problem or row.rank <= FINDINGS_PER_PROBLEM],
         problems=None,
         unexplained=[] if problem and found else [one for one in names if one not in explained],
         all_sources=problem is not None,
     )
+    if problem is None:
+        print_effort(out, trace)
 
 
 @app.command(

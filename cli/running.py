@@ -67,12 +67,13 @@ def apply_defaults(context: typer.Context, task: str, settings: dict[str, Any]) 
         settings: All settings by name.
     """
     from ..commands.session.planning import check_method, drop_unsupported_options
+    from ..commands.session.protocols import chosen_method
     from ..commands.session.settings import drop_unsupported_model_options
     from ..config import ModelConfig
 
     standing = [name for name in settings if option_source(context, name) in DEFAULT_SOURCES]
     model = settings.get("model", ModelConfig().model)
-    check_method(task, settings.get("method"))
+    check_method(task, chosen_method(None, settings))
     options, pairs = drop_unsupported_model_options(
         model, settings, standing, context.obj.model_args
     )
@@ -140,7 +141,7 @@ def resume(
     print_and_exit(resumed, as_json, all_metrics, quiet)
 
 
-IMPORT_OPTIONS = ("data", "skip_bad", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
+IMPORT_OPTIONS = ("data", "skip_bad", "observations", "space", "seed", "answer_format", "strict_contract", "protocol", "sandbox",
             "strict_sandbox", "workers", "solver", "concurrency", "store")  # fmt: skip
 
 

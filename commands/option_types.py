@@ -21,7 +21,7 @@ class RunOptions(TypedDict, total=False):
     lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
-    template: Literal["full", "compact"] | None
+    template: Literal["full", "compact", "gear"] | None
     fit: Literal["auto", "refuse"] | None
     problem_tokens: int | None
     rounds: int | None
@@ -60,6 +60,7 @@ class RunOptions(TypedDict, total=False):
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
+    protocol: str | None
     judge_model: str | None
     judge_then: str | None
     literature_model: str | None
@@ -108,7 +109,7 @@ class DiscoverOptions(TypedDict, total=False):
     lenient: bool | None
     history: Literal["descriptions", "chat"] | None
     feedback: bool | None
-    template: Literal["full", "compact"] | None
+    template: Literal["full", "compact", "gear"] | None
     fit: Literal["auto", "refuse"] | None
     problem_tokens: int | None
     rounds: int | None
@@ -144,6 +145,7 @@ class DiscoverOptions(TypedDict, total=False):
     model_arg: Sequence[str] | Mapping[str, Any] | None
     budget_expansions: int | None
     preset: str | None
+    protocol: str | None
     judge_model: str | None
     judge_then: str | None
     literature_model: str | None

@@ -7,10 +7,10 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import ProblemRow, Store
@@ -18,6 +18,10 @@ from ..tasks.io.files import expand_home
 from .results import Metric, Result, json_key, optional_key, unprinted_field
 from .session.results import Finding, Findings
 from .session.settings import display_model_name
+
+if TYPE_CHECKING:
+    from ..reports import Tally
+    from ..reports.answer_gains import ProblemGains
 
 DEFAULT_STORE = "peirce.duckdb"
 
@@ -60,10 +64,16 @@ class Session(Result):
             the JSON, unless the session was run with `learning_curve`.
         part_rows: the number of rows shown to a smaller session of a learning curve; 0, and absent
             from the JSON, for any other session.
+        protocol: the protocol of the session and the options that differ from it, such as "gear, with
+            tool_calls=4"; "", and absent from the JSON, without a protocol.
         oracle: what applied the hypotheses, for example the sandbox. `usage` counts its calls under
             the role judge.
         judging: figures on a second judge and on batches of texts (`reports.judging`); empty, and
             missing from the JSON, if one judge labels single texts.
+        costs: what the session spent on its models for each accepted hypothesis, unit of gamma and
+            solved problem, also by role (`reports.costs.summarize_costs`).
+        gain: what answers added by their number, and the advice where to stop
+            (`reports.marginal_gain.summarize_gain`).
     """
 
     session: str
@@ -93,8 +103,11 @@ class Session(Result):
     next: str = optional_key(default_factory=str)
     learning_curve: Sequence[Mapping[str, Json]] = optional_key(default_factory=list)
     part_rows: int = optional_key(default_factory=int)
+    protocol: str = optional_key(default_factory=str)
     oracle: str = unprinted_field(default_factory=str)
     judging: Mapping[str, Json] = optional_key(default_factory=dict)
+    costs: Mapping[str, Json] = optional_key(default_factory=dict)
+    gain: Mapping[str, Json] = optional_key(default_factory=dict)
 
     def findings(self, problem: str | None = None) -> Findings:
         """Return all hypotheses of the session, best first.
@@ -139,6 +152,39 @@ class Trace:
         """The recorded steps of the session, over all problems."""
         with open_for_reading(self.store) as opened:
             return list(opened.steps(self.session))
+
+    @cached_property
+    def costs(self) -> Mapping[str, Json]:
+        """What the session spent for each result (`reports.costs.summarize_costs`)."""
+        from ..reports.costs import read_costs
+
+        with open_for_reading(self.store) as opened:
+            spending = opened.session(self.session).get("spending") or {}
+            return read_costs(opened, self.session, self._gains, spending)
+
+    @cached_property
+    def gain(self) -> Mapping[str, Json]:
+        """What answers added by their number, and the advice where to stop
+        (`reports.marginal_gain.summarize_gain`).
+        """
+        from ..reports.marginal_gain import summarize_gain
+
+        return summarize_gain(self._gains, self.settings)
+
+    @cached_property
+    def judging(self) -> Mapping[str, Json]:
+        """Figures on a second judge and on batches of texts (`reports.judging`)."""
+        from ..reports.judging import summarize_judging
+
+        with open_for_reading(self.store) as opened:
+            return summarize_judging(opened.steps(self.session, spaces=False))
+
+    @cached_property
+    def _gains(self) -> list[ProblemGains]:
+        from ..reports.answer_gains import GainReader
+
+        with open_for_reading(self.store) as opened:
+            return GainReader(opened).read(self.session, opened.problems(self.session))
 
     @cached_property
     def digest(self) -> str:
@@ -222,9 +268,11 @@ def load_outcome(path: Path, session: str) -> Session:
         session: full id of the session.
     """
     from ..graphs.runtime.budget import add_costs
-    from ..reports import evaluate_session, tally
+    from ..reports import evaluate_session
+    from ..reports.costs import read_costs
     from ..reports.judging import summarize_judging
     from ..reports.learning_curve import PART_KEY, read_learning_curve
+    from ..reports.marginal_gain import summarize_gain
     from ..reports.screen.text import format_resume
     from ..tasks import load_family
     from .findings import find_findings
@@ -234,8 +282,9 @@ def load_outcome(path: Path, session: str) -> Session:
         record = store.session(session)
         rows = store.problems(session)
         scored = evaluate_session(store, session)
-        counted = tally(store.steps(session, spaces=False))
         best = run_coroutine(find_findings(store, session, rows))
+        gains, counted, judged = _read_steps(store, session, rows)
+        spending = record.get("spending") or {}
         status, cause = record["status"], record.get("cause") or ""
         failed = {row.problem.id: row.cause for row in rows if row.status == "failed"}
         complete = status == "done" and not failed
@@ -258,7 +307,7 @@ def load_outcome(path: Path, session: str) -> Session:
             steps=counted.steps,
             verdicts=counted.verdicts,
             metrics={name: Metric(**one) for name, one in scored["metrics"].items()},
-            usage=add_costs(store.usage(session), record.get("spending") or {}),
+            usage=add_costs(store.usage(session), spending),
             seconds=record.get("seconds") or 0.0,
             best=list(best),
             failed=failed,
@@ -275,9 +324,45 @@ def load_outcome(path: Path, session: str) -> Session:
             part_rows=min(len(row.problem.shown) for row in rows)
             if PART_KEY in record["settings"].get("operational", {})
             else 0,
+            protocol=_protocol_of(record["settings"]),
             oracle=load_family(record["settings"]["family"]).oracle,
-            judging=summarize_judging(store.steps(session, spaces=False)),
+            judging=summarize_judging(judged),
+            costs=read_costs(store, session, gains, spending),
+            gain=summarize_gain(gains, record["settings"]),
         )
+
+
+def _read_steps(
+    store: Store, session: str, rows: Sequence[ProblemRow]
+) -> tuple[list[ProblemGains], Tally, list[StepRecord]]:
+    """Return what answers added, counts of verdicts, and the steps with figures on judges, without
+    their answers.
+
+    All are read in one pass over the steps, because reading takes most of the time.
+    """
+    from ..reports import Tally, tally
+    from ..reports.answer_gains import GainReader
+    from ..reports.metrics.results import pair_with_steps
+
+    reader, counted = GainReader(store), Tally.empty()
+    gains: list[ProblemGains] = []
+    judged: list[StepRecord] = []
+    ids = [row.problem.id for row in rows]
+    records = store.steps(session, ids, spaces="consistent")
+    for row, steps in pair_with_steps(rows, records):
+        gains.append(reader.trace(row, steps))
+        counted += tally(steps)
+        judged += [
+            replace(step, answers=(), events=()) for step in steps if step.fields.get("judging")
+        ]
+    return gains, counted, judged
+
+
+def _protocol_of(settings: Mapping[str, Json]) -> str:
+    from ..reports.protocol_summary import summarise_protocol
+
+    record = settings.get("operational", {}).get("protocol")
+    return summarise_protocol(record) if record else ""
 
 
 def _end_reason(store: Store, session: str, rows: Sequence[ProblemRow]) -> str:

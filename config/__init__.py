@@ -8,7 +8,7 @@ updates the signatures that type checkers read.
 
 `RunConfig` (session.py) groups the settings by subject, such as data, model and budget. Its field
 `method` holds the settings of the method (methods.py). A method in graphs/ may have its own
-subclass of `MethodSettings`. `RunConfig.from_options` gets a registry of methods, and asks the
+subclass of `MethodSettings`. `protocols.py` has the presets of `--protocol`. `RunConfig.from_options` gets a registry of methods, and asks the
 registry for the settings class of the method.
 """
 
@@ -35,12 +35,14 @@ from .methods import (
     TextSettings,
     ToolCalls,
 )
+from .protocols import RunProtocol, find_protocol
 from .session import (
     MAX_CONCURRENCY,
     BudgetConfig,
     ClusterConfig,
     DataConfig,
     ModelConfig,
+    ProtocolConfig,
     RaterConfig,
     RolesConfig,
     RunConfig,
@@ -65,11 +67,13 @@ __all__ = [
     "MethodName",
     "MethodSettings",
     "ModelConfig",
+    "ProtocolConfig",
     "RaterConfig",
     "RepairSettings",
     "RolesConfig",
     "RowBankSettings",
     "RunConfig",
+    "RunProtocol",
     "SandboxConfig",
     "StoreConfig",
     "TargetGap",
@@ -77,4 +81,5 @@ __all__ = [
     "TextConfig",
     "TextSettings",
     "ToolCalls",
+    "find_protocol",
 ]

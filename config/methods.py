@@ -50,11 +50,11 @@ Lenient: TypeAlias = Annotated[
     ),
 ]
 Template: TypeAlias = Annotated[
-    Literal["full", "compact"],
+    Literal["full", "compact", "gear"],
     shared_setting(
-        "Prompt template: full (the default), or compact, which uses fewer tokens for small"
-        " models.",
-        metavar="full|compact",
+        "Prompt template: full (the default), compact, which uses fewer tokens for small models, or"
+        " gear, which has the structure of GEAR's prompts for programs.",
+        metavar="full|compact|gear",
     ),
 ]
 TargetGap: TypeAlias = Annotated[
@@ -133,8 +133,8 @@ class RepairSettings(MethodSettings):
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
-        None, "For abd: `search` repairs answers that are wrong on shown worlds; for refine also those"
-              " that do not reach the target.", metavar="search",
+        None, "For programs and abd: `search` repairs answers that are wrong on shown observations; for"
+              " refine also those that do not reach the target.", metavar="search",
     )  # fmt: skip
     seed_hypotheses: int = setting(
         0, "Maximum number of hypotheses that the search gives before the first request; prompts show"

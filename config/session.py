@@ -177,6 +177,16 @@ class ModelConfig(Settings):
         return found
 
 
+class ProtocolConfig(Settings):
+    """The published protocol whose options the session takes over (protocols.py)."""
+
+    panel = "Model and method"
+    protocol: str | None = setting(
+        None, "Conditions of a published experiment: gear, hypogenic or abd. Options that are set"
+              " explicitly take precedence (default: none).", metavar="NAME",
+    )  # fmt: skip
+
+
 class RolesConfig(Settings):
     """Settings that give the judge, the literature reader and the namer their own models, and that
     name a second proposer.
@@ -362,6 +372,7 @@ class RunConfig(CompositeSettings):
 
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
+    protocol: ProtocolConfig = ProtocolConfig()
     roles: RolesConfig = RolesConfig()
     method: SerializeAsAny[MethodSettings] = MethodSettings()
     text: TextConfig = TextConfig()

@@ -12,8 +12,10 @@ if "." not in __name__:  # imported from the folder of the repository, without i
 
 from .calls import (
     CURRENT_CALL,
+    FOUND_ANEW,
     IS_LAST,
     PROMPT_DIGEST,
+    REPAIR_KIND,
     RETRY_LISTENER,
     CallKey,
     HoldsSecrets,
@@ -91,6 +93,7 @@ from .oracles import (
     Solve,
     SolveMode,
 )
+from .prices import Prices
 from .problems import InputSet, Observation, PastAnswer, Problem, Summary, View
 from .providers import PROVIDERS, Provider
 from .steps import BankEvent, EventKind, JudgedAnswer, JudgedHypothesis, Ledger, StepRecord
@@ -110,11 +113,13 @@ from .workers import Compute, JsonService, UsesWorkers, Workers
 
 __all__ = [
     "CURRENT_CALL",
+    "FOUND_ANEW",
     "FRONT_FIELD",
     "IS_LAST",
     "NOT_REQUESTED",
     "PROMPT_DIGEST",
     "PROVIDERS",
+    "REPAIR_KIND",
     "RETRY_LISTENER",
     "THEME_NAME",
     "Agreement",
@@ -171,6 +176,7 @@ __all__ = [
     "PastAnswer",
     "PeirceError",
     "Predictions",
+    "Prices",
     "Problem",
     "Proposer",
     "Provider",

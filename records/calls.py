@@ -63,6 +63,10 @@ class Usage:
         )
 
 
+# Of `Reply.meta` of a repairer, and of the fields of a step: how it found the hypothesis. `FOUND_ANEW`
+# is one that owes nothing to the answer that was to be repaired.
+REPAIR_KIND = "repair_kind"
+FOUND_ANEW = "search"
 IS_LAST = "is_last"  # of `Reply.meta`: True if the proposer has nothing to add to this reply
 PROMPT_DIGEST = "prompt_digest"  # of `Reply.meta`: `digest_prompt` of the prompt, where it is known
 

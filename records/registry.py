@@ -13,6 +13,7 @@ of a component is imported only when the component is loaded; listing names impo
 | metrics | a `reports.metrics.evaluation.Evaluation` |
 | report_sections | a `reports.metrics.sections.ReportSection`, by the name of its evaluation |
 | models | an `agents.ModelKind`, by the word before the colon of a model string |
+| protocols | a `config.RunProtocol` |
 | search_engines | a `search.engines.SearchEngine`, tried in this order, other packages' last |
 """
 
@@ -35,6 +36,7 @@ Kind: TypeAlias = Literal[
     "metrics",
     "report_sections",
     "models",
+    "protocols",
     "search_engines",
 ]
 
@@ -93,6 +95,11 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "scripted": "agents.scripted:SCRIPTED",
         "search": "agents.search_model:SEARCH",
     },
+    "protocols": {
+        "abd": "config.protocols:ABD",
+        "gear": "config.protocols:GEAR",
+        "hypogenic": "config.protocols:HYPOGENIC",
+    },
     "search_engines": {  # in the order in which they are asked whether they support a problem
         "lists": "search.lists.engine:ENGINE",
         "acre": "search.acre.engine:ENGINE",
@@ -117,6 +124,7 @@ ATTRIBUTES: Mapping[Kind, tuple[str, ...]] = {
     "report_sections": ("name", "build_output", "show"),
     "sandboxes": ("__call__",),
     "models": ("settings", "open"),
+    "protocols": ("name", "about", "families", "options"),
     "search_engines": ("name", "supports", "prepare_space", "create_problem"),
 }
 

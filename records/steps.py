@@ -61,6 +61,17 @@ class JudgedHypothesis:
     space: Predictions | None = None
     bad: bool = False  # Counts towards the stopping rule.
 
+    @property
+    def quality(self) -> tuple[int, bool, float] | None:
+        """How good the hypothesis is on the shown observations, to compare it with earlier ones.
+
+        The number of right observations, whether it is consistent, and minus the gap of its cost:
+        larger is better. None if it was not applied.
+        """
+        if self.shown is None:
+            return None
+        return self.shown.right, self.verdict.consistent, -(self.shown.gap or 0.0)
+
 
 @dataclass(frozen=True)
 class JudgedAnswer:

@@ -42,8 +42,13 @@ class SearchedProblem(Protocol):
 class HypothesisRepairer(Protocol):
     """A search on one problem that can also improve hypotheses from other sources."""
 
-    def repair(self, text: str) -> Answer | None:
-        """Return a better hypothesis than `text`, or None if the search finds none."""
+    def repair(self, text: str, earlier: Sequence[str] = ()) -> Answer | None:
+        """Return a better hypothesis than `text`, or None if the search finds none.
+
+        Args:
+            text: The text of the hypothesis.
+            earlier: Texts of all earlier answers to the problem, in order.
+        """
         ...
 
 
@@ -181,7 +186,7 @@ class SearchService:
                 of the sample space, or None if the worker already has the inputs) and "expansions"
                 (the budget). To get the next hypothesis, add the keys "earlier" and "skip" of
                 `SearchedProblem.propose`. To improve a hypothesis, add the key "mend" with the text
-                of the hypothesis. With the key "vectors", a mapping from texts to vectors, an engine that
+                of the hypothesis, and "earlier". With the key "vectors", a mapping from texts to vectors, an engine that
             groups terms uses these vectors and asks for those that are missing.
 
         Returns:
@@ -233,7 +238,7 @@ def _answer(problem: SearchedProblem, request: dict[str, Any]) -> Answer | None:
     if "mend" in request:
         if not isinstance(problem, HypothesisRepairer):
             raise UnsupportedProblem("search mends no hypotheses of such problems")
-        return problem.repair(request["mend"])
+        return problem.repair(request["mend"], [text.strip() for text in request["earlier"]])
     earlier = [text.strip() for text in request["earlier"]]
     skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
     return problem.propose(earlier, skip)

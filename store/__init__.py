@@ -454,6 +454,10 @@ class Store:
         """
         return _journal.usage(self._reading, session)
 
+    def model_usage(self, session: str) -> dict[str, dict[str, Any]]:
+        """Return the sums of `usage` by role over the model calls of a session alone."""
+        return _journal.model_usage(self._reading, session)
+
     # --- the session as a whole
 
     def digest(self, session: str) -> Digest:

@@ -9,13 +9,14 @@ its first hypothesis with the verdict, and digests of the predictions of this hy
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..records import NOT_REQUESTED, Digest, Hypothesis, Json, Verdict
 from .codec import decode_json, decode_text, encode_text, verdict_of
 from .connection import Row, RowReader, rows_by_problem
 
 _PLACE = "step, answer, ordinal"
+PROPOSED_BY = "proposed_by"  # of the fields of a step with two proposers: the role that proposed
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class AnswerSummary:
             are no predictions.
         detail: Additional facts about how the first hypothesis fits the shown observations, such as
             its cost in the logic families.
+        proposed_by: The role that proposed the answers of the step, in a session with a second
+            proposer; otherwise "".
     """
 
     path: str
@@ -106,6 +109,7 @@ class AnswerSummary:
     codes: Digest | None = None
     reasons: Digest | None = None
     detail: Json = None
+    proposed_by: str = ""
 
 
 def answer_summaries(
@@ -119,6 +123,7 @@ def answer_summaries(
         return rows_by_problem(reader, select, session, names, place, where)
 
     answers = rows("answer", "path, text", "step, answer")
+    noted = rows("step", "fields", "step", f"AND fields LIKE '%{PROPOSED_BY}%'")
     parts = (
         rows("verdict", "verdict, reason"),
         rows("hypothesis", "text, description, meta, breaches"),
@@ -132,11 +137,18 @@ def answer_summaries(
             of_answer.append({})
             for step, answer, ordinal, *cells in part[name]:
                 of_answer[-1].setdefault((step, answer), {})[ordinal] = tuple(cells)
+        proposers = {
+            step: str(decode_json(fields, "step.fields", dict).get(PROPOSED_BY) or "")
+            for step, fields in noted[name]
+        }
         found[decode_text(name)] = [
-            _summarise_answer(
-                decode_text(path),
-                decode_text(text),
-                *(part.get((step, answer), {}) for part in of_answer),
+            replace(
+                _summarise_answer(
+                    decode_text(path),
+                    decode_text(text),
+                    *(part.get((step, answer), {}) for part in of_answer),
+                ),
+                proposed_by=proposers.get(step, ""),
             )
             for step, answer, path, text in answers[name]
         ]

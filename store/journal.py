@@ -385,28 +385,15 @@ def usage(reader: RowReader, session: str) -> dict[str, Any]:
     the input tokens that the endpoint took from its cache (None without input tokens). A repeated call was answered from the
     record of another session. The role is a name in the path of a call: `propose` for
     step/3/propose/0, and `propose/tool` for step/3/propose/0/tool/1, a tool that the proposer
-    called.
+    called. For the calls of a second proposer, the roles are `then` and `then/tool`.
     """
-    rows = reader.query(
-        "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
-        "CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END ELSE path END, "
-        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: no overflow
-        "sum(tokens_reasoning), sum(retries), "
-        "count(*) FILTER (repeats <> ''), sum(seconds) "
-        "FROM call WHERE session = ? GROUP BY 1, 2 ORDER BY 1, 2",
-        (session,),
-    )
     by_kind: dict[str, dict[str, Any]] = {}
     by_role: dict[str, dict[str, Any]] = {}
     total = _nothing()
-    for kind, role, *numbers in rows:
-        for sums in (
-            total,
-            by_kind.setdefault(kind, _nothing()),
-            by_role.setdefault(decode_text(role), _nothing()),
-        ):
-            for name, number in zip(sums, numbers, strict=True):
-                sums[name] += number
+    for kind, role, sums in _sums_by_role(reader, session):
+        _add(total, sums)
+        _add(by_kind.setdefault(kind, _nothing()), sums)
+        _add(by_role.setdefault(role, _nothing()), sums)
     shares = {"by_kind": by_kind, "by_role": by_role}
     return {
         **_with_cached_share(total),
@@ -415,6 +402,51 @@ def usage(reader: RowReader, session: str) -> dict[str, Any]:
             for by, of in shares.items()
         },
     }
+
+
+def model_usage(reader: RowReader, session: str) -> dict[str, dict[str, Any]]:
+    """Return the sums of `usage` by role over the model calls alone, without "cached_share"."""
+    return {role: sums for kind, role, sums in _sums_by_role(reader, session) if kind == "model"}
+
+
+# The role in the path of a call, as `usage` describes it.
+_ROLE = (
+    "CASE WHEN path LIKE 'seed/%' THEN 'seed' WHEN path NOT LIKE '%/%/%' THEN path ELSE "
+    "{propose} || CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END END"
+)
+_ASKED = "split_part(path, '/', 3)"
+# Both proposers' calls have the same paths. The role stands in the request of the model call; within
+# a text of the request its quotation marks would be escaped. A tool call belongs to the model call.
+_ASKED_OF_TWO = (
+    f"CASE WHEN {_ASKED} = 'propose' AND (problem, regexp_replace(path, '/tool/.*$', '')) IN "
+    "(SELECT (problem, path) FROM call WHERE session = $1 AND kind = 'model' AND path LIKE "
+    f"'%/propose/%' AND request LIKE '%\"role\":\"then\"%') THEN 'then' ELSE {_ASKED} END"
+)
+
+
+def _sums_by_role(reader: RowReader, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the kind and the role of calls with their sums, in the order of kinds and roles."""
+    # Requests are only read where the settings name a second proposer.
+    (named,) = reader.query(
+        "SELECT count(*) FILTER (settings LIKE '%\"then\"%') FROM session WHERE session = ?",
+        (session,),
+    )
+    role = _ROLE.format(propose=_ASKED_OF_TWO if named[0] else _ASKED)
+    rows = reader.query(
+        f"SELECT kind, {role}, "
+        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: no overflow
+        "sum(tokens_reasoning), sum(retries), "
+        "count(*) FILTER (repeats <> ''), sum(seconds) "
+        "FROM call WHERE session = $1 GROUP BY 1, 2 ORDER BY 1, 2",
+        (session,),
+    )
+    for kind, name, *numbers in rows:
+        yield kind, decode_text(name), dict(zip(_nothing(), numbers, strict=True))
+
+
+def _add(sums: dict[str, Any], more: dict[str, Any]) -> None:
+    for name, number in more.items():
+        sums[name] += number
 
 
 def _with_cached_share(sums: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from ..agents.prompts import protocol
 from ..agents.prompts.compact import compact_wording
+from ..agents.prompts.gear_template import gear_wording
 from ..records import (
     Agreement,
     FamilyWords,
@@ -78,6 +79,10 @@ class CachedWords:
     def compact(self) -> FamilyWords:
         """Return the prompt texts of the compact template, which are cached as well."""
         return self._compact
+
+    def gear(self) -> FamilyWords:
+        """Return the prompt texts of the template `gear`, which are not cached."""
+        return gear_wording(self._words)
 
     @cached_property
     def _compact(self) -> CachedWords:

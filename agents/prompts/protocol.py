@@ -15,13 +15,14 @@ GEAR, and "better" requests an improved hypothesis. A "better" prompt shows the 
 hypotheses, because the model is to improve them.
 
 This module contains the template "full". The template "compact" needs fewer tokens and is meant for
-small models (prompts/compact.py).
+small models (prompts/compact.py). The template "gear" has the structure of the paper's prompts
+(prompts/gear_template.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ...records import (
     Agreement,
@@ -41,6 +42,7 @@ from ...records import (
     digest_of,
 )
 from .compact import build_compact_messages, compact_wording
+from .gear_template import build_gear_messages, gear_wording
 from .history import LATER_HEADING, split_history, summarise_answers
 
 PROMPT_VERSION = 1
@@ -48,8 +50,8 @@ History: TypeAlias = Literal["descriptions", "chat"]
 HISTORIES: tuple[History, ...] = ("descriptions", "chat")
 Aim: TypeAlias = Literal["another", "better"]
 AIMS: tuple[Aim, ...] = ("another", "better")
-Template: TypeAlias = Literal["full", "compact"]
-TEMPLATES: tuple[Template, ...] = ("full", "compact")
+Template: TypeAlias = Literal["full", "compact", "gear"]
+TEMPLATES: tuple[Template, ...] = ("full", "compact", "gear")
 UNLIMITED = 1_000_000  # earlier answers that a prompt shows in full
 
 FIRST_REQUEST = (
@@ -116,14 +118,15 @@ def build_messages(
         tools: Whether the model may call tools.
         aim: "another" to request a different hypothesis, or "better" to request an improved one.
         count: The number of hypotheses to request.
-        template: "full" or "compact".
+        template: "full", "compact" or "gear".
         history_limit: The number of earlier answers to show in full; older ones are summarised
             (history.py).
         listed: The indices of the observations to list; None for all. Listed observations keep
             their numbers, because feedback may refer to them.
 
     Raises:
-        UsageError: The history or template is unknown, or the family has no compact prompt texts.
+        UsageError: The history or template is unknown, or the family has no prompt texts for the
+            template.
     """
     if history not in HISTORIES:
         raise UsageError(f"unknown history {history!r}: it must be one of {', '.join(HISTORIES)}")
@@ -131,6 +134,12 @@ def build_messages(
     if template == "compact":
         return build_compact_messages(
             view, words, answer_format, history == "chat", aim, count, history_limit, listed
+        )
+    if template == "gear":
+        texts: Any = words
+        chat = history == "chat"
+        return build_gear_messages(
+            view, texts, answer_format, chat, tools, aim, history_limit, listed
         )
     task = _task(view, words, answer_format, listed)
     reminder = [COUNT_REQUEST.format(count=count)] if count > 1 else []
@@ -158,13 +167,15 @@ def build_messages(
 
 
 def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
-    """Return the prompt texts of a family for a prompt template ("full" or "compact").
+    """Return the prompt texts of a family for a prompt template: "full", "compact" or "gear".
 
     Raises:
-        UsageError: The template is unknown, or the family has no compact prompt texts.
+        UsageError: The template is unknown, or the family has no prompt texts for it.
     """
     if template not in TEMPLATES:
         raise UsageError(f"unknown template {template!r}: it must be one of {', '.join(TEMPLATES)}")
+    if template == "gear":
+        return gear_wording(words)
     return words if template == "full" else compact_wording(words)
 
 
@@ -207,10 +218,10 @@ def prompt_hash(
             template alone.
         answer_format: The format of answers.
         aim: "another" or "better".
-        template: "full" or "compact".
+        template: "full", "compact" or "gear".
 
     Raises:
-        UsageError: The template is unknown, or the family has no compact prompt texts.
+        UsageError: The template is unknown, or the family has no prompt texts for it.
     """
     seen = select_wording(words or _Words(), template)
     observation = Observation([1, 2], [2])
@@ -227,6 +238,9 @@ def prompt_hash(
     # The form in which a family shows a pair or a hypothesis depends on the content.
     if words is not None:
         parts: list[Json] = [seen.instructions, seen.contract(answer_format)]
+        if template == "gear":
+            texts: Any = seen
+            parts.append(texts.closing(answer_format))
         parts.append(prompt_hash(aim=aim, template=template))
         return digest_of([PROMPT_VERSION, parts])
     written = [
@@ -375,3 +389,9 @@ class _Words:
 
     def compact(self) -> FamilyWords:
         return self
+
+    def gear(self) -> FamilyWords:
+        return self
+
+    def closing(self, answer_format: str) -> str:
+        return "closing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json
-from ..results import Metric, Result, extra_keys, json_key
+from ..results import Metric, Result, extra_keys, json_key, optional_key
 
 
 class AverageMetric(Metric):
@@ -489,6 +489,46 @@ class Agreement(Result):
     kappa: float | None
     weighted_kappa: float | None
     weighted_kappa_linear: float | None
+
+
+class ComparedSession(Result):
+    """A session in the result of `peirce compare`.
+
+    Attributes:
+        problems: number of problems.
+        left_out: number of failed and unfinished problems, by status. No metric includes them.
+        metrics: the main metrics of the session, by name.
+        costs: what the session spent on its models for each accepted hypothesis, unit of gamma and
+            solved problem, also by role (`reports.costs.summarize_costs`).
+        gain: what answers added by their number, and the advice where to stop
+            (`reports.marginal_gain.summarize_gain`).
+        judging: figures on a second judge and on batches of texts (`reports.judging`); empty, and
+            absent from the JSON, if one judge labels single texts.
+    """
+
+    session: str
+    status: str
+    task: str
+    method: str
+    model: str
+    evaluation: str
+    problems: int
+    left_out: Mapping[str, int]
+    metrics: Mapping[str, Metric]
+    costs: Mapping[str, Json]
+    gain: Mapping[str, Json]
+    judging: Mapping[str, Json] = optional_key(default_factory=dict)
+
+
+class Comparison(Result):
+    """The result of `peirce compare`.
+
+    Attributes:
+        files: paths of the written files; absent from the JSON if there are none.
+    """
+
+    sessions: Sequence[ComparedSession]
+    files: Sequence[str] = optional_key(default_factory=list)
 
 
 class Report(Result):

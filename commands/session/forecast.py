@@ -35,7 +35,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         plan: the plan of the session.
 
     Returns:
-        {task, method, model, seed, problems, calls: {role: {least, most}}}, and for labelled text
+        {task, method, model, seed, problems, calls: {role: {least, most}}}, for a session with a
+        protocol "protocol", and for labelled text
         "prompt_tokens", the estimated length of the longest first prompt. `least` and `most` are
             totals
         over all problems, assuming that no call fails. A proposer that may run out of hypotheses
@@ -77,6 +78,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
     if NAMER in plan.operational["players"] and settings["method"] in NAMING_METHODS:
         answers = (1 if searches else settings["max_answers"]) * (1 + second)
         calls[NAMER] = {"least": 0, "most": problems * answers}
+    if "protocol" in plan.operational:
+        beside["protocol"] = plan.operational["protocol"]
     if plan.repair is not None:
         calls["repairer"] = {
             "least": 0,

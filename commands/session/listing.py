@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
-from ...records import Family, Hypothesis, LabelsRows, StepRecord, UsageError
+from ...records import Hypothesis, LabelsRows, Prices, StepRecord, UsageError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import Trace, describe_end, find_problem, open_for_reading, store_path
@@ -159,7 +159,7 @@ def bank(
         rows = opened.bank(found, problem, alpha)
         if alpha is None and opened.session(found)["status"] != "running":
             rows = rank_bank(opened, found, rows)
-        rows = add_summaries(opened, found, rows)
+        rows = _with_proposers(opened, found, add_summaries(opened, found, rows))
         if is_measured:
             from ..score.effects import add_effects, effect_options
 
@@ -228,19 +228,33 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
     return listed
 
 
+def _with_proposers(
+    store: Store, session: str, rows: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return rows of a bank with who found each hypothesis, if more than one model answers."""
+    from ...reports.proposers import add_proposers, has_several_proposers
+
+    settings = store.settings(session)
+    if not rows or not has_several_proposers(settings):
+        return list(rows)
+    problems = list({row["problem"] for row in rows})
+    return add_proposers(settings, store.steps(session, problems, spaces=False), rows)
+
+
 def list_hypotheses(store: Store, session: str, problem: str) -> list[HypothesisRow]:
     """Return one row for each hypothesis or malformed answer of a problem, in the order of the
     steps.
     """
-    from ...tasks import load_family
-
-    return _judged(store.steps(session, problem), load_family(store.settings(session)["family"]))
+    return _judged(store.steps(session, problem), store.settings(session))
 
 
-def _judged(steps: Iterable[StepRecord], family: Family) -> list[HypothesisRow]:
+def _judged(steps: Iterable[StepRecord], settings: Mapping[str, Any]) -> list[HypothesisRow]:
     """Return each hypothesis or malformed answer of these steps as `peirce show` lists it."""
     from ...reports.findings import summarize_hypothesis
+    from ...reports.proposers import describe_proposer, has_several_proposers
+    from ...tasks import load_family
 
+    family, several = load_family(settings["family"]), has_several_proposers(settings)
     return [
         HypothesisRow(
             problem=step.problem,
@@ -259,6 +273,7 @@ def _judged(steps: Iterable[StepRecord], family: Family) -> list[HypothesisRow]:
             answer=answer.text,
             repaired=_repaired(step, answer.path, one.hypothesis),
             summary=summarize_hypothesis(family, one.hypothesis) if one.hypothesis else None,
+            found_by=describe_proposer(settings, step, answer) if several else None,
         )
         for step in steps
         for answer in step.answers
@@ -284,8 +299,6 @@ def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]
         session: full id of the session.
         problem: id of one problem; None for all problems.
     """
-    from ...graphs.runtime.budget import Prices
-
     prices = Prices.from_settings(store.session(session).get("spending") or {})
     left_out = ("request", "response", "vectors", "request_digest")
     listed = []

@@ -34,6 +34,7 @@ from ...records import (
 )
 from ..outcome import store_path
 from ..problems import ChosenProblems, choose_problems, has_labelled_text
+from .protocols import check_protocol, chosen_method, describe_protocol, protocol_advice
 from .settings import (
     NAMER,
     PRICES,
@@ -112,9 +113,12 @@ def plan_run(
     """
     from ... import graphs
     from ...sandbox import check_backend
-    from ...tasks import problem_family
+    from ...tasks import load_task, problem_family
 
     others = role_settings(config.roles)
+    if config.protocol.protocol is not None:
+        # Options of the protocol that do not fit the task would be refused in other words.
+        check_protocol(config.protocol.protocol, load_task(task).family)
     chosen = chosen or _choose(task, config, on_event or (lambda event: None))
     problem = chosen.problems[0]
     family = problem_family(problem)
@@ -158,10 +162,20 @@ def plan_run(
         "players": _players(settings, model, opening, others) | _seeder(config, family),
         "sandbox": config.sandbox.sandbox,
         "store": str(store),
+        **_protocol_record(config),
         **chosen.sources,
         **beside,
     }
     return RunPlan(chosen, config, settings, operational)
+
+
+def _protocol_record(config: RunConfig) -> dict[str, Json]:
+    """Return {"protocol": what the session records about its protocol}; empty without a protocol."""
+    described = describe_protocol(config)
+    if described is None:
+        return {}
+    advice = protocol_advice(config)
+    return {"protocol": described | ({"advice": advice} if advice else {})}
 
 
 def _choose(task: str, config: RunConfig, emit: OnEvent) -> ChosenProblems:
@@ -248,7 +262,7 @@ def drop_unsupported_options(
     """
     from ... import graphs
 
-    of_method = graphs.settings_of(options.get("method", MethodSettings().method))
+    of_method = graphs.settings_of(chosen_method(None, options))
     parts = [part for part in RunConfig.part_classes().values() if part is not MethodSettings]
     taken = {name for part in (of_method, *parts) for name, _, _ in part.iter_options()}
     return {key: one for key, one in options.items() if key not in inherited or key in taken}
@@ -269,8 +283,8 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
         raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRERS)}")
     if not (isinstance(family, HasSearch) and family.search_style.repairs):
         raise UsageError(
-            f"repair is {repair!r}: repair is only available for logic (task abd), not for"
-            f" {family.name}"
+            f"repair is {repair!r}: the search repairs programs and the rules of abd, not the"
+            f" hypotheses of {family.name}"
         )
 
 

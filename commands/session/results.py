@@ -95,6 +95,8 @@ class HypothesisRow(Result):
             tool calls in its text included; absent from the JSON if there are none.
         summary: the hypothesis with long lists shortened, as the screen shows it; None, and absent
             from the JSON, if no list is long.
+        found_by: who gave the answer, as in `Finding`; None, and absent from the JSON, if only one
+            model answers in the session.
     """
 
     problem: str
@@ -113,6 +115,7 @@ class HypothesisRow(Result):
     answer: str
     repaired: Mapping[str, int] = optional_key(default_factory=dict)
     summary: str | None = optional_key(default_factory=lambda: None)
+    found_by: str | None = optional_key(default_factory=lambda: None)
 
 
 class CallRow(Result):
@@ -159,6 +162,8 @@ class BankRow(Result):
             could apply it.
         summary: the text with long lists shortened, as the screen shows it; None, and absent from the
             JSON, if no list is long.
+        found_by: who found the hypothesis first, as in `Finding`; None, and absent from the JSON, if
+            only one model answers in the session.
     """
 
     problem: str
@@ -174,6 +179,7 @@ class BankRow(Result):
     right: Sequence[int]
     effects: Sequence[Effect] | None = None
     summary: str | None = optional_key(default_factory=lambda: None)
+    found_by: str | None = optional_key(default_factory=lambda: None)
 
 
 class BankStep(Result):
@@ -211,6 +217,8 @@ class Forecast(Result):
     Attributes:
         calls: the smallest and the largest number of calls, by role (such as proposer or judge).
         prompt_tokens: for labelled text, the estimated length of the longest first prompt.
+        protocol: the name of the protocol, the options that differ from it ("changed") and those that
+            do not apply ("unused"); None, and absent from the JSON, without a protocol.
     """
 
     task: str
@@ -220,6 +228,7 @@ class Forecast(Result):
     problems: int
     calls: Mapping[str, CallRange]
     prompt_tokens: int | None = None
+    protocol: Mapping[str, Json] | None = optional_key(default_factory=lambda: None)
 
 
 class SweepRow(Result):
@@ -409,8 +418,9 @@ class Finding(Result):
             predict held-out rows together; None, and absent from the JSON, otherwise.
         summary: the reading with long lists shortened, as the screen shows it; None, and absent from
             the JSON, if no list is long.
-        found_by: the model that proposed the hypothesis; None, and absent from the JSON, if the
-            session has only one proposer.
+        found_by: who found the hypothesis first: a model ("openai:NAME"), or the search ("search,
+            before the first request", "search, which repaired an answer of openai:NAME", …); None,
+            and absent from the JSON, if only one model answers in the session.
     """
 
     problem: str

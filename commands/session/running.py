@@ -25,6 +25,7 @@ from .execution import OnEvent, OpenedSettings, default_progress, execute_sessio
 from .forecast import add_forecast, forecast_run
 from .learning_curve import curve_listener, find_finished_parts, plan_curve
 from .planning import RunPlan, check_method, get_repairer, plan_run
+from .protocols import check_protocol, chosen_method, expand_protocol
 from .results import Forecast, Replay
 from .settings import (
     SCORER,
@@ -126,7 +127,7 @@ def run(
         UsageError: a setting is invalid.
         PeirceError: any other expected failure, in one sentence.
     """
-    check_method(task, _method_of(config, overrides))
+    check_method(task, chosen_method(config, overrides))
     with default_progress(on_event) as listener:
         planned = plan_run(task, run_config(config, overrides), on_event=listener)
         return execute_with_curve(planned, listener, callbacks)
@@ -173,13 +174,8 @@ def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOpti
         UsageError: a setting is invalid.
         PeirceError: any other expected failure, in one sentence.
     """
-    check_method(task, _method_of(config, overrides))
+    check_method(task, chosen_method(config, overrides))
     return Forecast.from_dict(forecast_run(task, run_config(config, overrides)))
-
-
-def _method_of(config: RunConfig | None, overrides: Mapping[str, Any]) -> Any:
-    method = overrides.get("method")
-    return (config or RunConfig()).method.method if method is None else method
 
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:
@@ -193,9 +189,9 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
     Raises:
         UsageError: a setting is invalid, unknown or set twice.
     """
-    options = dict(overrides)
+    options = expand_protocol(config, overrides)
     of_method = options.pop("method_options", None)
-    chosen = options.get("method") or (config or RunConfig()).method.method
+    chosen = chosen_method(config, options)
     if options.get("method_arg") and isinstance(chosen, str) and (own := plugin_settings(chosen)):
         arguments = parse_key_values(options["method_arg"], "--method-arg")
         options["method_arg"] = {k: one for k, one in arguments.items() if k not in own} or None
@@ -426,7 +422,7 @@ def import_recorded(
         PeirceError: any other expected failure, in one sentence.
     """
     from ...agents.recorded import read_record
-    from ...tasks import DataWarning, load_family
+    from ...tasks import DataWarning, load_family, load_task
     from ...tasks.custom import task_file
     from ...tasks.io.bad_records import skip_bad_records
     from ..problems import choose_problems, find_similar_task
@@ -447,6 +443,8 @@ def import_recorded(
             f"{file} contains answers but no problems: give the file of the problems, for"
             f" example `peirce import {file} --data {name}.jsonl`"
         )
+    if config.protocol.protocol is not None:
+        check_protocol(config.protocol.protocol, load_task(name).family)
     chosen = choose_problems(name, config.data)
     answered = [problem.id for problem in chosen.problems if problem.id in record.answers]
     if not answered:

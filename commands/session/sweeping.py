@@ -41,6 +41,7 @@ from ..problems import ChosenProblems, choose_problems
 from .execution import OnEvent
 from .forecast import forecast_plan
 from .planning import RunPlan, check_method, plan_run
+from .protocols import chosen_method
 from .results import Forecast, SweepRow
 from .running import execute_plan, resume, run_config
 from .text_planning import default_observations
@@ -169,7 +170,7 @@ def plan_sessions(
             pairs = [f"{key}={value}" for key, value in of_roles.items()]
             options["role"] = [*options.get("role", ()), *pairs]
         try:
-            check_method(task, options.get("method"))
+            check_method(task, chosen_method(None, options))
             config = run_config(None, options)
             if config.data.learning_curve:
                 raise UsageError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...agents.prompts.protocol import Template
 from ...records import Family, Hypothesis, Json, LabelsRows, Message, Oracles, View, digest_of
@@ -136,7 +136,7 @@ def draw_validation_prompts(
         max_prompts: maximum number of prompts.
     """
     splits = _splits(pair_settings)
-    template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
+    template = cast(Template, pair_settings.get("template") or "full")
     there = {str(row["session"]) for row in store.sessions()}
     by_task: dict[str, dict[str, ValidationPrompt]] = {}
     held_out: set[str] = set()

@@ -47,6 +47,8 @@ RULES = (
     (r"^(?:\[\d+/\d+\]|Opening data|Scoring what) .*\n", ""),  # progress: how much depends on time
     (r"^[A-Z].*; (?:\d+ s|[\d:]+)\n", ""),  # a step that goes on, said every ten seconds
     (r"^(time +|digest +|sandbox +|sha256 +|calls +(?=.* added up over )).*", r"\1…"),
+    # the seconds for each result, in a line on costs
+    (r"( and |; )(?:under )?(?:\d+(?:\.\d)? s|\d+:\d\d(?::\d\d)?)(?= for | in total| \()", r"\1…"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "2026-01-01 12:00:00"),
     (r"\d+\.\d MB", "0.1 MB"),
     (r"(reached for) \d+ s", r"\1 2 s"),

@@ -7,9 +7,9 @@ observations, or redundant. A hypothesis is redundant if earlier answers already
 of its predictions on the sample space, the set of inputs on which hypotheses are compared.
 
 With the setting `seed_hypotheses`, the embedded search gives hypotheses before the first request.
-With the setting `repair`, on tasks whose rules it can repair (abd), it repairs each answer that is
-wrong on shown observations, and the repaired hypothesis is another answer of the step. Neither counts as an answer of the model, and
-neither is ever bad. The model's own answer stays bad after it was repaired.
+With the setting `repair`, it repairs each answer that is wrong on shown observations (programs, and
+rules of abd), and the repaired hypothesis is another answer of the step. Neither counts as an answer
+of the model, and neither is ever bad. The model's own answer stays bad after it was repaired.
 """
 
 from __future__ import annotations

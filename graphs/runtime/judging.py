@@ -16,6 +16,7 @@ from ...agents.prompts import protocol
 from ...records import (
     IS_LAST,
     NOT_REQUESTED,
+    REPAIR_KIND,
     Agreement,
     Digest,
     Hypothesis,
@@ -174,6 +175,8 @@ async def _ask_repairer(state: State, case: Case) -> tuple[Reply, str, str] | No
     reply = decode_outcome(path, reply_from_outcome, outcome)
     name = str(case.repair_settings.repair or "")
     case.step_fields["repair"] = name
+    if REPAIR_KIND in reply.meta:
+        case.step_fields[REPAIR_KIND] = reply.meta[REPAIR_KIND]
     return None if reply.finish == "exhausted" else (reply, path, name)
 
 

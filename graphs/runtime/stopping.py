@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...records import JudgedAnswer, JudgedHypothesis, Usage, Verdict
+from ...records import JudgedAnswer, Usage, Verdict
 
 if TYPE_CHECKING:
     from .case import Case, Runtime
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 PROBLEM_BUDGET = "problem_budget"
 NO_PROGRESS = "no_progress"
-
-# Right observations, whether consistent, and minus the gap of the cost: larger is better.
-Quality = tuple[int, bool, float]
 
 
 @dataclass
@@ -32,12 +29,13 @@ class Progress:
     Attributes:
         tokens: The number of input and output tokens of all model calls.
         fruitless: The number of answers since one added something.
-        best: The quality of the best hypothesis so far; None before the first one.
+        best: The quality of the best hypothesis so far (`JudgedHypothesis.quality`); None before the
+            first one.
     """
 
     tokens: int = 0
     fruitless: int = 0
-    best: Quality | None = None
+    best: tuple[int, bool, float] | None = None
     _counted: set[str] = field(default_factory=set)
 
     def count_call(self, path: str, usage: Usage) -> None:
@@ -66,18 +64,12 @@ class Progress:
         judged = [one for answer in answers for one in answer.judged]
         if not judged:
             return
-        found = max((_quality(one) for one in judged if one.shown is not None), default=None)
+        found = max((one.quality for one in judged if one.quality is not None), default=None)
         better = found is not None and (self.best is None or found > self.best)
         added = better if refining else any(one.verdict is Verdict.ACCEPTED for one in judged)
         if better:
             self.best = found
         self.fruitless = 0 if added or seeded else self.fruitless + 1
-
-
-def _quality(judged: JudgedHypothesis) -> Quality:
-    assert judged.shown is not None
-    gap = judged.shown.gap
-    return judged.shown.right, judged.verdict.consistent, -(gap or 0.0)
 
 
 def find_reason_to_stop(case: Case) -> str:

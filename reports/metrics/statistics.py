@@ -207,6 +207,33 @@ def mean_of_means(
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
 
 
+def resampled_ratios(
+    numerators: NDArray[np.float64],
+    denominators: NDArray[np.float64],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> NDArray[np.float64]:
+    """Return ratios of sums over bootstrap samples of n problems.
+
+    Args:
+        numerators: Values of c quantities, of shape (n, c).
+        denominators: The values that their sums are divided by, of shape (n,).
+        seed: Seed of the draws.
+        resamples: Number of resamples.
+
+    Returns:
+        The ratios, of shape (r, c). Resamples whose denominator is 0 are left out, so r may be
+        smaller than `resamples`.
+    """
+    parts = []
+    for drawn in _counts(len(denominators), seed, resamples):
+        below = drawn @ denominators
+        kept = below > 0
+        parts.append((drawn[kept] @ numerators) / below[kept, None])
+    return np.concatenate(parts)
+
+
 def wilson_interval(count: int, n: int) -> Interval:
     """Return the share `count` / `n` with its 95% score interval (E. B. Wilson, 1927).
 

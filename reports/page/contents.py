@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,16 @@ import numpy as np
 
 from ...records import Json, StepRecord, Verdict
 from ...tools.gear.scores import beta_bounds
+from ..answer_gains import GainReader, ProblemGains
+from ..costs import ROLE_NAMES, describe_cached, read_costs
 from ..findings import CheckedFindings, proposed_likeliest_first
+from ..judging import describe_judging, summarize_judging
 from ..learning_curve import draw_learning_curve, read_learning_curve
+from ..marginal_gain import describe_advice, summarize_gain
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
+from ..protocol_summary import summarise_protocol
 from ..screen.summaries import USAGE_KEYS
 from ..sentence_effects import EffectOptions
 from .findings import NOT_CHECKED, describe_findings
@@ -78,6 +83,58 @@ def session_facts(
     }  # fmt: skip
 
 
+def _effort(
+    store: Store,
+    record: Mapping[str, Any],
+    gains: Sequence[ProblemGains],
+    steps: Sequence[StepRecord],
+) -> dict[str, Json]:
+    """Return what a session spent for each result, what its last answers added, and sentences about
+    both.
+
+    A row of "results" has the result, the number of results, and the costs of each: calls, tokens,
+    dollars (None if prices are unknown) and seconds. Rows of roles follow if there are several.
+
+    Args:
+        store: The open store.
+        record: The session's record (`Store.session`).
+        gains: What the answers to each problem added.
+        steps: The steps of the session, whose answers may be left out.
+    """
+    costs = read_costs(store, str(record["session"]), gains, record.get("spending") or {})
+    gain = summarize_gain(gains, record["settings"])
+    results = [
+        (name, costs[number], costs[each])
+        for name, number, each in (
+            ("accepted hypothesis", "accepted", "per_accepted"),
+            ("unit of gamma", "gamma", "per_gamma"),
+            ("solved problem", "solved", "per_solved"),
+        )
+    ]
+    if len(costs["by_role"]) > 1:
+        results += [
+            (
+                f"accepted hypothesis, {ROLE_NAMES.get(role, role)} alone",
+                sums.get("accepted", costs["accepted"]),
+                sums["per_accepted"],
+            )
+            for role, sums in costs["by_role"].items()
+        ]
+    return {
+        "results": [
+            {"result": name, "number": number,
+             **{key: each.get(key) for key in ("calls", "tokens", "cost_usd", "seconds")}}
+            for name, number, each in results if each is not None and (each["calls"] or each["seconds"])
+        ],
+        "answers": gain["answers"],
+        "notes": [
+            *describe_judging(summarize_judging(steps)),
+            *describe_cached(costs),
+            *describe_advice(gain),
+        ],
+    }  # fmt: skip
+
+
 def _settings(
     settings: Mapping[str, Any], operational: Mapping[str, Any], rows: Sequence[ProblemRow]
 ) -> list[tuple[str, str]]:
@@ -86,7 +143,9 @@ def _settings(
     sandbox = ", ".join(one for one in (str(operational.get("sandbox") or ""), held) if one)
     versions = settings.get("versions") or {}
     shown = _shown(rows)
+    protocol = operational.get("protocol")
     told = [
+        ("protocol", summarise_protocol(protocol) if protocol else ""),
         ("seed", settings.get("seed")),
         *((name, _file(operational.get(name))) for name in FILE_KEYS),
         ("sample", operational.get("sample")),
@@ -306,7 +365,8 @@ class Contents:
         calls = _by_problem(self._store.list_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
-        in_order = proposed_likeliest_first(self._store.settings(session))
+        settings = self._store.settings(session)
+        in_order = proposed_likeliest_first(settings)
         for row, steps in pair_with_steps(rows, records):
             name = row.problem.id
             space = self._spaces.get_space(row.space)
@@ -319,6 +379,7 @@ class Contents:
                     calls.get(name, ()),
                     banks.get(name, ()),
                     self._checked.get(session, {}).get(name, NOT_CHECKED),
+                    settings=settings,
                     in_order=in_order,
                     options=self._effects,
                 ),
@@ -332,9 +393,14 @@ class Contents:
         values = {one["problem"]: one for one in scored["by_problem"]}
         course = SessionCurves()
         listed = []
-        for row, steps in pair_with_steps(rows, self._store.steps(session, spaces=False)):
+        gains: list[ProblemGains] = []
+        reader = GainReader(self._store)
+        noted: list[StepRecord] = []  # without their answers, which take most of the memory
+        for row, steps in pair_with_steps(rows, self._store.steps(session, spaces="consistent")):
             course.add(steps)
             listed.append(_row(row, steps, values.get(row.problem.id, {}), chosen))
+            gains.append(reader.trace(row, steps))
+            noted += [replace(step, answers=(), events=()) for step in steps]
         course.add_bank_growth(self._store.bank_growth(session))
         points = [
             {"problem": detail.problem, "gamma": detail.point[0], "beta": detail.point[1],
@@ -355,6 +421,7 @@ class Contents:
             "points": points,
             "curve": None if curve is None else asdict(curve),
             "course": course.as_json(),
+            "effort": _effort(self._store, record, gains, noted),
         }
 
 

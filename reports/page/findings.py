@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 20  # of each session
 MAX_CHARS = 4_000  # of a hypothesis
-MAX_NAME = 100  # characters of the name of a model
+MAX_NAME = 200  # characters of what says who found a hypothesis
 NOT_CHECKED = CheckedFindings()
 
 
@@ -57,8 +57,8 @@ def describe_findings(
     observations on which it is right and wrong. "count" is the number of all ranked hypotheses.
     "disagreement" is an input for which the best two hypotheses make different predictions, with
     both predictions; None if there is no such input. "summary" is a hypothesis with long lists shortened,
-    and absent if no list is long. "found_by" is the model that proposed a hypothesis, and absent if the
-    session has one proposer. "together" is a sentence on how well the bank of labelled rows
+    and absent if no list is long. "found_by" says who found a hypothesis, and is absent if only one
+    model answers in the session. "together" is a sentence on how well the bank of labelled rows
     predicts held-out rows, or "". "figures" says whether the problem has figures, "effects"
     whether it has effects of sentences.
 

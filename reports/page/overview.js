@@ -11,7 +11,7 @@ function forResearchers(page) {
   return folded("For researchers",
     h("div", { class: sessions.length > 1 ? "cards" : null }, sessions.map((one) => sessionCard(one, sessions.length > 1))),
     sessions.length > 1 ? [metrics, figures] : h("div", { class: "beside" }, h("div", null, metrics), h("div", null, figures)),
-    verdictsTable(sessions), costsTable(sessions));
+    verdictsTable(sessions), costsTable(sessions), effortTables(sessions));
 }
 
 const nameOf = (one) => `${one.task} · ${one.method} · ${one.model}`;
@@ -82,6 +82,23 @@ function costsTable(sessions) {
   return rows.length ? [h("h3", null, "Calls"),
     table("Calls by role. Times are added up over concurrent calls.", ["session", "role", "calls", "input tokens", "of these cached", "output tokens", "retries", "reused answers", "time"], rows)] : null;
 }
+
+// What each result cost, what answers added by their number, and sentences about judges and limits.
+function effortTables(sessions) {
+  const results = sessions.flatMap((one) => one.effort.results.map((row) => [titleOf(one, sessions), row.result,
+    Number(row.number.toFixed(1)), Number(row.calls.toFixed(1)), Math.round(row.tokens), row.cost_usd == null ? "–" : dollars(row.cost_usd), duration(row.seconds)]));
+  const between = (told) => (told === null ? "–" : told.low === null ? told.mean.toFixed(3) : `${told.mean.toFixed(3)} [${told.low.toFixed(3)}, ${told.high.toFixed(3)}]`);
+  const answers = sessions.filter((one) => one.effort.answers.length > 1).flatMap((one) => one.effort.answers.map((row) => [titleOf(one, sessions),
+    row.first === row.last ? `${row.first}` : `${row.first} to ${row.last}`, row.problems, between(row.accepted), between(row.gamma)]));
+  const notes = sessions.flatMap((one) => one.effort.notes.map((note) => (sessions.length > 1 ? `${titleOf(one, sessions)}: ${note}.` : `${note[0].toUpperCase()}${note.slice(1)}.`)));
+  return [
+    results.length ? [h("h3", null, "Costs"), table("Model calls for each result, those without a result included", ["session", "result", "number", "calls", "tokens", "US dollars", "time"], results)] : null,
+    answers.length ? [h("h3", null, "Gain by answer"), table("What an answer added, on average over the problems that got it, with 95% intervals over problems", ["session", "answer", "problems", "accepted hypotheses", "gamma"], answers)] : null,
+    notes.map((note) => h("p", { class: "note" }, note))];
+}
+
+// At least two digits that are not 0.
+const dollars = (amount) => amount.toFixed(amount > 0 && amount < 0.1 ? Math.min(8, 1 - Math.floor(Math.log10(amount))) : 2);
 
 function failures(sessions) {
   const rows = sessions.flatMap((one) => Object.entries(one.failed).map(([name, cause]) => [name, titleOf(one, sessions), cause]));

@@ -111,11 +111,15 @@ function referenceOf(problem) {
 
 function hypothesisOf(one, told) {
   const title = titleFor(one);
-  const answer = told.steps.find((step) => step.step === one.step);
   return h("li", { id: `h${one.number}`, class: one.verdict },
-    h("details", { ontoggle: (event) => fillHypothesis(event.target, one, told, answer && answer.answers[one.answer]) },
+    h("details", { ontoggle: (event) => fillHypothesis(event.target, one, told, answerOf(one, told)) },
       h("summary", null, h("span", { class: `verdict ${one.verdict}` }, one.verdict), " ", one.rank ? [h("b", null, `${one.rank}.`), " "] : null, h("span", { class: title.length > LONG ? "title long" : "title" }, title),
         one.shown ? marksOf(one.shown, "shown") : null, one.hidden ? marksOf(one.hidden, "hidden") : null, h("small", null, ` h${one.number}`))));
+}
+
+function answerOf(one, told) {
+  const step = told.steps.find((each) => each.step === one.step);
+  return step && step.answers[one.answer];
 }
 
 const titleFor = (one) => one.summary || one.description || one.text || one.reason;
@@ -140,6 +144,7 @@ function scoresOf(one, told) {
   const { bank } = one;
   return facts([
     ["step", one.step],
+    ["found by", (answerOf(one, told) || {}).found_by || null],
     ["coverage", one.coverage === null ? null : number(one.coverage)],
     ["unique predictions", alone === undefined ? null : `on ${percent(alone, 1)} of the sample space`],
     ["undefined", one.undefined && Object.keys(one.undefined).length ? counted(one.undefined) : null],

@@ -20,6 +20,7 @@ from ...records import (
     Family,
     InputSet,
     Json,
+    JudgedAnswer,
     JudgedHypothesis,
     NamesCodes,
     OrdersCodes,
@@ -38,6 +39,7 @@ from ..findings import (
     summarize_hypothesis,
 )
 from ..front import find_front_points
+from ..proposers import describe_proposer, has_several_proposers
 from ..sentence_effects import EffectOptions
 from .effects import describe_effects
 
@@ -211,6 +213,7 @@ def _ranks(ranked: Sequence[RankedHypothesis]) -> dict[int, int]:
 
 # --- Details of one problem.
 
+MAX_PROPOSER_CHARS = 200
 MAX_TEXT_CHARS = 20_000  # Characters of a text; longer texts are cut and end with a note.
 MAX_OBSERVATIONS = 1_000  # of each kind that the page lists
 MARKS = {True: "1", False: "0", None: "-"}
@@ -224,6 +227,7 @@ def describe_problem(
     bank: Sequence[Mapping[str, Json]],
     checked: CheckedFindings,
     *,
+    settings: Mapping[str, Json],
     in_order: bool = False,
     options: EffectOptions | None = None,
 ) -> dict[str, Json]:
@@ -237,7 +241,8 @@ def describe_problem(
     applied; "right" and "of" count all observations. "got" has the prediction for each observation on
     which the hypothesis is not right, by index of the observation. "figures" lists the figures of
     families that draw some. "effects" lists the sentences of a finished problem of labelled text
-    (`describe_effects`).
+    (`describe_effects`). In a session in which more than one model answers, the answers of
+    a step have the key "found_by" (`describe_proposer`).
 
     Args:
         row: The problem, as the store contains it.
@@ -246,6 +251,7 @@ def describe_problem(
         calls: The model calls of the steps.
         bank: The bank of hypotheses that the session kept for the problem, best first.
         checked: Results that were computed with a sandbox or a solver, by hypothesis.
+        settings: The settings of the session.
         in_order: As in `rank_hypotheses`.
         options: How effects of sentences are measured; None for the default.
     """
@@ -277,7 +283,7 @@ def describe_problem(
         ],
         "steps": [
             {"step": step.step, "fields": cut_lists(dict(step.fields)),
-             "answers": [{"path": answer.path, "text": truncate(answer.text)} for answer in step.answers]}
+             "answers": [_answer(settings, step, answer) for answer in step.answers]}
             for step in steps
         ],
         "calls": list(calls),
@@ -290,6 +296,15 @@ def describe_problem(
         if row.status == "open"
         else describe_effects(problem, judged, ranked, bank, options or EffectOptions()),
     }  # fmt: skip
+
+
+def _answer(
+    settings: Mapping[str, Json], step: StepRecord, answer: JudgedAnswer
+) -> dict[str, Json]:
+    told: dict[str, Json] = {"path": answer.path, "text": truncate(answer.text)}
+    if has_several_proposers(settings):
+        told["found_by"] = truncate(describe_proposer(settings, step, answer), MAX_PROPOSER_CHARS)
+    return told
 
 
 def _draw_figures(

@@ -192,7 +192,7 @@ def _evidence(row: Mapping[str, Json]) -> str:
     ]
     if errors:
         told += f"; root mean square error {' and '.join(errors)} observations"
-    by = f"; found by {to_one_line(str(row['found_by']), 60)}" if row.get("found_by") else ""
+    by = f"; found by {to_one_line(str(row['found_by']), 100)}" if row.get("found_by") else ""
     return f"right on {told}{by}"
 
 

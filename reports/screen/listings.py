@@ -98,8 +98,8 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         out.print("This problem has no answers. `peirce show SESSION` shows why it ended.")
     for row in rows:
         head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
-        if "/repair/" in row.get("path", ""):
-            head.append("  from the repair model", style="dim")
+        if row.get("found_by"):
+            head.append(f"  by {to_one_line(str(row['found_by']), 100)}", style="dim")
         if row["reason"]:
             head.append(f"  {to_one_line(row['reason'], 90)}", style="dim")
         out.print(head)
@@ -411,8 +411,9 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]], full: bool = Fa
     if not rows:
         out.print(EMPTY_BANK_TEXT)
         return
+    several = any(row.get("found_by") for row in rows)
     shown = create_table("problem", "rank", "reward", "accuracy", "visits", "applies", "hypothesis",
-                  numbers=[1, 2, 3, 4, 5])  # fmt: skip
+                  *(["found by"] if several else []), numbers=[1, 2, 3, 4, 5])  # fmt: skip
     for row in rows:
         what = row.get("description") or row.get("text", "")
         visits = row.get("visits")
@@ -420,7 +421,8 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]], full: bool = Fa
         names = ("rank", "reward", "accuracy", "visits", "applies")
         cells = (_number(told.get(name)) for name in names)
         said = format_hypothesis(row, what, 400, full)
-        shown.add_row(to_one_line(str(row.get("problem", "")), 24), *cells, said)
+        by = [to_one_line(str(row.get("found_by") or ""), 100)] if several else []
+        shown.add_row(to_one_line(str(row.get("problem", "")), 24), *cells, said, *by)
     out.print(shown)
     if not full and any(row.get("summary") for row in rows):
         out.print(SHORTENED, soft_wrap=True)

@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...records import Interrupted, Json, PeirceError
+from ..protocol_summary import summarise_protocol
 from .text import (
     VERDICT_STYLES,
     create_console,
@@ -372,7 +373,7 @@ class SessionProgress:
 
 
 def banner(event: Mapping[str, Json]) -> list[str]:
-    """Return up to nine lines that describe a run: model, data, seed, limits, sandbox and store.
+    """Return up to ten lines that describe a run: model, protocol, data, seed, limits, sandbox and store.
 
     Args:
         event: The event that starts the session.
@@ -382,6 +383,7 @@ def banner(event: Mapping[str, Json]) -> list[str]:
     lines = [
         ("session", f"{event['session']}: {settings['method']} on {settings['task']}"),
         ("model", _model(settings, operational)),
+        *_protocol(operational),
         ("data", _data(event, settings)),
         ("seed", str(settings["seed"])),
         *(describe_text_session(event) if "text" in settings else _of_programs(event)),
@@ -390,6 +392,14 @@ def banner(event: Mapping[str, Json]) -> list[str]:
     if "text" not in settings or not event.get("calls"):
         lines.append(("calls", _calls(event, settings)))
     return [f"{name:<8} {escape_unprintable(value)}" for name, value in lines]
+
+
+def _protocol(operational: Mapping[str, Json]) -> list[tuple[str, str]]:
+    record = operational.get("protocol")
+    if record is None:
+        return []
+    advice = f"; {record['advice']}" if record.get("advice") else ""
+    return [("protocol", f"{summarise_protocol(record)}{advice}")]
 
 
 def _of_programs(event: Mapping[str, Json]) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ...records import Json
+from ..protocol_summary import summarise_protocol
 from .findings import print_findings
 from .text import (
     create_table,
@@ -53,9 +54,11 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         all_metrics: Print all metrics instead of the main metrics.
     """
     from .. import find_evaluation
+    from ..costs import describe_costs
     from ..files import tables
     from ..judging import describe_judging
     from ..learning_curve import describe_learning_curve
+    from ..marginal_gain import describe_advice, describe_gain
 
     more = format_command("show", session.session, session.store, "--findings")
     print_findings(
@@ -87,7 +90,9 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *_faults(session.breaches, session.malformed, session.repaired),
         *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
-        *_costs(session.usage, session.oracle),
+        *_costs(session.usage, session.oracle, describe_costs(session.costs)),
+        *(("gain", line) for line in describe_gain(session.gain)),
+        *(("advice", line) for line in describe_advice(session.gain)),
         ("time", format_duration(session.seconds)),
         ("store", f"{escape_unprintable(session.store)}, session {escape_unprintable(session.session)}"),
         ("digest", session.digest),
@@ -196,13 +201,16 @@ def _failures(failed: Mapping[str, str]) -> list[str]:
     return [f"{count} x {to_one_line(cause, 300)}" for cause, count in causes.most_common(5)]
 
 
-def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
-    """Return lines with calls and tokens by role and with seconds by kind of call.
+def _costs(
+    usage: Mapping[str, Json], oracle: str, by_result: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return lines with calls and tokens by role, by result, and with seconds by kind of call.
 
     Seconds are summed over problems that run concurrently.
 
     Args:
         oracle: Name of the judge, printed in place of the role "judge".
+        by_result: Lines on the costs for each result (`describe_costs`).
     """
     lines = []
     for role, sums in usage.get("by_role", {}).items():
@@ -213,6 +221,7 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
             told.append(f"{sums['cost_usd']:.4f} US dollars")
         name = oracle if role == "judge" else str(role)
         lines.append(("cost", f"{escape_unprintable(name)}: {', '.join(told) or 'nothing'}"))
+    lines += [("cost", line) for line in by_result]
     kinds = usage.get("by_kind", {}).items()
     seconds = ", ".join(
         f"{format_duration(sums['seconds'])} {escape_unprintable(str(k))}" for k, sums in kinds
@@ -222,6 +231,29 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
         if seconds
         else lines
     )
+
+
+def print_effort(out: Console, trace: Any) -> None:
+    """Print what a stored session spent for its findings, and what its last answers added.
+
+    Args:
+        out: The console.
+        trace: The stored session (`peirce.load`).
+    """
+    from ..costs import describe_cached, describe_costs, describe_roles
+    from ..judging import describe_judging
+    from ..marginal_gain import describe_advice, describe_gain
+
+    lines = [
+        *(("judges", line) for line in describe_judging(trace.judging)),
+        *(("cost", line) for line in describe_costs(trace.costs)),
+        *(("cost", line) for line in describe_roles(trace.costs)),
+        *(("cost", line) for line in describe_cached(trace.costs)),
+        *(("gain", line) for line in describe_gain(trace.gain)),
+        *(("advice", line) for line in describe_advice(trace.gain)),
+    ]
+    for name, said in lines:
+        out.print(f"{name:<9} {escape_unprintable(said)}", soft_wrap=True)
 
 
 def _with_share(cached: str, sums: Mapping[str, Json]) -> str:
@@ -326,6 +358,9 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
         soft_wrap=True,
     )
     out.print(escape_unprintable(f"model     {forecast['model']}"), soft_wrap=True)
+    if forecast.get("protocol"):
+        said = summarise_protocol(forecast["protocol"])
+        out.print(escape_unprintable(f"protocol  {said}"), soft_wrap=True)
     out.print(f"problems  {forecast['problems']:,}")
     for role, calls in forecast["calls"].items():
         if calls["most"] or role == "proposer":

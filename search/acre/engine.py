@@ -16,10 +16,12 @@ their coverage counts as zero.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..engines import SearchEngine
 from ..novelty import Answer
+from ..programs.repair import repair_program
 from .search import (
     EVERY,
     MIN_NEW_SHARE,
@@ -79,6 +81,7 @@ class Problem:
     def __init__(
         self, shown: list[list[Any]], scenes: Scenes, expansions: float, public: object = None
     ) -> None:
+        self.shown = shown
         self.given = ShownScenes([list(scene) for scene, _ in shown], [o == "on" for _, o in shown])
         self.scenes, self.expansions = scenes, expansions
         evidence = Evidence(*self.given)
@@ -108,6 +111,15 @@ class Problem:
         """
         rule = self._following(self.recognise_earlier(earlier), skip)
         return Answer(generate_source(rule), describe_rule(rule)) if rule else None
+
+    def repair(self, text: str, earlier: Sequence[str] = ()) -> Answer | None:
+        """Return a program that is right on all pairs, made from one that is not (programs/repair.py).
+
+        Args:
+            text: The source of the program.
+            earlier: Texts of all earlier answers.
+        """
+        return repair_program(text, self, self.shown, [], self.expansions, earlier)
 
     def _following(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
         key = known, skip

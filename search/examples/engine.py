@@ -17,6 +17,7 @@ from ...records import Observation
 from ...tasks.custom.pair_values import unify_pairs
 from ..engines import Progress, SearchEngine
 from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
+from ..programs.repair import repair_program
 from .dates import describe_reading, other_reading, other_spelling
 from .expressions import Expression
 from .grammar import RAISED
@@ -161,6 +162,15 @@ class Problem:
         known = [by_text[text] for text in earlier if text in by_text]
         chosen = self.ranker.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def repair(self, text: str, earlier: Sequence[str] = ()) -> Answer | None:
+        """Return a program that is right on all pairs, made from one that is not (programs/repair.py).
+
+        Args:
+            text: The source of the program.
+            earlier: Texts of all earlier answers.
+        """
+        return repair_program(text, self, self.shown, self.ranker.inputs, self.expansions, earlier)
 
     def rank(self) -> list[Candidate]:
         """Return the programs that are right on all pairs, by price."""

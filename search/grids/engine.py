@@ -17,6 +17,7 @@ import numpy as np
 from ..engines import Progress, SearchEngine
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
+from ..programs.repair import repair_program
 from .backgrounds import add_swaps, swap_background
 from .corners import find_corner, place_in_corner
 from .grammar import FAILURES, Grid, Program, describe_program, generate_source, is_grid
@@ -126,7 +127,7 @@ class Problem:
     def __init__(
         self, shown: list[list[Any]], space: list[Grid], expansions: float, public: object = None
     ) -> None:
-        self.shown = shown
+        self.shown, self.expansions = shown, expansions
         inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
         other, small = swap_background(inputs, outputs), find_corner(inputs, outputs)
         apart = CORNER_SHARE * expansions if small else 0.0
@@ -164,6 +165,17 @@ class Problem:
         else:
             chosen = next(iter(self.first), None)
         return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def repair(self, text: str, earlier: Sequence[str] = ()) -> Answer | None:
+        """Return a program that is right on all pairs, made from one that is not (programs/repair.py).
+
+        Args:
+            text: The source of the program.
+            earlier: Texts of all earlier answers.
+        """
+        return repair_program(
+            text, self, self.shown, self.following.inputs, self.expansions, earlier
+        )
 
     def progress(self) -> Progress:
         """Return how far the search got."""

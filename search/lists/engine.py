@@ -15,6 +15,7 @@ import numpy as np
 from ..engines import Progress, SearchEngine
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, Predictions
+from ..programs.repair import repair_program
 from .bank import Lists
 from .chosen_pairs import choose_pairs
 from .codegen import TooLong, generate_source, generate_term, uses_index
@@ -174,6 +175,17 @@ class Problem:
         known = [self.by_text[text] for text in earlier if text in self.by_text]
         chosen = self.following.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
+
+    def repair(self, text: str, earlier: Sequence[str] = ()) -> Answer | None:
+        """Return a program that is right on all pairs, made from one that is not (programs/repair.py).
+
+        Args:
+            text: The source of the program.
+            earlier: Texts of all earlier answers.
+        """
+        return repair_program(
+            text, self, self.shown, self.following.inputs, self.expansions, earlier
+        )
 
     def progress(self) -> Progress:
         """Return how far the search got."""

@@ -179,11 +179,11 @@ class Problem:
         found = self.following.choose(self._candidates(), known, skip)
         return Answer(found.text, found.sentence) if found else None
 
-    def repair(self, text: str) -> Answer | None:
+    def repair(self, text: str, earlier: Sequence[str] = ()) -> Answer | None:
         """Return a better rule than the rule `text`, or None if no better rule is found.
 
         The result is a variant of the rule, or the best rule of the search. Rules are compared by
-        the trade-off `REPAIR_TRADE_OFF`.
+        the trade-off `REPAIR_TRADE_OFF`; `earlier` is ignored.
         """
         ranking = Ranking(self.ranking.found, TRADE_OFFS[REPAIR_TRADE_OFF])
         found = repair_rule(ranking, self._formula(text))

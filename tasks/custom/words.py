@@ -94,6 +94,27 @@ class OwnWords:
         """Return a version of these prompt texts with fewer tokens."""
         return CompactOwnWords(self.family.compact(), self.task_text, self.pair, self.task_text)
 
+    def gear(self) -> FamilyWords:
+        """Return these prompt texts in the structure of GEAR's prompts.
+
+        The family must have such texts, as programs have.
+        """
+        family: FamilyWords = self.family.gear()  # type: ignore[attr-defined]
+        return GearOwnWords(family, self.task_text, self.pair, self.task_text)
+
+
+class GearOwnWords(OwnWords):
+    """Prompt texts for a problem of a user's own task in the structure of GEAR's prompts."""
+
+    def closing(self, answer_format: str) -> str:
+        """Return the end of a request, as the family writes it."""
+        found: str = self.family.closing(answer_format)  # type: ignore[attr-defined]
+        return found
+
+    def gear(self) -> FamilyWords:
+        """Return this object."""
+        return self
+
 
 class CompactOwnWords(OwnWords):
     """Prompt texts with few tokens for a problem of a user's own task.

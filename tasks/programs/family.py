@@ -56,6 +56,7 @@ from ..custom.words import EQUALITY, IMPORTS, OwnWords
 from ..io.compact_values import format_compact, join_lines
 from ..io.spaces import equality_key
 from .answers import ANSWER_SCHEMA, allow_imports, enforce_contract, read_answer, read_code
+from .gear_words import GearProgramWords
 
 ANSWER_FORMATS = ("tuple", "json", "fenced_function")
 
@@ -144,6 +145,10 @@ class ProgramWords:
         """Return a version of these prompt texts with fewer tokens."""
         return CompactProgramWords()
 
+    def gear(self) -> GearProgramWords:
+        """Return the texts for prompts with the structure of GEAR's appendix E."""
+        return GearProgramWords(self)
+
 
 class ImportingProgramWords(ProgramWords):
     """Prompt texts for programs that may import modules."""
@@ -151,6 +156,10 @@ class ImportingProgramWords(ProgramWords):
     def contract(self, answer_format: str) -> str:
         """Return the instructions for writing an answer in the format `answer_format`."""
         return super().contract(answer_format).replace(_BUILTINS, _MODULES)
+
+    def gear(self) -> GearProgramWords:
+        """Return the texts for prompts with the structure of GEAR's appendix E."""
+        return GearProgramWords(self, f"it {_MODULES}")
 
 
 _COMPACT = {
@@ -247,7 +256,7 @@ class Programs:
     oracle = "execute"
     oracle_kind = EXECUTE
     recorded_format = "fenced_function"
-    search_style = SearchStyle(answer_text, "execute", "code", likeliest_first=True)
+    search_style = SearchStyle(answer_text, "execute", "code", repairs=True, likeliest_first=True)
     opens_hidden = True
 
     def with_strict_contract(self) -> Programs:

@@ -106,5 +106,7 @@ def test_a_method_that_has_words_of_its_own_says_so(setting, tmp_path):
 
 
 def test_another_template_is_refused_with_the_valid_ones(setting):
-    with pytest.raises(UsageError, match="template is 'short': it must be one of full, compact"):
+    with pytest.raises(
+        UsageError, match="template is 'short': it must be one of full, compact, gear"
+    ):
         setting.run(template="short")

@@ -17,7 +17,7 @@ from peirce.records import DataError, StoreError, UsageError, Verdict
 
 RUN_KEYS = [
     "session", "findings", "status", "digest", "store", "task", "method", "model", "seed", "problems",
-    "steps", "verdicts", "metrics", "usage", "seconds",
+    "steps", "verdicts", "metrics", "usage", "seconds", "costs", "gain",
 ]  # fmt: skip
 TAIL = "def f(x):\n    return x[1:]"
 TAIL_ANSWER = repr(("the tail", TAIL))

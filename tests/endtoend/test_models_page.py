@@ -1,5 +1,6 @@
 """Every `peirce run` of docs/how-to/use-a-language-model.md runs as it stands there, but for what it reaches:
-the test's endpoint in place of hosts, ports and local servers, a tiny model in place of a folder, fewer problems.
+the test's endpoint in place of hosts, ports and local servers, a tiny model in place of a folder, fewer problems,
+shorter pauses between looks at a batch.
 Commands for endpoints are processes forked from one that has the package imported; those for models
 in a folder run in this process, so that torch is imported once."""
 
@@ -18,6 +19,7 @@ from peirce.records import PROVIDERS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from batch_server import BatchServer
 from faulty_server import FaultyServer
 from forked_command import run_command
 from tiny_model import make_adapter, make_model, require
@@ -60,16 +62,20 @@ def run(command, folder, **environment):
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if "hf:" not in c])
 def test_a_command_for_an_endpoint_runs(command, tmp_path):
-    with FaultyServer() as server, FaultyServer() as second:
+    batches = "--batch-files" in command
+    with BatchServer() if batches else FaultyServer() as server, FaultyServer() as second:
         urls = iter((server.url, second.url))
         here = re.sub(r"\b(vllm|llamacpp):", f"{server.url}#", command)
         here = re.sub(r"http://(localhost|[ab]):\d+/v1", lambda _: next(urls), here)
+        if batches:
+            here += " --model-arg batch_wait_s=0.2 --model-arg batch_poll_s=0.1"
         told = run(
             here, tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="a-key-for-tests",
             OLLAMA_HOST=server.url,
         )  # fmt: skip
         calls = told["usage"]["by_kind"]["model"]["calls"]
-        assert server.requests + second.requests == calls > 2
+        asked = sum(server.paid.values()) if batches else server.requests
+        assert asked + second.requests == calls > 2
         assert (second.requests > 0) == ("," in command)
     assert told["status"] == "done" and told["problems"] == 2
 

@@ -123,6 +123,16 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert "no_bounds" in rows and '"inconsistent"' in rows
 
 
+def test_a_protocol_of_another_package_is_a_preset_of_its_options(peirce: Peirce) -> None:
+    made = ("run", "between", "--problems", "2", "--protocol", "patient-toy", "--quiet", "--json")
+    (told,) = map(json.loads, peirce(*made, "--max-answers", "4").stdout.splitlines())
+    assert told["method"] == "patient" and told["protocol"] == "patient-toy, with max_answers=4"
+    (row,) = json.loads(peirce("sessions", "--json").stdout)
+    assert (row["settings"]["tries"], row["settings"]["max_answers"]) == (3, 4)
+    refused = peirce("run", "acre", "--protocol", "patient-toy", code=2).stderr
+    assert "protocol is 'patient-toy': An imaginary experiment on intervals is about" in refused
+
+
 @pytest.mark.soak
 def test_a_killed_session_of_it_goes_on_to_the_same_digest(
     peirce: Peirce, environment: dict[str, str], tmp_path: Path
@@ -146,7 +156,7 @@ def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> Non
              "--budget-expansions", "2000", "--method", "patient", "--quiet")  # fmt: skip
     asked = ("run", "between", "--problems", "3", "--method", "patient", "--dry-run", "--json")
     forecast = json.loads(peirce(*asked, "--model", "http://127.0.0.1:9/v1#NAME").stdout)
-    assert forecast["calls"]["proposer"]["least"] == 3 * 2  # its own: an end after `patience`
+    assert forecast["calls"]["proposer"]["least"] == 3 * 2  # its own: an end after `tries`
     by_ours = digest(peirce, *words)
     assert (
         digest(peirce, *words, "--sandbox", "unsafe", "--no-cache", "--store", "b.duckdb")
@@ -161,15 +171,15 @@ def test_its_method_and_its_sandbox_serve_tasks_of_peirce(peirce: Peirce) -> Non
 def test_settings_of_its_method_are_set_by_method_arg(peirce: Peirce) -> None:
     words = ("run", "between", "--problems", "1", "--model", "search", "--method", "patient",
              "--quiet")  # fmt: skip
-    patient = peirce(*words, "--method-arg", "patience=4", "--max-answers", "9").stdout
+    patient = peirce(*words, "--method-arg", "tries=4", "--max-answers", "9").stdout
     assert "cost      contains:" in patient and "cost      judge:" not in patient
     told: dict[str, Any] = json.loads(peirce("sessions", "--json").stdout)[0]
-    assert told["settings"]["patience"] == 4
+    assert told["settings"]["tries"] == 4
     for value, said in (
-        ("patience=x", "patience is 'x': it must be a whole number"),
-        ("patience=0", "patience is 0: it must be at least 1"),
-        ("patiense=3", "method patient has no setting 'patiense'; did you mean patience?"),
+        ("tries=x", "tries is 'x': it must be a whole number"),
+        ("tries=0", "tries is 0: it must be at least 1"),
+        ("triess=3", "method patient has no setting 'triess'; did you mean tries?"),
     ):
         assert said in peirce(*words, "--method-arg", value, code=2).stderr
-    refused = peirce("run", "between", "--method-arg", "patience=3", code=2).stderr
+    refused = peirce("run", "between", "--method-arg", "tries=3", code=2).stderr
     assert "only tasks with labelled text take it, such as labels; " in refused

@@ -13,9 +13,9 @@ from one_sandbox import in_sandbox
 from peirce.agents.endpoint.limits import EstimatedUsage
 from peirce.agents.scripted import ScriptedProposer
 from peirce.config import BudgetConfig
-from peirce.graphs.runtime.budget import Budget, Prices, add_costs
+from peirce.graphs.runtime.budget import Budget, add_costs
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import BudgetSpent, InputSet, Reply, Unavailable, Usage, UsageError
+from peirce.records import BudgetSpent, InputSet, Prices, Reply, Unavailable, Usage, UsageError
 from peirce.store import Store
 
 SHOWN = [([3], [3]), ([5], [5])]

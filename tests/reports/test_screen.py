@@ -131,6 +131,15 @@ def test_a_quiet_screen_starts_no_clock_and_a_picture_brings_its_own():
     assert len(live.lines) == before
 
 
+def test_the_banner_names_the_protocol_and_what_differs_from_it():
+    record = {"name": "abd", "changed": {"tool_calls": 4, "lenient": True}, "unused": ["temperature"],
+              "advice": "score it so"}  # fmt: skip
+    settings = {**SETTINGS, "operational": {**SETTINGS["operational"], "protocol": record}}
+    said = "abd, with tool_calls=4, lenient=yes (not applicable here: temperature); score it so"
+    assert f"protocol {said}" in banner(started(settings=settings))
+    assert not any(line.startswith("protocol") for line in banner(started()))
+
+
 def test_the_banner_says_where_a_model_is_asked():
     operational = {**SETTINGS["operational"], "model": "http://127.0.0.1:8000/v1#m"}
     settings = {**SETTINGS, "model": "m", "operational": operational}

@@ -178,6 +178,35 @@ def test_usage_sums_by_kind_and_role(
     assert (*shares, usage["by_role"]["propose"]["cached_share"]) == (0.2, 0.2, 0.2)
 
 
+def test_calls_of_a_second_proposer_have_their_own_role(
+    store: Store, new_session: NewSession, made: SimpleNamespace
+) -> None:
+    session = new_session(settings={"operational": {"players": {"then": ["search", {}]}}})
+    journal = store.journal(session)
+    hostile = {"role": "proposer", "messages": [{"content": '"role":"then"', "role": "user"}]}
+    for path, kind, request in (
+        ("step/1/propose/0", "model", hostile),
+        ("step/1/propose/0/tool/0", "tool", {"tool": "execute"}),
+        ("step/2/propose/0", "model", {"role": "then", "seed": 1}),
+        ("step/2/propose/0/tool/0", "tool", {"role": "proposer"}),
+        ("step/2/propose/1", "model", {"role": "then", "seed": 2}),
+        ("step/2/repair/0", "model", {"role": "repairer"}),
+        ("seed/0", "model", {"role": "seeder"}),
+        ("text/ab/judge/cd/0", "model", {"role": "judge"}),
+        ("texts/ab/judge/cd/batch/0", "tool", {}),
+    ):
+        key = CallKey(session, "1", path)
+        outcome = Outcome({}, {}, Usage(10, 3))
+        asyncio.run(journal.record_once(key, kind, request, Maker(outcome)))
+    calls = {role: sums["calls"] for role, sums in store.usage(session)["by_role"].items()}
+    assert calls == {
+        "propose": 1, "propose/tool": 1, "then": 2, "then/tool": 1, "repair": 1, "seed": 1, "judge": 2,
+    }  # fmt: skip
+    of_models = {role: sums["calls"] for role, sums in store.model_usage(session).items()}
+    assert of_models == {"propose": 1, "then": 2, "repair": 1, "seed": 1, "judge": 1}
+    assert store.usage(session)["calls"] == 9
+
+
 @pytest.mark.parametrize(
     ("told", "share"), [(Usage(), None), (Usage(3, 9, 1), 0.3333), (Usage(2, 9, 8), 1)]
 )

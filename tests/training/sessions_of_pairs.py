@@ -60,9 +60,11 @@ def write(
     store: Store,
     listed: list[tuple[Problem, list[JudgedAnswer]]],
     over: InputSet,
+    proposed_by: tuple[str, ...] = (),
     **settings: object,
 ) -> str:
-    """A session of these answers, a step each, in the store; its id."""
+    """A session of these answers, a step each, in the store; its id. proposed_by: the role of each step,
+    in a session with a second proposer."""
     told = {"task": "list_functions", "family": "programs", "method": "abduce", "model": "a",
             "answer_format": "tuple", "equality": 1, **settings}  # fmt: skip
     session = store.create_session(told, [(one, over) for one, _ in listed])
@@ -71,7 +73,8 @@ def write(
     async def steps() -> None:
         for one, given in listed:
             for number, answer in enumerate(given, start=1):
-                await ledger.record_step(StepRecord(one.id, number, (answer,)))
+                fields = {"proposed_by": proposed_by[number - 1]} if proposed_by else {}
+                await ledger.record_step(StepRecord(one.id, number, (answer,), fields))
             await ledger.record_end(one.id, "done", "cap")
 
     asyncio.run(steps())

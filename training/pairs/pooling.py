@@ -53,6 +53,7 @@ PROBLEMS_PER_QUERY = 512  # problems that one query per session reads
 CUT_REASON = "cut: the answer was cut at the token limit"  # the reason that a session records
 UNANSWERED_PREFIX = "no_answer: "
 PROMPTS_PER_SESSION = 4  # whose digests a set of pairs contains
+SECOND_PROPOSER = "then"  # the role whose answers a session continues a problem with
 EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "not_judged")
 
 
@@ -71,6 +72,12 @@ class Source:
         """The name of the session's model, as tables show it."""
         named = self.settings.get("operational", {}).get("model_name")
         return str(named or self.settings.get("model"))
+
+    @property
+    def second_model(self) -> str:
+        """The name of the second proposer (`--then`), as tables show it."""
+        players = self.settings.get("operational", {}).get("players") or {}
+        return str((players.get(SECOND_PROPOSER) or [SECOND_PROPOSER])[0])
 
     @property
     def template(self) -> str:
@@ -341,8 +348,9 @@ def _pooled(
 
 def _giver(source: Source, answer: AnswerSummary) -> str:
     """Return the name of the model that gave an answer, or of the one that repaired it."""
-    mended = answer.path.split("/")[2:3] == ["repair"]
-    return str(source.settings.get("repair")) if mended else source.model
+    if answer.path.split("/")[2:3] == ["repair"]:
+        return str(source.settings.get("repair"))
+    return source.second_model if answer.proposed_by == SECOND_PROPOSER else source.model
 
 
 def _worth(one: AnswerSummary) -> str:

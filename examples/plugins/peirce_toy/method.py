@@ -32,7 +32,7 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
         return {}
     last = [one.verdict for one in runtime.context.past_answers[-settings.tries :]]
     if len(last) == settings.tries and Verdict.ACCEPTED not in last:
-        return {"stop": "patience"}
+        return {"stop": "tries"}
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
 
 

@@ -117,6 +117,8 @@ def test_the_overview_says_what_was_run_and_what_came_of_it(page, told):
             assert shown == pytest.approx(value, abs=6e-4)
     summed = page.all("#overview table:not(.metrics)", "one => one.caption.textContent")
     assert any(one.startswith("Hypotheses by verdict") for one in summed)
+    assert any(one.startswith("Model calls for each result") for one in summed)
+    assert any(one.startswith("What an answer added") for one in summed)
 
 
 def test_figures_are_drawn_with_their_numbers(page, told):

@@ -5,13 +5,15 @@ Internals: the contents of a page are compared key by key, and the page itself i
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
-from peirce.records import Verdict
+from peirce.records import CallKey, Outcome, Usage, Verdict
 from peirce.reports import bootstrap
 from peirce.reports.page import Contents
 from peirce.reports.page.contents import MAX_COMPARED
@@ -62,6 +64,49 @@ def test_a_session_says_what_was_run_and_how_it_ended(store, told):
     assert ("seed", "0") in [tuple(pair) for pair in one["settings"]]
     assert sum(row["calls"] for row in one["cost"]) == 1
     assert [row["cached_share"] for row in one["cost"]] == [None]
+
+
+def test_what_was_spent_and_gained_is_that_of_compare(store, told):
+    path, *sessions = store
+    compared = peirce.compare(*sessions, store=path).sessions
+    for one, expected in zip(told[0]["sessions"], compared, strict=True):
+        assert one["effort"]["answers"] == expected.gain["answers"]
+        assert one["effort"]["results"] == []  # no model was called
+        assert one["effort"]["notes"] == []
+    assert [row["accepted"]["mean"] for row in told[0]["sessions"][0]["effort"]["answers"]] == [
+        0.5,
+        0.5,
+    ]
+
+
+def test_results_have_their_costs_by_role_and_judges_are_described(tmp_path):
+    problem = small_problem("one")
+    made = judged(problem, "good", "told", codes=(1, 2, 3, 4, 5, 6))
+    figures = {"questions": 10, "second": 4, "overruled": 1, "calibration": None}
+    (step,) = steps(problem, ("a", made))
+    path = tmp_path / "s.duckdb"
+    session = write(path, [(problem, [replace(step, fields={"judging": figures})])],
+                    spending={"price_in": 1.0, "price_out": 2.0})  # fmt: skip
+
+    async def call(name: str, used: Usage) -> None:
+        key = CallKey(session, "one", name)
+
+        async def make() -> Outcome:
+            return Outcome({}, usage=used, seconds=2.0)
+
+        await opened.journal(session).record_once(key, "model", {}, make)
+
+    with Store.open(path, write=True) as opened:
+        asyncio.run(call("step/1/propose/0", Usage(100, 50, 40)))
+        asyncio.run(call("text/a/judge2/b/0", Usage(60, 1)))
+        (one,) = Contents(opened, [session]).build_overview()["sessions"]
+    assert [(row["result"], row["number"], row["calls"], row["tokens"]) for row in one["effort"]["results"]] == [
+        ("accepted hypothesis", 1, 2, 211), ("unit of gamma", 1, 2, 211), ("solved problem", 1, 2, 211),
+        ("accepted hypothesis, second judge alone", 1, 1, 61), ("accepted hypothesis, proposer alone", 1, 1, 150),
+    ]  # fmt: skip
+    assert one["effort"]["results"][0]["cost_usd"] == pytest.approx(262e-6)
+    assert one["effort"]["notes"][0].startswith("the second judge answered 4 of 10 questions")
+    assert one["effort"]["notes"][1:] == ["25% of 160 input tokens were cached"]
 
 
 def test_metrics_are_those_of_eval(store, told):

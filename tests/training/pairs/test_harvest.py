@@ -213,6 +213,19 @@ def test_what_a_repairer_mended_is_its_own(store: Store) -> None:
     }  # fmt: skip
 
 
+def test_answers_of_a_second_proposer_are_those_of_its_own_model(store: Store) -> None:
+    given = [answered(I, "wrong", WIDE), answered(A, "wide", WIDE)]
+    players = {"operational": {"players": {"then": ["openai:large", {}]}}}
+    session = write(store, [(problem("p"), given)], space(4), ("proposer", "then"), **players)
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN))
+    assert dict(zip(made.table.answers, made.table.answer_model, strict=True)) == {
+        "answer wrong": "a", "answer wide": "openai:large",
+    }  # fmt: skip
+    counted = {name: of["answers"] for name, of in made.report["by_model"].items()}
+    assert counted == {"a": 1, "openai:large": 1}
+    assert made.report["by_model"]["openai:large"]["chosen"]["consistency"] == 1
+
+
 # --- splits -----------------------------------------------------------------------------------
 
 
@@ -358,6 +371,15 @@ def test_prompts_are_in_the_template_of_the_sessions(store: Store) -> None:
         UsageError, match="unknown template 'tiny': it must be one of full, compact"
     ):
         build_pairs(store, [session], PairChoices(template="tiny"))
+
+
+def test_prompts_in_the_template_of_gear_have_its_structure(store: Store) -> None:
+    session = three(store, template="gear")
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN)).table
+    assert made.settings["template"] == "gear"
+    texts = [str(asked[0]["content"]) for asked in made.prompts]
+    assert texts and all("Rules for the code in the second string" in one for one in texts)
+    assert any("proposed so far:\n- " in one for one in texts)
 
 
 def test_sessions_of_different_templates_need_a_word(store: Store) -> None:
