@@ -8,7 +8,7 @@ seeds. Variants:
 
 before: the checkout in DIR (`--before-python`: its interpreter, by default DIR/.venv/bin/python).
 after: this one.
-search: this one with `--seed-hypotheses 3`, and for rules `--repair search`.
+search: this one with `--seed-hypotheses 3`, for programs and rules also `--repair search`.
 then: this one with `--then` the strongest stand-in.
 
 A problem is solved if its bank holds the true rule or one that is equal on what the session never saw:
@@ -59,7 +59,7 @@ PAGE = HERE.parent / "docs" / "results" / "agent.md"
 STRONGEST = list(STRENGTHS)[-1]
 OWN = "conclusions"  # the section of the page that a person writes
 SEEDS, REPAIR = ("--seed-hypotheses", "3"), ("--repair", "search")
-SEARCH = {"programs": SEEDS, "rules": (*SEEDS, *REPAIR), "texts": SEEDS}  # what each family has
+SEARCH = {"programs": (*SEEDS, *REPAIR), "rules": (*SEEDS, *REPAIR), "texts": SEEDS}
 VARIANTS: Mapping[str, Callable[[str, str], Sequence[str]]] = {  # options, by URL and family
     "before": lambda url, family: (),
     "after": lambda url, family: (),
@@ -313,7 +313,7 @@ always gets the same answer. The stand-ins are not models: their shares were cho
 variants mean anything.
 
 - `before` and `after` are sessions with the defaults of both versions. `search` adds `--seed-hypotheses 3`,
-  and for rules `--repair search`; `then` adds `--then` with the strongest stand-in.
+  and for programs and rules `--repair search`; `then` adds `--then` with the strongest stand-in.
 - "Accepted" is the number of accepted hypotheses per problem, from whoever found them. "Solved" is the share of problems
   whose bank holds the true rule, or one that is equal on data that the session never saw.
 - Malformed answers, calls, tokens and times are per problem. Each figure is a mean over the seeds, with the range of the

@@ -230,8 +230,8 @@ WAYS: Mapping[str, Way] = {
     "a short history": Way(
         "examples", programs, {**LISTS, "max_answers": 6, "history_limit": 2, "patience": 2}
     ),
-    "programs of a search first": Way(
-        "examples", programs, {**LISTS, "max_answers": 3, "seed_hypotheses": 2}
+    "programs repaired by a search": Way(
+        "examples", programs, {**LISTS, "max_answers": 3, "seed_hypotheses": 2, "repair": "search"}
     ),
     "rules repaired by a search": Way(
         "abd", formulas,

@@ -141,7 +141,7 @@ CHECKS = {
     "batch files of two judges": check_judges,
     "a small context": check_small_context,
     "a short history": check_short_history,
-    "programs of a search first": check_seeds,
+    "programs repaired by a search": check_repairs,
     "rules repaired by a search": check_repairs,
     "a limit on the tokens of a problem": check_token_limit,
 }
