@@ -1,4 +1,5 @@
-"""Every `peirce run` of docs/how-to/use-a-language-model.md runs as it stands there, but for what it reaches:
+"""Every `peirce run` of the guides on language models (use-a-language-model.md, spend-less.md) runs as it
+stands there, but for what it reaches:
 the test's endpoint in place of hosts, ports and local servers, a tiny model in place of a folder, fewer problems,
 shorter pauses between looks at a batch.
 Commands for endpoints are processes forked from one that has the package imported; those for models
@@ -24,8 +25,11 @@ from faulty_server import FaultyServer
 from forked_command import run_command
 from tiny_model import make_adapter, make_model, require
 
-PAGE = (Path(__file__).parents[2] / "docs/how-to/use-a-language-model.md").read_text("utf-8")
-COMMANDS = [line.strip() for line in PAGE.splitlines() if line.startswith("    peirce run")]
+GUIDES = Path(__file__).parents[2] / "docs/how-to"
+PAGE = (GUIDES / "use-a-language-model.md").read_text("utf-8")
+COSTS = (GUIDES / "spend-less.md").read_text("utf-8")
+LINES = [*PAGE.splitlines(), *COSTS.splitlines()]
+COMMANDS = [line.strip() for line in LINES if line.startswith("    peirce run")]
 LESS = ("--problems", "2", "--max-answers", "2", "--workers", "1", "--quiet", "--json")
 
 
