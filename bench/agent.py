@@ -293,6 +293,7 @@ def introduce(options: argparse.Namespace, trees: Mapping[str, str], seconds: fl
     named = "; ".join(f"{name}: commit {commit}" for name, commit in trees.items())
     return PAGE_TEXT.format(
         command=command, seeds=options.seeds, problems=options.problems, named=named,
+        families=", ".join(options.families),
         date=time.strftime("%Y-%m-%d"), minutes=round(seconds / 60), faster=round(1 / options.scale),
     )  # fmt: skip
 
@@ -304,23 +305,26 @@ language models. `bench/agent.py` measures it and writes the page:
 
     {command}
 
-Measured on {date} in {minutes} minutes, with {seeds} seeds and {problems} problems for each seed and family ({named}).
+The last run measured {families} on {date} in {minutes} minutes, with {seeds} seeds and {problems} problems for each seed and
+family ({named}).
 
-The stand-ins answer over HTTP. They have five strengths: shares of right, nearly right, wrong, nearly well-formed,
-malformed and repeated answers, how many of the problems they know the rule of, how often they notice a wrong answer, and
-how often they try candidates with a tool first. `bench/stand_ins.py` has the figures. The same prompt with the same seed
-always gets the same answer. The stand-ins are not models: their shares were chosen, so only differences between the
-variants mean anything.
+The stand-ins answer over HTTP and have five strengths. A strength says which shares of the answers are right, nearly
+right, wrong, nearly well-formed, malformed and repeated. It also says for how many problems the stand-in knows the
+rule, how often it notices a wrong answer, and how often it first tries candidates with a tool. `bench/stand_ins.py` has
+the figures. The same prompt with the same seed always gets the same answer. The stand-ins are not models: their shares
+were chosen, so only differences between the variants mean anything.
 
-- `before` and `after` are sessions with the defaults of both versions. `search` adds `--seed-hypotheses 3`,
-  and for programs and rules `--repair search`; `then` adds `--then` with the strongest stand-in.
+- `before` and `after` are sessions with the defaults of the two versions. `search` is `after` with
+  `--seed-hypotheses 3`, and for programs and rules also `--repair search`. `then` is `after` with `--then` and the strongest
+  stand-in.
 - "Accepted" is the number of accepted hypotheses per problem, from whoever found them. "Solved" is the share of problems
   whose bank holds the true rule, or one that is equal on data that the session never saw.
 - Malformed answers, calls, tokens and times are per problem. Each figure is a mean over the seeds, with the range of the
   seeds in parentheses.
 - The endpoint has a cache of prefixes as OpenAI documents it: blocks of 128 tokens, from 1,024 tokens on.
-- "Model time" is what the answers would take at the speed of the stand-ins, one after the other. It depends on no clock.
-  "Seconds" is the wall time on a shared machine, with stand-ins that answer {faster} times as fast, so it is noisy.
+- "Model time" is the time that the answers would take one after the other, at the speed of the stand-ins. It is
+  computed, not measured. "Seconds" is the wall time on a shared machine, with stand-ins that answer {faster} times as fast,
+  so it is noisy.
 - The search itself makes no calls; its time is only in "seconds".
 
 Not measured: real models, and methods other than the default."""

@@ -36,7 +36,7 @@ HEADS = (
     "difference",
     "stand-in",
     "accepted",
-    "problems with one",
+    "problems",
     "malformed",
     "model calls",
 )

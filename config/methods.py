@@ -116,7 +116,7 @@ class MethodSettings(Settings):
     template: Template = "full"
     fit: Fit = "auto"
     history_limit: int = setting(
-        30, "Number of earlier answers that a prompt shows in full; of older ones it shows the"
+        30, "Maximum number of earlier answers that a prompt shows in full; from older ones it shows the"
             " accepted hypotheses and counts the others (30).", metavar="N", ge=1,
     )  # fmt: skip
     problem_tokens: ProblemTokens = None
@@ -169,8 +169,8 @@ class BankSettings(MethodSettings):
 class RowBankSettings(BankSettings):
     """Settings of a method that asks for hypotheses again and again while it goes through rows.
 
-    At its limit of tokens, a problem stops to extend the bank. Its prompts list fewer rows if they
-    do not fit.
+    At its limit of tokens, a problem adds no further hypotheses to the bank. Its prompts list fewer
+    rows if they do not fit.
     """
 
     fit: Fit = "auto"

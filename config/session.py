@@ -198,8 +198,8 @@ class RolesConfig(Settings):
     panel = "Model and method"
     judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
     judge2_model: str | None = setting(
-        None, "Second judge: a model that labels the texts on which the answers of the first judge"
-              " differ (default: none; needs --repeats of at least 2, by default 3).",
+        None, "Second judge: a model that labels the texts on which the first judge is unsure"
+              " (default: none; needs --repeats of at least 2, by default 3).",
         metavar="MODEL", option="judge_then",
     )  # fmt: skip
     literature_model: str | None = setting(None, "Model that reads papers (default: the proposer).")
@@ -208,8 +208,8 @@ class RolesConfig(Settings):
               " (default: none; a theme is named by its strongest words).",
     )  # fmt: skip
     then_model: str | None = setting(
-        None, "Second model that proposes hypotheses, for problems that end without an accepted one"
-              " (refine: without reaching the target) (default: none).",
+        None, "Second model, which proposes hypotheses for problems that end without an accepted one, or for"
+              " refine without reaching the target (default: none).",
         metavar="MODEL", option="then",
     )  # fmt: skip
     role: Sequence[str] = setting(
