@@ -8,8 +8,8 @@ updates the signatures that type checkers read.
 
 `RunConfig` (session.py) groups the settings by subject, such as data, model and budget. Its field
 `method` holds the settings of the method (methods.py). A method in graphs/ may have its own
-subclass of `MethodSettings`. `protocols.py` has the presets of `--protocol`. `RunConfig.from_options` gets a registry of methods, and asks the
-registry for the settings class of the method.
+subclass of `MethodSettings`. `RunConfig.from_options` gets a registry of methods, and asks the
+registry for the settings class of the method. `protocols.py` has the presets of `--protocol`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .methods import (
     SPLITS,
     UNDER_A_MODEL,
     UNRECORDED,
+    AbduceSettings,
     BankSettings,
     Feedback,
     Fit,
@@ -56,6 +57,7 @@ __all__ = [
     "SPLITS",
     "UNDER_A_MODEL",
     "UNRECORDED",
+    "AbduceSettings",
     "BankSettings",
     "BudgetConfig",
     "ClusterConfig",

@@ -150,6 +150,12 @@ class RepairSettings(MethodSettings):
         return found
 
 
+class AbduceSettings(RepairSettings):
+    """Settings of the method `abduce`, which is the default of a session."""
+
+    target_gap: Number | None = None  # fixed, because `abduce` has no target
+
+
 class BankSettings(MethodSettings):
     """Settings of a method that builds or reads a bank of hypotheses.
 

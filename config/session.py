@@ -25,7 +25,7 @@ from ..records.settings import (
     setting,
 )
 from ..records.tables import RowTable, TableLike, read_table
-from .methods import MethodSettings, TextSettings
+from .methods import AbduceSettings, MethodSettings, TextSettings
 
 PathLike: TypeAlias = str | Path
 MAX_CONCURRENCY = 1_000  # problems in progress at the same time
@@ -374,7 +374,7 @@ class RunConfig(CompositeSettings):
     model: ModelConfig = ModelConfig()
     protocol: ProtocolConfig = ProtocolConfig()
     roles: RolesConfig = RolesConfig()
-    method: SerializeAsAny[MethodSettings] = MethodSettings()
+    method: SerializeAsAny[MethodSettings] = AbduceSettings()
     text: TextConfig = TextConfig()
     budget: BudgetConfig = BudgetConfig()
     sandbox: SandboxConfig = SandboxConfig()

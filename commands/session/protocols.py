@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...config import MethodSettings, RunConfig, RunProtocol, find_protocol
-from ...records import Json, UsageError
+from ...records import PRICES, Json, UsageError
 from ...records.settings import is_object, is_option, option_name
 from .settings import model_setting_names, parse_key_values, role_settings
 from .text_planning import is_language_model
@@ -202,6 +202,8 @@ def _additions(config: RunConfig, options: Mapping[str, Json]) -> Iterator[tuple
     """Yield (name, value) of settings of roles, and of pairs of --model-arg that `options` lack."""
     for role, settings in role_settings(config.roles).items():
         for key, value in settings.items():
+            if key in PRICES:  # they change no answer
+                continue
             if getattr(config.roles, f"{role}_model") is None or key != "model":
                 yield f"{role}.{key}", value
     if is_language_model(config.model.model):

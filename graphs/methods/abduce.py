@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import RepairSettings
-from ...records.settings import Number
+from ...config import AbduceSettings
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge, repair_inconsistent
@@ -36,12 +35,6 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     if settings.max_bad is not None and state["bad"] >= settings.max_bad:
         return {"stop": "three_bad" if settings.max_bad == 3 else "bad"}
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
-
-
-class AbduceSettings(RepairSettings):
-    """Settings of the method `abduce`."""
-
-    target_gap: Number | None = None  # fixed, because `abduce` has no target
 
 
 METHOD = Method(
