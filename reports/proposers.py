@@ -55,7 +55,8 @@ def describe_proposer(settings: Mapping[str, Json], step: StepRecord, answer: Ju
     operational = settings.get("operational") or {}
     model = str(operational.get("model_name") or settings.get("model"))
     if step.fields.get(PROPOSED_BY) == THEN:
-        model = str(((operational.get("players") or {}).get(THEN) or [THEN])[0])
+        second = str(((operational.get("players") or {}).get(THEN) or [THEN])[0])
+        model = f"{model}, the second proposer" if second == operational.get("model") else second
     kind = answer.path.split("/")
     if kind[0] == "seed":
         return f"{step.fields.get('seeder', 'search')}, before the first request"

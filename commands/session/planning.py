@@ -38,6 +38,7 @@ from ..problems import ChosenProblems, choose_problems, has_labelled_text
 from .protocols import check_protocol, chosen_method, describe_protocol, protocol_advice
 from .settings import (
     NAMER,
+    OPTIONAL_ROLES,
     SECOND_JUDGE,
     SEEDER,
     THEN,
@@ -381,8 +382,13 @@ def _players(
     found: dict[str, Json] = {}
     of_text = ("judge", SECOND_JUDGE, "literature", NAMER)
     for role in (*of_text, THEN) if "text" in settings else (THEN,):
-        told = dict(others.get(role, {}))
+        prices = others.get(role, {}).keys() & set(PRICES)
+        told = {key: one for key, one in others.get(role, {}).items() if key not in prices}
         if not told:
+            if prices and role in OPTIONAL_ROLES:
+                raise UsageError(
+                    f"{role}.{min(prices)} is a price, but the session has no model in the role {role}"
+                )
             continue
         spec = told.pop("model", None) or model
         if not isinstance(spec, str):
@@ -396,11 +402,10 @@ def _players(
         if role == THEN:
             _check_hands_over(settings["method"], spec)
         arguments = parse_key_values(told.pop("model_arg", None) or ())
-        own = {key: value for key, value in told.items() if key not in PRICES}
         if spec == model:
-            own = {**{k: v for k, v in opening.items() if k != "model_args"}, **own}
+            told = {**{k: v for k, v in opening.items() if k != "model_args"}, **told}
             arguments = {**opening.get("model_args", {}), **arguments}
-        found[role] = [spec, model_options(spec, arguments, own)]
+        found[role] = [spec, model_options(spec, arguments, told)]
     return found
 
 

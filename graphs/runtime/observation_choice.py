@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .case import Case
 
 TOO_LONG = "too_long"  # `Reply.finish` of a recorded refusal
-HISTORY_LIMITS = (10, 4)  # answers in full that a prompt shows before observations are left out
+HISTORY_LIMITS = (10, 4, 1)  # answers in full that a prompt shows before observations are left out
 UNKNOWN_SHARE = 0.5  # of a refused prompt, if nothing says how much of it fits
 MARGIN = 0.95  # of the room, because texts differ in characters per token
 

@@ -91,6 +91,8 @@ UNARY: dict[str, Callable[[Any], Any]] = {
 def _contains(left: Any, right: Any) -> bool:
     if isinstance(right, ITERATORS):
         raise Halt  # it would be searched without a charge
+    if isinstance(right, range) and type(left) not in (int, bool):
+        raise Halt  # Python compares any other value with each element of the range
     return left in right
 
 

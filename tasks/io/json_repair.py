@@ -198,6 +198,8 @@ class _Reader:
                 if self._text[at : at + 1] == closing:
                     self.faults.append(TRAILING_COMMA)
             elif at == len(self._text) or self._text.startswith("```", at):
+                if at == len(self._text) and self._text[at - 1] in "0123456789.eE+-":
+                    raise _Unreadable  # a number at the end of the text may be cut
                 self.faults.append(UNCLOSED)
                 return self._build(names, values, closing), at
             elif self._text[at] != closing:

@@ -181,6 +181,8 @@ def test_a_role_may_have_prices_of_its_own_also_after_a_resume(pairs, store):
         UsageError, match=r"then\.price_in is the price of one role: also set price_in"
     ):
         run(pairs, store, counted("[]"), then="search", role=["then.price_in=7"])
+    with pytest.raises(UsageError, match=r"then\.price_in is a price, but the session has no model in the role then"):  # fmt: skip
+        run(pairs, store, counted("[]"), role=["then.price_in=7"], **PRICES)
     assert not store.exists()
     roles = {"then": {"model": "search", "price_in": 7.0}}
     found = run(pairs, store, counted("[]", "[]", "[]"), roles=roles, max_answers=1, **PRICES)

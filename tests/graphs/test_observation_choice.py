@@ -225,3 +225,18 @@ def test_the_most_disputed_come_first_and_then_those_that_nobody_explains():
 
 def test_an_observation_that_no_prompt_lists_is_not_chosen():
     assert rank(["a", "b", "c"], texts={0: "long text", 2: "short"}) == [2, 0]
+
+
+def test_the_history_is_shortened_to_one_answer_before_an_observation_is_left_out(
+    tmp_path, make_problem, make_answer
+):
+    """Long answers in a chat leave room for all observations only if one of them is repeated."""
+    model = SmallContext(lambda code: make_answer(code + "  # " + "long " * 120), 900, wrong=9)
+    few = [([n] * (2 + n), [n]) for n in range(1, 5)]
+    session = begin(
+        tmp_path / "s", model, make_problem(shown=few), history="chat", max_bad=50, max_answers=8
+    )
+    result, _, differences, steps, _ = go_on(tmp_path / "s", session, model)
+    assert result["status"] == "done" and result["failed"] == {} and differences == []
+    assert model.refused and len(steps) == 8
+    assert not any("listed" in one for one in steps)

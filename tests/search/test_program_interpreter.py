@@ -73,6 +73,8 @@ def test_the_interpreter_agrees_with_python(body):
 
 
 ENDLESS = [
+    "return [0.5 in range(10**15)]",
+    "return [[] not in range(10**15)]",
     "while True:\n        pass",
     "while True:\n        x.append(1)",
     "for v in x:\n        x.append(v)",

@@ -38,6 +38,7 @@ UNREADABLE = {
     "a text that does not end": TEXT[: len(TEXT) // 2],
     "a text that does not end in single quotes": repr(WHOLE)[:-10],
     "nothing after a comma": TEXT[:-1] + ",",
+    "a number that may be cut": TEXT[:-1] + ', "n": 1',
     "no value": '{"description": "d", "code": }',
     "no comma": '{"description": "d" "code": "c"}',
     "another object": '{"name": "x",}',
