@@ -84,6 +84,16 @@ def test_the_forecast_counts_both_proposers(store, nothing, method, answers):
     assert calls["then"].least == 0
 
 
+def test_seeds_that_may_reach_the_target_leave_no_call_for_certain(store, nothing):
+    def least(**more: Any) -> int:
+        calls = peirce.plan("list_functions", model=nothing, store=store, **BUDGET, **more).calls
+        return calls["proposer"].least
+
+    assert least(method="refine", seed_hypotheses=2) == 0
+    assert least(method="refine", seed_hypotheses=2, problem_tokens=99) == 0
+    assert least(method="refine") == least(method="abduce", seed_hypotheses=2) == 3
+
+
 def test_the_forecast_counts_the_judging_of_both_proposers_answers(tmp_path, store):
     options = {"data": data_set(tmp_path), "model": "ollama:m", "method": "io", "judge": "model",
                "hypotheses": 2, "store": store}  # fmt: skip
