@@ -196,7 +196,9 @@ class RolesConfig(Settings):
     """
 
     panel = "Model and method"
-    judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
+    judge_model: str | None = setting(
+        None, "Model that labels texts (default: the proposer, or --then if it cannot judge)."
+    )
     judge2_model: str | None = setting(
         None, "Second judge: a model that labels the texts on which the first judge is unsure"
               " (default: none; needs --repeats of at least 2, by default 3).",

@@ -248,7 +248,7 @@ def forecast_one_by_one(sizes: Sizes, least: int | None = None) -> CallsByRole:
         # Answers that add nothing end the problem, and one answer may use up its tokens.
         least = min(least, sizes.settings.get("patience") or least)
     if sizes.settings.get("problem_tokens"):
-        least = 1
+        least = min(least, 1)
     proposer = Span(least, most * (1 + sizes.settings["tool_calls"]))
     if not sizes.labelled:
         return {"proposer": proposer}

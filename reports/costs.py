@@ -1,9 +1,10 @@
 """What a session spent on its models for each result: accepted hypothesis, unit of gamma, solved problem.
 
 Everything is a function of the store's records: the usage of the model calls, the verdicts and the
-prices. Calls of the sandbox or the solver are no costs. The calls of failed and open problems are
-costs too, and what their recorded steps found is a result. An answer that was taken from another
-session has no tokens and is counted apart.
+prices. Calls of the sandbox or the solver are no costs. The answered calls of failed and open problems
+are costs too, and what their recorded steps found is a result. Tokens of requests whose call failed for
+good are not in the costs, because the journal keeps no tokens of such a call. An answer that was taken
+from another session has no tokens and is counted apart.
 """
 
 from __future__ import annotations

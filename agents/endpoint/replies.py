@@ -35,6 +35,9 @@ REASONING_TYPES = ("thinking", "reasoning")  # types of content blocks
 def completion_body(body: Json) -> dict[str, Json]:
     """Check that a response body is a chat completion with at least one choice, and return it.
 
+    Its choices are ordered by their `index`, if each of them has one. Endpoints may send them in
+    another order.
+
     Raises:
         Fault: The body is malformed.
         ErrorInBody: The body contains an error of the endpoint.
@@ -46,10 +49,12 @@ def completion_body(body: Json) -> dict[str, Json]:
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Fault("the answer holds no choices", retryable=True)
+    if all(isinstance(one, dict) and type(one.get("index")) is int for one in choices):
+        choices = sorted(choices, key=lambda one: one["index"])
     if not isinstance(choices[0], dict) or not isinstance(choices[0].get("message"), dict):
         raise Fault("the body of the answer is malformed", retryable=True)
     _check_depth(choices[0])
-    return body
+    return {**body, "choices": choices}
 
 
 def _check_depth(value: Json) -> None:

@@ -17,7 +17,7 @@ from .event_loops import run_coroutine
 from .execution import OnEvent
 from .learning_curve import plan_curve
 from .planning import RunPlan, opening_settings, plan_run
-from .settings import NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE, SEEDER, THEN
+from .settings import JUDGE, NAMER, OPTIONAL_ROLES, ROLES, SECOND_JUDGE, SEEDER, THEN
 
 if TYPE_CHECKING:
     from ...graphs import Method
@@ -36,7 +36,7 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
 
     Returns:
         {task, method, model, seed, problems, calls: {role: {least, most}}}, for a session with a
-        protocol "protocol", and for labelled text
+        protocol "protocol", with a model for the judge "judge", its name, and for labelled text
         "prompt_tokens", the estimated length of the longest first prompt. `least` and `most` are
             totals
         over all problems, assuming that no call fails. A proposer that may run out of hypotheses
@@ -71,6 +71,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         for role, span in count_judge_calls(count, sizes, SECOND_JUDGE in roles).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
+    if JUDGE in plan.operational["players"]:
+        beside["judge"] = plan.operational["players"][JUDGE][0]
     if labelled and method.asks:
         from .text_forecast import estimate_prompt_tokens
 

@@ -50,6 +50,7 @@ from .settings import (
     version_record,
 )
 from .text_planning import (
+    add_judge,
     add_papers_and_banks,
     check_curve,
     default_observations,
@@ -117,7 +118,7 @@ def plan_run(
     from ...sandbox import check_backend
     from ...tasks import load_task, problem_family
 
-    others = role_settings(config.roles)
+    role_settings(config.roles)
     describe_spending(config)  # an error comes before anything is opened
     if config.protocol.protocol is not None:
         # Options of the protocol that do not fit the task would be refused in other words.
@@ -125,6 +126,8 @@ def plan_run(
     chosen = chosen or _choose(task, config, on_event or (lambda event: None))
     problem = chosen.problems[0]
     family = problem_family(problem)
+    config = add_judge(config, family)
+    others = role_settings(config.roles)
     store = store_path(config.store.store)
     model, method = config.model.model, config.method.method
     opening = opening_settings(config.model)

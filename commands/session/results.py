@@ -219,6 +219,8 @@ class Forecast(Result):
         prompt_tokens: for labelled text, the estimated length of the longest first prompt.
         protocol: the name of the protocol, the options that differ from it ("changed") and those that
             do not apply ("unused"); None, and absent from the JSON, without a protocol.
+        judge: the model that labels texts; None, and absent from the JSON, where this is the proposer
+            or none.
     """
 
     task: str
@@ -229,6 +231,7 @@ class Forecast(Result):
     calls: Mapping[str, CallRange]
     prompt_tokens: int | None = None
     protocol: Mapping[str, Json] | None = optional_key(default_factory=lambda: None)
+    judge: str | None = optional_key(default_factory=lambda: None)
 
 
 class SweepRow(Result):

@@ -195,16 +195,17 @@ def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
 # is named. The second proposer (then) continues problems that the proposer leaves without a
 # hypothesis. The scorer rates the hypotheses of stored sessions; only `peirce rate` calls it.
 
+JUDGE = "judge"
 NAMER = "namer"
 SECOND_JUDGE = "judge2"
 THEN = "then"
 SEEDER = "seeder"  # the search that gives hypotheses before the first request
-ROLES = ("proposer", "judge", SECOND_JUDGE, "literature", NAMER, THEN)  # the roles of a session
+ROLES = ("proposer", JUDGE, SECOND_JUDGE, "literature", NAMER, THEN)  # the roles of a session
 OPTIONAL_ROLES = (SECOND_JUDGE, NAMER, THEN)  # roles that the proposer does not play
 SCORER = "scorer"  # the role of `peirce rate`
 ROLE_ERRORS = {  # why a known role cannot be set in a command
     "proposer": "the options of the command itself set it up",
-    "judge": "`peirce rate` does not use it",
+    JUDGE: "`peirce rate` does not use it",
     SECOND_JUDGE: "`peirce rate` does not use it",
     "literature": "`peirce rate` does not use it",
     NAMER: "`peirce rate` does not use it",

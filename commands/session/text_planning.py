@@ -26,7 +26,15 @@ from ...records import (
 from ...records.settings import option_name, suggest_name
 from ..problems import ChosenProblems
 from .bank_files import read_bank
-from .settings import NAMER, SECOND_JUDGE, parse_key_values, plugin_settings, role_settings
+from .settings import (
+    JUDGE,
+    NAMER,
+    SECOND_JUDGE,
+    THEN,
+    parse_key_values,
+    plugin_settings,
+    role_settings,
+)
 
 # kinds of models that cannot label texts
 NON_JUDGE_MODELS = ("search", "cvc5", "pyoperon", "gplearn", "recorded")
@@ -35,6 +43,34 @@ FIRST_ROWS, GROWTH = 200, 4  # rows of the first session of a learning curve, an
 LISTED_ROWS = 200  # rows in the prompt of the embedded search, which reads the rows themselves
 # fields of `config.TextConfig` that are no text settings
 INPUT_OPTIONS = ("literature", "bank", "method_arg")
+
+
+def add_judge(config: RunConfig, family: Family) -> RunConfig:
+    """Return the configuration, with the second proposer as the judge if the first one cannot judge.
+
+    Otherwise nobody could judge the second proposer's sentences, because the proposer is the judge
+    by default. The judge has the second proposer's settings, and its own take precedence. The
+    configuration is unchanged if it names a judge or `judge` is "exact", if there is no second
+    proposer that can judge, and for other families than labelled text.
+
+    Raises:
+        UsageError: a role or a setting is invalid.
+    """
+    if not isinstance(family, LabelsRows):
+        return config
+    text = {**parse_key_values(config.text.method_arg), **config.text.explicit_values()}
+    if text.get("judge") == "exact":
+        return config
+    roles = role_settings(config.roles)
+    second = roles.get(THEN, {}).get("model")
+    if _can_judge(config.model.model, roles) or not second or not is_language_model(second):
+        return config
+    own = roles.get(JUDGE, {})
+    if own.get("model"):
+        return config
+    judge = {**roles[THEN], **own, "model": second}
+    named = config.roles.model_copy(update={"roles": {**(config.roles.roles or {}), JUDGE: judge}})
+    return config.model_copy(update={"roles": named})
 
 
 def text_record(
@@ -231,7 +267,7 @@ def default_observations(task: str, config: RunConfig) -> int | None:
 
 
 def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -> bool:
-    return is_language_model(roles.get("judge", {}).get("model") or model)
+    return is_language_model(roles.get(JUDGE, {}).get("model") or model)
 
 
 def is_language_model(spec: str | Proposer) -> bool:

@@ -20,6 +20,7 @@ from functools import partial
 
 from ...config import MaxAnswers, MethodName, RepairSettings, TargetGap, ToolCalls
 from .. import Method
+from ..forecast import CallsByRole, Sizes, forecast_one_by_one
 from ..runtime.case import Runtime
 from ..runtime.judging import judge_with_feedback, repair
 from ..runtime.seeding import seed_towards_target
@@ -45,6 +46,15 @@ class RefineSettings(RepairSettings):
     )
 
 
+def forecast(sizes: Sizes) -> CallsByRole:
+    """Count the calls as for any method with one answer at a time.
+
+    With seeds, the smallest number of answers is 0, because a seed that reaches the target ends the
+    problem.
+    """
+    return forecast_one_by_one(sizes, least=0 if sizes.settings.get("seed_hypotheses") else None)
+
+
 METHOD = Method(
     "refine",
     "tell the model what the oracle says of each answer and ask for a better one",
@@ -62,4 +72,5 @@ METHOD = Method(
     aim="better",
     hands_over=True,
     text={"examples": 10, "hypotheses": 5},
+    forecast=forecast,
 )

@@ -364,7 +364,9 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
     out.print(f"problems  {forecast['problems']:,}")
     for role, calls in forecast["calls"].items():
         if calls["most"] or role == "proposer":
-            out.print(f"{role:<9} {_range(calls)} calls, not counting retries")
+            of = f" of {forecast['judge']}" if role == "judge" and forecast.get("judge") else ""
+            said = f"{role:<9} {_range(calls)} calls{of}, not counting retries"
+            out.print(escape_unprintable(said), soft_wrap=True)
     if forecast.get("prompt_tokens"):
         out.print(
             f"prompt    the longest first prompt has about {forecast['prompt_tokens']:,} tokens"

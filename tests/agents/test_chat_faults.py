@@ -6,6 +6,7 @@ Internals: the reading of Retry-After and the patience of a call are compared va
 
 import asyncio
 import email.utils
+import json
 import time
 
 import pytest
@@ -77,6 +78,20 @@ def test_reported_tokens_of_answers_without_choices_count():
     assert reply.usage == alone.usage + Usage(60, 800) and reply.retries == 2
     error, _ = fails(raw(PAID), retries=1)
     assert error.usage == Usage(60, 800)
+
+
+def test_of_several_choices_the_one_with_the_first_index_is_the_answer():
+    def sent(*choices):
+        body = json.loads(completion({"content": ""}).body)
+        told = [
+            {"message": {"role": "assistant", "content": text}, **more} for text, more in choices
+        ]
+        return ask(raw(json.dumps({**body, "choices": told}).encode()), retries=0)[0]
+
+    reply = sent(("second", {"index": 1}), ("third", {"index": 2}), ("first", {"index": 0}))
+    assert (reply.text, reply.meta["other_answers"]) == ("first", ["second", "third"])
+    reply = sent(("first", {}), ("second", {"index": 0}))  # no order without every index
+    assert (reply.text, reply.meta["other_answers"]) == ("first", ["second"])
 
 
 def test_each_retry_asks_the_same():

@@ -117,7 +117,9 @@ class Failing(ScriptedProposer):
 
     async def propose(self, view: Any, messages: Any, *rest: Any) -> Reply:
         if view.past_answers and view.problem == "sizes":
-            raise Unavailable("the model is gone")
+            error = Unavailable("the model is gone")
+            error.usage = EACH  # of its requests without a usable answer
+            raise error
         return Reply(answer("len(x)" if view.past_answers else "sum(x)"), usage=EACH)
 
 
@@ -125,6 +127,7 @@ def test_failed_problems_cost_and_find_nothing_more(pairs, store):
     found = run(pairs, store, Failing([]), max_answers=2)
     assert list(found.failed) == ["sizes"] and found.costs["problems"] == 2
     assert found.costs["total"]["calls"] == 3 and found.costs["accepted"] == 1
+    assert found.costs["total"]["tokens_in"] == 3 * EACH.tokens_in  # none of the failed call
     assert (found.gain["problems"], found.gain["left_out"]) == (1, 1)
 
 

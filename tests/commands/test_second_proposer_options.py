@@ -8,9 +8,10 @@ from typing import Any
 
 import peirce
 import pytest
-from labelled_session import data_set
+from labelled_session import PLAIN, data_set, write_lines
 from peirce.agents.scripted import ScriptedProposer
 from peirce.records import UsageError
+from peirce.store import Store
 
 BUDGET = {"problems": 3, "seed": 1, "observations": 4}
 
@@ -84,6 +85,16 @@ def test_the_forecast_counts_both_proposers(store, nothing, method, answers):
     assert calls["then"].least == 0
 
 
+def test_seeds_that_may_reach_the_target_leave_no_call_for_certain(store, nothing):
+    def least(**more: Any) -> int:
+        calls = peirce.plan("list_functions", model=nothing, store=store, **BUDGET, **more).calls
+        return calls["proposer"].least
+
+    assert least(method="refine", seed_hypotheses=2) == 0
+    assert least(method="refine", seed_hypotheses=2, problem_tokens=99) == 0
+    assert least(method="refine") == least(method="abduce", seed_hypotheses=2) == 3
+
+
 def test_the_forecast_counts_the_judging_of_both_proposers_answers(tmp_path, store):
     options = {"data": data_set(tmp_path), "model": "ollama:m", "method": "io", "judge": "model",
                "hypotheses": 2, "store": store}  # fmt: skip
@@ -91,6 +102,77 @@ def test_the_forecast_counts_the_judging_of_both_proposers_answers(tmp_path, sto
     two = peirce.plan("labels", then="ollama:n", **options).calls
     assert two["judge"].most > one["judge"].most and two["judge"].least == one["judge"].least
     assert two["then"].most == one["proposer"].most == two["proposer"].most
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> dict[str, Any]:
+    """Options of a session whose rows no word divides, and whose second model labels texts by
+    their number."""
+    place = data_set(tmp_path)
+    for split in ("train", "val", "test"):
+        count = len((place / f"{split}.jsonl").read_text().splitlines())
+        rows = [
+            {"review": f"visit {n}", "label": ("bad", "good")[n * n % 7 > 2]} for n in range(count)
+        ]
+        write_lines(place / f"{split}.jsonl", rows)
+    good = [n for n in range(24) if n * n % 7 > 2]
+    rules = [
+        {
+            "when": f"Input:[^:]*visit ({'|'.join(map(str, good))})\\b(?![\\s\\S]*Input:)",
+            "say": "Final answer: good",
+        },
+        {"when": "Final answer", "say": "Final answer: bad"},
+    ]
+    (tmp_path / "model.json").write_text(json.dumps({"rules": rules, "otherwise": f"1. {PLAIN}"}))
+    return {"data": place, "then": f"scripted:{tmp_path / 'model.json'}", "observations": 24,
+            "max_answers": 1, "method": "abduce"}  # fmt: skip
+
+
+def test_the_second_model_judges_texts_where_the_search_cannot(store, mixed):
+    found = peirce.run("labels", model="search", store=store, **mixed)
+    settings = peirce.load(found.session, store=store).settings
+    players = settings["operational"]["players"]
+    assert settings["text"]["judge"] == "auto" and players["judge"] == players["then"]
+    assert settings["roles"]["judge"] == settings["roles"]["then"]
+    assert [(one.hypothesis, one.found_by) for one in found.findings()] == [(PLAIN, mixed["then"])]
+    assert found.usage["by_kind"]["model"]["calls"] > 24
+    assert peirce.replay(store=store).differences == []
+
+
+def test_the_judge_has_the_prices_of_the_second_model(store, mixed):
+    roles = {"then": {"price_in": 2.0, "price_cached": 1.0}, "judge": {"price_in": 3.0}}
+    model = mixed.pop("then")
+    found = peirce.run(
+        "labels", model="search", then=model, roles=roles, price_in=1.0, price_out=1.0, store=store, **mixed
+    )  # fmt: skip
+    opened = Store.open(store, write=False)
+    try:
+        priced = opened.session(found.session)["spending"]["role_prices"]
+    finally:
+        opened.close()
+    then = {"price_in": 2.0, "price_cached": 1.0}
+    assert priced == {"judge": {**then, "price_in": 3.0}, "then": then}
+
+
+@pytest.mark.parametrize(
+    ("more", "judge"),
+    [
+        ({}, "ollama:n"),
+        ({"judge": "model"}, "ollama:n"),
+        ({"judge_model": "ollama:j"}, "ollama:j"),
+        ({"judge": "exact"}, None),
+        ({"then": "search"}, None),
+        ({"then": None}, None),
+        ({"model": "ollama:m"}, None),
+    ],
+)  # fmt: skip
+def test_a_dry_run_counts_and_names_the_judge(tmp_path, store, mixed, more, judge):
+    options = {**mixed, "model": "search", "then": "ollama:n", "store": store, **more}
+    found = peirce.plan("labels", **options)
+    assert dict(found).get("judge") == judge
+    asks = judge is not None or options["model"] != "search"
+    assert (found.calls["judge"].most > 0) == asks
+    assert (found.calls["judge"].least > 0) == (more == {"judge": "model"})
 
 
 @pytest.mark.parametrize(
