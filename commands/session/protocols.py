@@ -12,16 +12,27 @@ sets a method of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ...config import MethodSettings, RunConfig, RunProtocol, find_protocol
 from ...records import PRICES, Json, UsageError
 from ...records.settings import is_object, is_option, option_name
-from .settings import model_setting_names, parse_key_values, role_settings
+from .settings import OPTIONAL_ROLES, THEN, model_setting_names, parse_key_values, role_settings
 from .text_planning import is_language_model
 
 METHOD_ARG, MODEL_ARG = "method_arg", "model_arg"
 MODEL_OPTIONS = ("temperature", "top_p", "max_tokens")  # not every kind of model takes these
+SHAPING_PARTS = ("model", "method", "text")  # the parts of a configuration that can change answers
+# Settings of these parts that change no answer: how requests are sent and where they are computed, which
+# rows are predicted, and options that hold other settings.
+WITHOUT_EFFECT = frozenset({
+    "timeout_s", "retries", "backoff_s", "max_wait_s", "requests_per_minute", "tokens_per_minute",
+    "outage_s", "batch_files", "batch_wait_s", "batch_poll_s", "stream", "cache_key", "api_key_env",
+    "batch", "device", "workers", "split", "model_arg", "method_arg", *PRICES,
+})  # fmt: skip
+# The choice of the model itself, which no protocol makes: the embedded search has two settings for it.
+OF_THE_MODEL = frozenset({"model", "budget_expansions", "preset"})
 
 
 def protocol_name(config: RunConfig | None, options: Mapping[str, Any]) -> str | None:
@@ -100,8 +111,9 @@ def describe_protocol(config: RunConfig) -> dict[str, Json] | None:
         config: the configuration of the session, with the options of the protocol.
 
     Returns:
-        {"name", "changed", "unused"}: the options whose value differs from that of the protocol, with
-        their value; and the options of the protocol that the method or the kind of model does not take.
+        {"name", "changed", "unused"}: the settings that can change answers and whose value is neither
+        that of the protocol nor, where the protocol has none, the default, with their value; and the
+        options of the protocol that the method or the kind of model does not take.
 
     Raises:
         UsageError: there is no such protocol.
@@ -109,22 +121,21 @@ def describe_protocol(config: RunConfig) -> dict[str, Json] | None:
     if config.protocol.protocol is None:
         return None
     protocol = find_protocol(config.protocol.protocol)
-    model = config.model.model
-    taken = _taken_options(config.method.method, model)
-    explicit = dict(_explicit_options(config))
-    explicit |= parse_key_values(config.text.method_arg, "--method-arg")
-    explicit |= parse_key_values(config.model.model_arg)
-    changed: dict[str, Json] = dict(_additions(config, protocol.options))
+    preset = protocol.options_for(_scheme(config.model.model))
+    taken = _taken_options(config.method.method, config.model.model)
+    defaults = {key: _as_json(one) for key, one in _defaults(config)}
+    given = {key: _as_json(one) for key, one in _given_options(config, preset)}
+    wanted = {**defaults, **{key: one for key, one in preset.items() if one is not None}}
+    changed = {key: one for key, one in given.items() if one != wanted.get(key)}
+    changed |= _changed_roles(config, protocol, {**wanted, **given})
     unused: list[str] = []
-    for option, value in protocol.options_for(_scheme(model)).items():
+    for option, value in preset.items():
+        if value is None or option in given:
+            continue
         if option not in taken:
-            if value is not None:
-                unused.append(option)
-        elif option in explicit and explicit[option] != value:
-            one = explicit[option]
-            changed[option] = type(one).__name__ if is_object(one) else one
-        elif option not in explicit and value is not None:
-            changed[option] = _default_of(config, option)
+            unused.append(option)
+        elif defaults.get(option) != value:
+            changed[option] = defaults.get(option)
     # A store sorts keys, so they have the same order before and after.
     changed = dict(sorted(changed.items()))
     return {"name": protocol.name, "changed": changed, "unused": list[Json](sorted(unused))}
@@ -198,24 +209,87 @@ def _taken_options(method: Any, model: Any) -> dict[str, str]:
     return dict.fromkeys(of_model, MODEL_ARG) | found
 
 
-def _additions(config: RunConfig, options: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    """Yield (name, value) of settings of roles, and of pairs of --model-arg that `options` lack."""
-    for role, settings in role_settings(config.roles).items():
-        for key, value in settings.items():
-            if key in PRICES:  # they change no answer
-                continue
-            if getattr(config.roles, f"{role}_model") is None or key != "model":
-                yield f"{role}.{key}", value
-    if is_language_model(config.model.model):
-        pairs = parse_key_values(config.model.model_arg)
-        yield from ((name, value) for name, value in pairs.items() if name not in options)
+def _given_options(config: RunConfig, preset: Mapping[str, Json]) -> Iterator[tuple[str, Any]]:
+    """Yield (option, value) of what is set explicitly and is in `preset` or can change answers.
 
-
-def _default_of(config: RunConfig, option: str) -> Json:
+    The settings of roles are left out.
+    """
     for name in type(config).model_fields:
         part = getattr(config, name)
-        for field, told in type(part).model_fields.items():
-            if option_name(field, told) == option:
-                found: Json = getattr(part, field)
-                return found
-    return None
+        for field, value in part.explicit_values().items():
+            option = option_name(field, type(part).model_fields[field])
+            shapes = name in SHAPING_PARTS and option not in WITHOUT_EFFECT | OF_THE_MODEL
+            unset = name == "model" and value is None
+            if name != "roles" and not unset and (shapes or option in preset):
+                yield option, value
+    yield from parse_key_values(config.text.method_arg, "--method-arg").items()
+    every = is_language_model(config.model.model)
+    for option, value in parse_key_values(config.model.model_arg).items():
+        if option in preset or (every and option not in WITHOUT_EFFECT):
+            yield option, value
+
+
+def _defaults(config: RunConfig) -> Iterator[tuple[str, Any]]:
+    """Yield (option, default) for the method and the kind of model; the last one of an option counts."""
+    from ... import graphs
+
+    of_text = graphs.get_method(config.method.method).text
+    names = [one for one in type(config).model_fields if one != "method"]
+    for name in (*names, "method"):
+        for field, told in type(getattr(config, name)).model_fields.items():
+            default = told.get_default(call_default_factory=True)
+            own = of_text.get(field, default) if name == "text" else default
+            yield option_name(field, told), own
+    if isinstance(config.model.model, str):
+        yield from _kind_defaults(config.model.model).items()
+
+
+def _kind_defaults(model: str) -> dict[str, Any]:
+    """Return the defaults of the settings that this kind of model has, by name."""
+    from ...agents import settings_of
+
+    fields = settings_of(model).model_fields.items()
+    return {
+        key: one.get_default(call_default_factory=True) for key, one in fields if key != "model"
+    }
+
+
+def _changed_roles(
+    config: RunConfig, protocol: RunProtocol, of_proposer: Mapping[str, Json]
+) -> dict[str, Json]:
+    """Return the settings of roles that can change answers, as {option or "role.key": value}.
+
+    A role that has the proposer's model takes over its settings, so that repeating one changes nothing.
+
+    Args:
+        config: the configuration of the session.
+        protocol: the protocol.
+        of_proposer: the values of the session's options, by name.
+    """
+    changed: dict[str, Json] = {}
+    for role, settings in role_settings(config.roles).items():
+        if role != THEN and "text" not in protocol.families:
+            continue  # nothing calls it
+        told = {**settings, **parse_key_values(settings.get("model_arg") or ())}
+        model = told.pop("model", None)
+        told.pop("model_arg", None)
+        flag = f"{role}_model"
+        option = option_name(flag, type(config.roles).model_fields[flag])
+        played = config.model.model if role not in OPTIONAL_ROLES else None
+        if model is not None and model not in (played, protocol.options.get(option)):
+            changed[option if getattr(config.roles, flag) is not None else f"{role}.model"] = model
+        same = model is None or model == config.model.model
+        own = of_proposer if same else _kind_defaults(model)
+        for key, value in told.items():
+            if key not in WITHOUT_EFFECT and value != own.get(key):
+                changed[f"{role}.{key}"] = value
+    return changed
+
+
+def _as_json(value: Any) -> Json:
+    """Return a value of a setting as a session can store it: an object by the name of its type."""
+    if is_object(value):
+        return type(value).__name__
+    if isinstance(value, Path):
+        return str(value)
+    return [_as_json(one) for one in value] if isinstance(value, list | tuple) else value

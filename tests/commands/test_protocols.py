@@ -1,5 +1,7 @@
 """`--protocol`: a preset is what docs/reference/protocols.md says, an explicit option overrides it and is
-recorded and shown, and a session under a protocol resumes and replays."""
+recorded and shown, and a session under a protocol resumes and replays.
+
+Internals: a difference is a matter of the configuration alone; a plan would need models and data."""
 
 from __future__ import annotations
 
@@ -19,6 +21,8 @@ from typing import Any
 import peirce
 import pytest
 from labelled_session import data_set
+from peirce import graphs
+from peirce.commands.session.protocols import describe_protocol, expand_protocol
 from peirce.config import (
     DataConfig,
     MethodSettings,
@@ -26,6 +30,7 @@ from peirce.config import (
     ProtocolConfig,
     RolesConfig,
     RunConfig,
+    TextConfig,
     find_protocol,
 )
 from peirce.graphs import get_method
@@ -73,6 +78,29 @@ def requests(store: str) -> list[Any]:
         calls = opened.calls(opened.find_session("last"))
     asked = [one for one in calls if one["kind"] == "model"]
     return [one["request"] for one in sorted(asked, key=lambda one: (one["problem"], one["path"]))]
+
+
+def differences(**given: Any) -> Mapping[str, Any]:
+    """Return the differences from its protocol of a session with these options."""
+    config = RunConfig.from_options(expand_protocol(None, {"model": ENDPOINT} | given), graphs)
+    described = describe_protocol(config)
+    assert described is not None
+    changed: Mapping[str, Any] = described["changed"]
+    return changed
+
+
+def other_value(name: str, option: str, default: Any) -> Any:
+    """Return a valid value of an option that is neither its default nor that of a protocol."""
+    words = {
+        "answer_format": "fenced_function", "history": "chat", "template": "compact", "fit": "auto",
+        "judge": "exact", "prompts": "own", "inference": "best", "repair": "search",
+        "reasoning_effort": "low", "literature": "papers", "bank": ["bank.json"], "feedback": True,
+    }  # fmt: skip
+    if option in words:
+        return words[option]
+    if isinstance(default, bool):
+        return not find_protocol(name).options.get(option, default)
+    return 0.3 if option in ("temperature", "top_p", "tau") else 17
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -184,11 +212,92 @@ def test_an_option_that_repeats_the_preset_is_no_difference(setting):
         ({"temperature": 0.7}, {"temperature": 0.7}),
         ({"patience": 2}, {"patience": 2}),
         ({"method": "io"}, {"method": "io"}),
+        ({"max_tokens": 100}, {"max_tokens": 100}),
+        ({"reasoning_tokens": 64_000}, {"reasoning_tokens": 64_000}),
+        ({"model_arg": ["send_seed=false"]}, {"send_seed": False}),
+        ({"roles": {"then": {"model": "search", "model_arg": {"preset": "quick"}}}},
+         {"then.model": "search", "then.preset": "quick"}),
+        ({"then": ENDPOINT, "role": ["then.temperature=0.5"]},
+         {"then": ENDPOINT, "then.temperature": 0.5}),
     ],
-)
+)  # fmt: skip
 def test_options_that_the_protocol_lacks_are_differences(given, changed) -> None:
     told = peirce.plan("acre", protocol="gear", problems=1, model=ENDPOINT, **given)
     assert told.protocol["changed"] == changed
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        ({"max_tokens": 20}, {"max_tokens": 20}),
+        ({"method": "abduce", "feedback": True, "max_answers": 5, "history": "chat",
+          "history_limit": 7},
+         {"method": "abduce", "feedback": True, "max_answers": 5, "history": "chat",
+          "history_limit": 7}),
+        ({"method": "refine", "target_gap": 0.5}, {"method": "refine", "target_gap": 0.5}),
+        ({"method": "refine", "target_gap": 1.0, "max_answers": 8}, {"method": "refine"}),
+        ({"method": "t3", "rounds": 5}, {"method": "t3"}),
+        ({"model": "hf:a", "max_tokens": 1024, "model_arg": ["dtype=auto"]}, {}),
+        ({"model": "hf:a", "max_tokens": 512, "model_arg": ["dtype=float16", "batch=2"]},
+         {"max_tokens": 512, "dtype": "float16"}),
+    ],
+)  # fmt: skip
+def test_settings_that_no_preset_lists_are_differences_from_their_defaults(given, changed) -> None:
+    assert differences(protocol="abd", **given) == changed
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        ({"method_arg": ["judge_space=true"], "validation_rows": 30},
+         {"judge_space": True, "validation_rows": 30}),
+        ({"method_arg": ["judge_space=false", "banks_all=true"], "shots": 0, "tau": 0.7}, {}),
+        ({"shots": 3}, {"shots": 3}),
+        ({"namer_model": ENDPOINT}, {"namer_model": ENDPOINT}),
+        ({"judge_model": ENDPOINT}, {}),  # it is the proposer
+        ({"judge_model": "openai:a"}, {"judge_model": "openai:a"}),
+        ({"judge_then": "openai:a"}, {"judge_then": "openai:a"}),
+        ({"role": ["judge.temperature=0.5", "judge.timeout_s=5"]}, {"judge.temperature": 0.5}),
+        ({"role": ["judge.temperature=0.00001"]}, {}),  # what the proposer has too
+        ({"split": ["val"], "label": "label"}, {}),
+        ({"bank": [Path("bank.json")]}, {"bank": ["bank.json"]}),
+    ],
+)  # fmt: skip
+def test_settings_of_labelled_text_and_of_its_roles_are_differences(given, changed) -> None:
+    assert differences(protocol="hypogenic", **given) == changed
+
+
+WITHOUT_EFFECT = {
+    "seed_hypotheses": 0, "timeout_s": 7, "retries": 1, "batch_files": True, "budget_tokens": 900_000,
+    "budget_usd": 2, "price_in": 1, "price_out": 2, "max_failures": 3, "sandbox": "docker",
+    "strict_sandbox": True, "workers": 2, "concurrency": 3, "cache": False, "seed": 4, "problems": 1,
+    "observations": 3, "store": "other.duckdb", "max_answers": 25, "role": ["then.price_in=1"],
+    "model_arg": ["stream=false", "cache_key=true", "structured=auto", "requests_per_minute=60"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
+def test_what_changes_no_answer_and_what_repeats_a_default_is_no_difference(name: str) -> None:
+    given = {name: WITHOUT_EFFECT[name]}
+    if name == "budget_usd" or name.startswith("price"):
+        given = {"price_in": 1, "price_out": 2} | given
+    assert differences(protocol="gear", **given) == {}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_option_of_the_method_and_of_sampling_is_named_if_it_differs(name: str) -> None:
+    silent = {
+        "model", "timeout_s", "retries", "batch_files", "budget_expansions", "preset", "model_arg",
+        "method_arg", "split",
+    }  # fmt: skip
+    method = get_method(str(find_protocol(name).options["method"]))
+    parts: list[type[Any]] = [method.settings, ModelConfig]
+    for part in [*parts, *([TextConfig] if name == "hypogenic" else [])]:
+        for option, _, field in part.iter_options():
+            if option in silent | {"method"}:
+                continue
+            given = {option: other_value(name, option, field.default)}
+            assert option in differences(protocol=name, **given), option
 
 
 def test_what_the_model_or_the_method_does_not_take_is_named(setting):
