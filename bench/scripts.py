@@ -82,10 +82,8 @@ NEEDS = {"hypobench_banks.py": "data/text"}
 PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "cluster_driver.py", "cluster_overhead.py",
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
-    "process_times.py",
-    "scripts.py", "session_driver.py", "stand_ins.py", "table.py",
-    "process_times.py", "protocol_models.py",
-    "scripts.py", "table.py",
+    "process_times.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
+    "table.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",
