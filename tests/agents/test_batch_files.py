@@ -83,13 +83,17 @@ def test_what_a_batch_leaves_unanswered_is_sent_again(store, direct_digest, end)
 )
 def test_an_error_line_is_retried_in_the_next_batch(store, direct_digest, fault):
     fails = lambda name, number: fault if number == 0 and int(name[-1], 16) % 2 else None
+    patient = {
+        **QUICK,
+        "batch_wait_s": 1.0,
+    }  # so that the first batch has the requests of all problems
     with BatchServer(fails_line=fails) as server:
         if "seed" in str(fault):
-            found = run(f"{server.url}#m", store)
+            found = run(f"{server.url}#m", store, model_arg=patient)
             bodies = [one["body"] for one in list(server.batches.values())[-1].requests]
             assert found.status == "done" and not any("seed" in body for body in bodies)
         else:
-            assert run(f"{server.url}#m", store).digest == direct_digest
+            assert run(f"{server.url}#m", store, model_arg=patient).digest == direct_digest
     assert len(server.batches) > 1
 
 
