@@ -9,8 +9,8 @@ share of right labels.
 - cheap: wrong on 2% of the answers about four texts of five, and on half of those about the others.
 - biased: exact about one text; in a batch, it gives every text after the fourth the first label.
 
-Each round draws other errors; the figures are means over the rounds. Tokens are estimated as a quarter of the characters. The cost weighs a token of the dear judge as ten
-of the cheap one. Not covered: real models, whose errors in batches differ from those of the stand-ins.
+Each round draws other errors; the figures are means over the rounds. Tokens are estimated as a
+quarter of the characters. The cost weighs a token of the dear judge as ten of the cheap one. Not covered: real models, whose errors in batches differ from those of the stand-ins.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import peirce
+from chat_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
 from peirce.reports.files.tables import Table, as_markdown, as_text
 from table import Row, add_json_option, write_rows
 
@@ -88,52 +88,21 @@ def serve(sentences: int, number: int) -> Iterator[tuple[str, Counts]]:
     """A chat endpoint with the stand-in judges, by the name of the model."""
     counts, lock = Counts({}, {}), threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            text = answer(request, sentences, number)
-            used = sum(len(one["content"]) for one in request["messages"]) // 4, len(text) // 4
-            if "Hypothesis:" in request["messages"][-1]["content"]:
-                with lock:
-                    name = request["model"]
-                    counts.calls[name] = counts.calls.get(name, 0) + 1
-                    counts.tokens[name] = counts.tokens.get(name, 0) + sum(used)
-            choice = {
-                "index": 0,
-                "message": {"role": "assistant", "content": text},
-                "finish_reason": "stop",
-            }
-            usage = {
-                "prompt_tokens": used[0],
-                "completion_tokens": used[1],
-                "total_tokens": sum(used),
-            }
-            self._send({"id": "1", "object": "chat.completion", "created": 1, "model": request["model"],
-                        "choices": [choice], "usage": usage})  # fmt: skip
+    def reply(request: Request) -> Answer:
+        text = answer(request, sentences, number)
+        used = [
+            sum(len(one["content"]) for one in request["messages"]) // CHARACTERS_PER_TOKEN,
+            len(text) // CHARACTERS_PER_TOKEN,
+        ]
+        if "Hypothesis:" in request["messages"][-1]["content"]:
+            with lock:
+                name = request["model"]
+                counts.calls[name] = counts.calls.get(name, 0) + 1
+                counts.tokens[name] = counts.tokens.get(name, 0) + sum(used)
+        return {"content": text}, count_usage(*used)
 
-        def do_GET(self) -> None:
-            self._send({"object": "list", "data": []})
-
-        def _send(self, body: Any) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *args: Any) -> None:
-            """Keep the output to the table."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", counts
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve_chat(reply) as url:
+        yield url, counts
 
 
 WAYS: dict[str, Callable[[str], dict[str, Any]]] = {

@@ -18,11 +18,11 @@ import ast
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from chat_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
 
 BEHAVIOURS = ("checker", "learner", "imitator", "forgetful", "loose")
 MOST_TRIED = 4
@@ -185,45 +185,10 @@ def call(tool: str, arguments: Mapping[str, str]) -> dict[str, Any]:
 def serve(reply: Callable[[Mapping[str, Any]], dict[str, Any]] = answer) -> Iterator[str]:
     """Yield the address of a chat endpoint whose model `NAME` is the stand-in of this name."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            message = reply(request)
-            finish = "tool_calls" if message.get("tool_calls") else "stop"
-            used = len(conversation(request["messages"])) // 4, len(str(message)) // 4
-            usage = {
-                "prompt_tokens": used[0],
-                "completion_tokens": used[1],
-                "total_tokens": sum(used),
-            }
-            choice = {
-                "index": 0,
-                "message": {"role": "assistant", **message},
-                "finish_reason": finish,
-            }
-            self._send({"id": "1", "object": "chat.completion", "created": 1, "model": request["model"],
-                        "choices": [choice], "usage": usage})  # fmt: skip
+    def counted(request: Request) -> Answer:
+        message = reply(request)
+        sizes = len(conversation(request["messages"])), len(str(message))
+        return message, count_usage(*(size // CHARACTERS_PER_TOKEN for size in sizes))
 
-        def do_GET(self) -> None:
-            self._send({"object": "list", "data": []})
-
-        def _send(self, body: Any) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *args: Any) -> None:
-            """Keep the output to the table."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve_chat(counted) as url:
+        yield url

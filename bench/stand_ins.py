@@ -34,13 +34,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
-BLOCK_CHARACTERS, LEAST_CACHED_TOKENS, CHARACTERS_PER_TOKEN = 512, 1_024, 4
+from chat_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
+
+BLOCK_CHARACTERS, LEAST_CACHED_TOKENS = 512, 1_024
 FIRST_S, READ_TOKENS_PER_S, WRITE_TOKENS_PER_S = 0.3, 5_000, 60
 KINDS = ("right", "near", "wrong", "form", "malformed", "again")
-Request = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -494,65 +494,22 @@ def serve(
     """Serve stand-ins at a free port of the loopback, and count what is served."""
     counts, cache, lock = Counts(), PrefixCache(), threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    def reply(request: Request) -> Answer:
+        message = answer(request)
+        seen = json.dumps([request["model"], request.get("tools"), request["messages"]])
+        written = json.dumps(message)
+        size, out = (len(text) // CHARACTERS_PER_TOKEN for text in (seen, written))
+        cached = cache.add(seen)
+        took = FIRST_S + (size - cached) / READ_TOKENS_PER_S + out / WRITE_TOKENS_PER_S
+        with lock:
+            counts.calls += 1
+            counts.tokens_in += size
+            counts.tokens_cached += cached
+            counts.tokens_out += out
+            counts.model_s += took
+        time.sleep(took * scale)
+        details = {"prompt_tokens_details": {"cached_tokens": cached}}
+        return message, count_usage(size, out) | details
 
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            message = answer(request)
-            seen = json.dumps([request["model"], request.get("tools"), request["messages"]])
-            written = json.dumps(message)
-            size, out = (len(text) // CHARACTERS_PER_TOKEN for text in (seen, written))
-            cached = cache.add(seen)
-            took = FIRST_S + (size - cached) / READ_TOKENS_PER_S + out / WRITE_TOKENS_PER_S
-            with lock:
-                counts.calls += 1
-                counts.tokens_in += size
-                counts.tokens_cached += cached
-                counts.tokens_out += out
-                counts.model_s += took
-            time.sleep(took * scale)
-            finish = "tool_calls" if message.get("tool_calls") else "stop"
-            choice = {
-                "index": 0,
-                "message": {"role": "assistant", **message},
-                "finish_reason": finish,
-            }
-            usage = {
-                "prompt_tokens": size, "completion_tokens": out, "total_tokens": size + out,
-                "prompt_tokens_details": {"cached_tokens": cached},
-            }  # fmt: skip
-            self._send({"id": "1", "object": "chat.completion", "created": 1, "model": request["model"],
-                        "choices": [choice], "usage": usage})  # fmt: skip
-
-        def do_GET(self) -> None:
-            models = [{"id": name, "object": "model", "owned_by": "bench"} for name in STRENGTHS]
-            self._send({"object": "list", "data": models})
-
-        def _send(self, body: Any) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *args: Any) -> None:
-            """Keep the output to the table."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 256
-
-    server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
-    )
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", counts
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve_chat(reply, list(STRENGTHS)) as url:
+        yield url, counts

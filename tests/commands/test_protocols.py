@@ -402,7 +402,7 @@ def test_the_words_of_a_users_own_task_stand_in_the_template(setting, tmp_path):
 
 
 def test_the_protocol_comes_from_peirce_toml_or_the_environment_and_a_flag_overrides(setting):
-    def told(*flags: str, **variables: str) -> Any:
+    def read_protocol(*flags: str, **variables: str) -> Any:
         command = [sys.executable, "-m", "peirce", "run", "acre", "--problems", "1", "--dry-run"]
         done = subprocess.run(
             [*command, "--json", "--model", ENDPOINT, *flags],
@@ -412,10 +412,10 @@ def test_the_protocol_comes_from_peirce_toml_or_the_environment_and_a_flag_overr
         return json.loads(done.stdout).get("protocol")
 
     (setting.folder / "peirce.toml").write_text('protocol = "gear"\ntemperature = 0.3\n')
-    assert told()["changed"] == {"temperature": 0.3}
-    assert told("--tool-calls", "2")["changed"] == {"tool_calls": 2, "temperature": 0.3}
+    assert read_protocol()["changed"] == {"temperature": 0.3}
+    assert read_protocol("--tool-calls", "2")["changed"] == {"tool_calls": 2, "temperature": 0.3}
     (setting.folder / "peirce.toml").unlink()
-    assert told(PEIRCE_PROTOCOL="gear")["name"] == "gear" and told() is None
+    assert read_protocol(PEIRCE_PROTOCOL="gear")["name"] == "gear" and read_protocol() is None
 
 
 def test_a_sweep_goes_over_protocols(tmp_path):

@@ -85,15 +85,15 @@ def journal_texts(store, session):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def undisturbed(tmp_path_factory):
     """(session, store, model) of a session that ran through."""
     store, model = tmp_path_factory.mktemp("whole") / "a.duckdb", Model()
     with FaultyServer(model=model) as server:
         return run(server, store), store, model
 
 
-def test_every_form_is_recovered_and_counted_or_malformed_and_none_is_lost(whole):
-    session, store, model = whole
+def test_every_form_is_recovered_and_counted_or_malformed_and_none_is_lost(undisturbed):
+    session, store, model = undisturbed
     recovered = {kind: count for kind, count in model.kinds.items() if kind and kind not in LOST}
     assert session.repaired == recovered and len(recovered) >= 6
     assert session.verdicts["malformed"] == sum(model.kinds[kind] for kind in LOST)
@@ -101,8 +101,8 @@ def test_every_form_is_recovered_and_counted_or_malformed_and_none_is_lost(whole
     assert json.loads(json.dumps(session.to_dict()))["repaired"] == session.repaired
 
 
-def test_show_and_evaluate_name_what_was_wrong(whole, capsys):
-    session, store, _ = whole
+def test_show_and_evaluate_name_what_was_wrong(undisturbed, capsys):
+    session, store, _ = undisturbed
     rows = peirce.show(session.session, store=str(store))
     assert sum((Counter(row.get("repaired", {})) for row in rows), Counter()) == session.repaired
     (scores,) = peirce.evaluate(session.session, store=str(store))["sessions"]
@@ -116,8 +116,8 @@ def test_show_and_evaluate_name_what_was_wrong(whole, capsys):
     assert "repaired 1 " in told.stdout
 
 
-def test_a_written_call_runs_as_any_other_and_its_turn_is_a_tool_call(whole):
-    session, store, model = whole
+def test_a_written_call_runs_as_any_other_and_its_turn_is_a_tool_call(undisturbed):
+    session, store, model = undisturbed
     with Store.open(str(store), write=False) as opened:
         calls = opened.calls(session.session)
     tools = [one for one in calls if one["kind"] == "tool" and "/tool/" in one["path"]]
@@ -132,13 +132,13 @@ def test_a_written_call_runs_as_any_other_and_its_turn_is_a_tool_call(whole):
         assert turn["content"] in ("", "Let me see.") and len(set(results)) == len(results)
 
 
-def test_a_replay_reads_every_answer_in_the_same_way(whole):
-    session, store, _ = whole
+def test_a_replay_reads_every_answer_in_the_same_way(undisturbed):
+    session, store, _ = undisturbed
     assert peirce.replay(session.session, store=str(store))["differences"] == []
 
 
-def test_a_session_that_was_killed_comes_to_the_same_digest(whole, tmp_path):
-    whole_session, _, _ = whole
+def test_a_session_that_was_killed_comes_to_the_same_digest(undisturbed, tmp_path):
+    whole_session, _, _ = undisturbed
     model, killed = Model(), []
 
     def deadly(request):

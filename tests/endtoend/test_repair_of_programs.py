@@ -75,7 +75,7 @@ def answers_of(store, session):
 
 
 @pytest.fixture(scope="module")
-def whole(pairs, tmp_path_factory):
+def undisturbed(pairs, tmp_path_factory):
     """(session, store) of a session with seeds and repairs that ran through."""
     store = tmp_path_factory.mktemp("whole") / "a.duckdb"
     with FaultyServer(model=Model()) as server:
@@ -103,8 +103,8 @@ def test_refine_ends_with_the_repaired_program(pairs, tmp_path):
     assert peirce.replay(session.session, store=str(tmp_path / "s"))["differences"] == []
 
 
-def test_hostile_programs_are_answers_like_others_and_get_the_search_s_own(whole):
-    session, store = whole
+def test_hostile_programs_are_answers_like_others_and_get_the_search_s_own(undisturbed):
+    session, store = undisturbed
     rows = answers_of(store, session.session)
     assert rows[0][0] == "seed/0" and session.status == "done"
     proposed = {path: verdict for path, verdict, _, _ in rows if "/propose/" in path}
@@ -112,8 +112,8 @@ def test_hostile_programs_are_answers_like_others_and_get_the_search_s_own(whole
     assert not any(bad for path, _, _, bad in rows if "/propose/" not in path)
 
 
-def test_show_bank_and_page_say_who_found_what(whole, tmp_path):
-    session, store = whole
+def test_show_bank_and_page_say_who_found_what(undisturbed, tmp_path):
+    session, store = undisturbed
     with Store.open(str(store), write=False) as opened:
         name = next(row.problem.id for row in opened.problems(session.session))
     listed = peirce.show(session.session, name, store=str(store))
@@ -143,13 +143,13 @@ def test_a_session_with_one_proposer_names_nobody(pairs, tmp_path):
     assert not any("found_by" in dict(row) for row in [*rows, *session.findings()])
 
 
-def test_a_replay_repairs_nothing_anew_and_finds_no_difference(whole):
-    session, store = whole
+def test_a_replay_repairs_nothing_anew_and_finds_no_difference(undisturbed):
+    session, store = undisturbed
     assert peirce.replay(session.session, store=str(store))["differences"] == []
 
 
 @pytest.mark.parametrize("at", [2, 3])
-def test_a_session_that_was_killed_comes_to_the_same_digest(whole, pairs, tmp_path, at):
+def test_a_session_that_was_killed_comes_to_the_same_digest(undisturbed, pairs, tmp_path, at):
     killed = []
     with FaultyServer(model=Model(killed, at)) as server:
         command = [sys.executable, "-m", "peirce", "run", "examples", "--data", str(pairs), "--model",
@@ -159,7 +159,7 @@ def test_a_session_that_was_killed_comes_to_the_same_digest(whole, pairs, tmp_pa
         killed.append(subprocess.Popen(command, cwd=tmp_path))
         assert killed[0].wait() == -signal.SIGKILL
         session = peirce.resume(store=str(tmp_path / "b.duckdb"), workers=1)
-    assert session.status == "done" and session.digest == whole[0].digest
+    assert session.status == "done" and session.digest == undisturbed[0].digest
 
 
 def test_what_the_search_cannot_repair_is_refused_before_a_call(tmp_path):

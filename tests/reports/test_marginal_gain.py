@@ -31,7 +31,7 @@ def problem(
                         float(number), "proposer" if number else None, **more)  # fmt: skip
 
 
-def made(count: int, chance, cap: int = CAP, seed: int = 0) -> list[ProblemGains]:
+def draw_problems(count: int, chance, cap: int = CAP, seed: int = 0) -> list[ProblemGains]:
     """Problems whose answer n is accepted with the probability chance(n)."""
     draw = random.Random(seed)
     return [
@@ -52,11 +52,11 @@ def advice(problems, settings=SETTINGS):
 
 @pytest.mark.parametrize("last", [3, 6, 12])
 def test_the_advice_is_the_answer_after_which_nothing_was_added(last):
-    found = advice(made(60, until(last)))
+    found = advice(draw_problems(60, until(last)))
     assert (found["option"], found["value"]) == ("max_answers", last)
     assert found["saved"] == 60 * (CAP - last) and found["answers"] == 60 * CAP
     assert found["missed"] == found["unsolved"] == 0 and 0 < found["at_most"] <= MAX_LOST
-    said = describe_advice(summarize_gain(made(60, until(last)), SETTINGS))
+    said = describe_advice(summarize_gain(draw_problems(60, until(last)), SETTINGS))
     assert said == [
         f"--max-answers {last} would have saved {1 - last / CAP:.0%} of the 1,500 answers and missed none of"
         f" the {found['of']:,} accepted hypotheses (at most {found['at_most']:.1%}, 95% interval over 60"
@@ -73,18 +73,20 @@ def test_patience_is_advised_where_problems_end_at_different_answers():
 
 
 def test_with_few_problems_nothing_is_advised():
-    assert advice(made(MIN_PROBLEMS - 1, until(3))) == "few_problems"
-    assert advice(made(MIN_PROBLEMS, until(3))) == "uncertain"
+    assert advice(draw_problems(MIN_PROBLEMS - 1, until(3))) == "few_problems"
+    assert advice(draw_problems(MIN_PROBLEMS, until(3))) == "uncertain"
     assert advice([problem("a", [True, False])]) == "few_problems" == advice([])
     assert advice([problem(str(n), [True]) for n in range(50)]) == "few_problems"
-    assert describe_advice(summarize_gain(made(5, until(3)), SETTINGS)) == []
+    assert describe_advice(summarize_gain(draw_problems(5, until(3)), SETTINGS)) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_is_advised_while_gain_goes_on(seed):
     for share in (0.05, 0.4, 0.9):
-        assert advice(made(100, lambda n, share=share: share, seed=seed)) == "gain_continues"
-    growing = made(100, lambda n: n / CAP, seed=seed)
+        assert (
+            advice(draw_problems(100, lambda n, share=share: share, seed=seed)) == "gain_continues"
+        )
+    growing = draw_problems(100, lambda n: n / CAP, seed=seed)
     assert advice(growing) == "gain_continues"
 
 
@@ -113,11 +115,11 @@ def keep(problem: ProblemGains, option: str, value: int) -> int:
 def test_what_is_missed_stays_below_the_bound_in_new_problems():
     """Of gains that fade slowly: the share that the advised limit misses of 3,000 new problems."""
     chance = lambda n: 0.9 * 0.8**n
-    fresh = made(3_000, chance, seed=99)
+    fresh = draw_problems(3_000, chance, seed=99)
     total = sum(one.gamma for one in fresh)
     shares, options = [], set()
     for seed in range(20):
-        problems = made(100, chance, seed=seed)
+        problems = draw_problems(100, chance, seed=seed)
         found = advice(problems)
         options.add(found["option"])
         limit = found["option"], found["value"]
@@ -128,7 +130,7 @@ def test_what_is_missed_stays_below_the_bound_in_new_problems():
 
 
 def test_problems_that_an_outage_ended_do_not_count():
-    whole = made(60, until(6))
+    whole = draw_problems(60, until(6))
     cut = [
         problem(f"cut {n}", [True] * 2, status=status)
         for n in range(40)
@@ -139,13 +141,13 @@ def test_problems_that_an_outage_ended_do_not_count():
     assert told["advice"] == summarize_gain(whole, SETTINGS)["advice"]
     assert told["answers"] == summarize_gain(whole, SETTINGS)["answers"]
     # Only few done problems are left of many: silence.
-    assert advice(made(10, until(6)) + cut) == "few_problems"
+    assert advice(draw_problems(10, until(6)) + cut) == "few_problems"
 
 
 def test_problems_that_ended_by_themselves_count_with_the_answers_they_had():
     """Half of the problems end after 3 answers with nothing left to find: no evidence against going on."""
     short = [problem(f"short {n}", [True, False, False]) for n in range(40)]
-    long = made(40, lambda n: 0.5)
+    long = draw_problems(40, lambda n: 0.5)
     told = summarize_gain(short + long, SETTINGS)
     assert told["advice"] is None and told["no_advice"] == "gain_continues"
     last = told["answers"][-1]
@@ -153,7 +155,7 @@ def test_problems_that_ended_by_themselves_count_with_the_answers_they_had():
 
 
 def test_improvements_count_where_a_method_refines():
-    late = made(60, until(4))
+    late = draw_problems(60, until(4))
     refined = [
         problem(one.problem, [each.added for each in one.answers], refining=True) for one in late
     ]
@@ -164,15 +166,17 @@ def test_improvements_count_where_a_method_refines():
 
 @pytest.mark.parametrize("method", ["io", "t3", "imported", "hypogenic", None])
 def test_methods_without_the_limits_get_no_advice(method):
-    assert advice(made(60, until(6)), {"method": method}) == "method"
+    assert advice(draw_problems(60, until(6)), {"method": method}) == "method"
 
 
 def test_sessions_with_a_second_proposer_get_no_advice():
     players = {"operational": {"players": {"then": ["search", {}]}}}
-    assert advice(made(60, until(6)), SETTINGS | players) == "second_proposer"
+    assert advice(draw_problems(60, until(6)), SETTINGS | players) == "second_proposer"
     one = AnswerGain("then", 1, 1.0, True)
     both = [
-        ProblemGains("p", "done", "cap", False, (*made(1, until(2))[0].answers, one), {"then": 1})
+        ProblemGains(
+            "p", "done", "cap", False, (*draw_problems(1, until(2))[0].answers, one), {"then": 1}
+        )
     ]
     told = summarize_gain(both, SETTINGS)
     assert told["no_advice"] == "second_proposer" and told["answers"][-1]["last"] == CAP
@@ -182,7 +186,7 @@ def test_unknown_gamma_leaves_accepted_hypotheses_as_the_only_measure():
     blind = [
         ProblemGains(**{**vars(one), "gamma": None,
                         "answers": tuple(AnswerGain("proposer", a.accepted, None, a.added) for a in one.answers)})
-        for one in made(60, until(6))
+        for one in draw_problems(60, until(6))
     ]  # fmt: skip
     told = summarize_gain(blind, SETTINGS)
     assert told["advice"]["value"] == 6
@@ -194,7 +198,7 @@ def test_nothing_found_is_no_reason_to_stop():
 
 
 def test_the_table_has_means_by_answer_with_intervals():
-    told = summarize_gain(made(50, until(6, 1.0)), SETTINGS)["answers"]
+    told = summarize_gain(draw_problems(50, until(6, 1.0)), SETTINGS)["answers"]
     assert [(row["first"], row["last"]) for row in told] == [
         (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 15), (16, 20), (21, 25),
     ]  # fmt: skip
@@ -206,7 +210,7 @@ def test_the_table_has_means_by_answer_with_intervals():
 
 
 def test_a_line_says_how_the_gain_fades():
-    told = summarize_gain(made(50, until(6, 1.0)), SETTINGS)
+    told = summarize_gain(draw_problems(50, until(6, 1.0)), SETTINGS)
     assert describe_gain(told) == [
         "accepted hypotheses by answer: 1.00 (answer 1), 1.00 (answers 2 to 5), 0.05 (answers 6 to 25)"
     ]

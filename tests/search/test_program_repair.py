@@ -42,7 +42,7 @@ def repaired(text, shown, expansions=30_000, earlier=(), space=()):
     return repair_program(text, Nothing(), shown, list(space), expansions, earlier)
 
 
-def asked(text, shown, earlier=(), expansions=20_000):
+def ask_search(text, shown, earlier=(), expansions=20_000):
     request = {
         "shown": shown, "family": "programs", "told": None, "space": "s",
         "inputs": [given for given, _ in shown], "expansions": expansions, "mend": text,
@@ -64,7 +64,7 @@ def asked(text, shown, earlier=(), expansions=20_000):
     ],
 )  # fmt: skip
 def test_one_slip_is_mended_by_one_change(shown, text, changed):
-    found = asked(text, shown)
+    found = ask_search(text, shown)
     assert found["meta"] == {"repair_kind": "changes"}
     assert changed in found["source"] and all(is_right(found["source"], *pair) for pair in shown)
     assert f"`{changed}" in found["description"] or changed in found["description"]
@@ -185,17 +185,17 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_program_has_no_effect_and_ends(text, tmp_path):
     touched = tmp_path / "touched"
-    found = asked(text.replace("{}", str(touched)), SECOND, expansions=4_000)
+    found = ask_search(text.replace("{}", str(touched)), SECOND, expansions=4_000)
     assert not touched.exists()
     assert "exhausted" in found or all(is_right(found["source"], *pair) for pair in SECOND)
 
 
 def test_what_cannot_be_read_gets_the_search_s_own_answer_once():
-    found = asked("this is no program", SECOND)
+    found = ask_search("this is no program", SECOND)
     assert found["meta"] == {"repair_kind": "search"}
-    assert "exhausted" in asked("this is no program", SECOND, [found["source"]])
+    assert "exhausted" in ask_search("this is no program", SECOND, [found["source"]])
 
 
 def test_rules_about_scenes_are_repaired_too():
-    found = asked("def f(x):\n    return 'on' if 'blue rubber sphere' in x else 'off'", SCENES)
+    found = ask_search("def f(x):\n    return 'on' if 'blue rubber sphere' in x else 'off'", SCENES)
     assert all(is_right(found["source"], *pair) for pair in SCENES)
