@@ -30,8 +30,8 @@ from statistics import fmean
 from typing import Any
 
 import peirce
-from chat_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
 from peirce.reports.files.tables import Table, as_markdown, as_text
+from stand_in_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
 from table import Row, add_json_option, write_rows
 
 LABELS = ("yes", "no")

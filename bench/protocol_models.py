@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from chat_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
+from stand_in_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
 
 BEHAVIOURS = ("checker", "learner", "imitator", "forgetful", "loose")
 MOST_TRIED = 4

@@ -80,7 +80,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
 NEEDS = {"hypobench_banks.py": "data/text"}
 # These measure nothing that `make bench` reports: parts of scripts, and what has a target of its own.
 PARTS = (
-    "abd_curve.py", "abd_instances.py", "beside_plain.py", "chat_server.py", "cluster_driver.py", "cluster_overhead.py",
+    "abd_curve.py", "abd_instances.py", "beside_plain.py", "stand_in_server.py", "cluster_driver.py", "cluster_overhead.py",
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
     "process_times.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
     "table.py",

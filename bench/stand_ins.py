@@ -36,7 +36,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from chat_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
+from stand_in_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
 
 BLOCK_CHARACTERS, LEAST_CACHED_TOKENS = 512, 1_024
 FIRST_S, READ_TOKENS_PER_S, WRITE_TOKENS_PER_S = 0.3, 5_000, 60
