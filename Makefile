@@ -54,7 +54,7 @@ lock: | .venv/bin/python
 	.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check 'pip-tools>=7.6,<8'
 	CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet --upgrade --strip-extras --no-allow-unsafe --unsafe-package torch --unsafe-package peirce \
 		--no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-		--no-emit-options --constraint .ci/constraints.txt --extra test,local,train,serve,report,docs,cluster,peers \
+		--no-emit-options --constraint .ci/constraints.txt --extra test,local,train,serve,report,docs,cluster,peers,mcp,studio \
 		--output-file .ci/lock.txt pyproject.toml
 
 # mypy finds the package by name through a link to the repository itself.
