@@ -309,8 +309,17 @@ class Judge:
         return _build_verdict(verdict, reason, *map(list, marks)) | {
             "undefined": predicted.count_undefined(),
             "breaches": list(hypothesis.breaches),
+            **_errors(shown, hidden),
             **self._measures(problem, key, brought, shown, hidden),
         }
+
+
+def _errors(shown: Agreement, hidden: Agreement) -> dict[str, Json]:
+    """Return the errors of a formula, in units of the target, and the tolerance; {} without errors."""
+    rms = {"shown": shown.detail.get("rms"), "hidden": hidden.detail.get("rms")}
+    if all(error is None for error in rms.values()):
+        return {}
+    return {"rms": rms, "tolerance": shown.detail.get("tolerance")}
 
 
 def _read(number: int, text: str) -> tuple[str, str, str]:

@@ -251,6 +251,9 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
         line.append(f"  hidden {_marks(row['hidden'])}")
     if row.get("split") and row["accuracy"] is not None:
         line.append(f"  {row['split']}: accuracy {row['accuracy']:.3f}, F1 {row['f1']:.3f}")
+    if errors := {name: rms for name, rms in row.get("rms", {}).items() if rms is not None}:
+        told = ", ".join(f"{name} {rms:.4g}" for name, rms in errors.items())
+        line.append(f"  rms error {told} (tolerance {row['tolerance']:.4g})")
     if row["undefined"]:
         line.append(f"  undefined {join_counts(row['undefined'])}", style="dim")
     if row["breaches"]:

@@ -142,3 +142,20 @@ def test_a_sandbox_without_a_wanted_layer_is_one_warning(
     assert len(said) == told and all(
         "runs without these layers here: seccomp" in text for text in said
     )
+
+
+def test_a_law_gets_its_errors_on_shown_and_hidden_rows_in_units_of_the_target():
+    data = [{"x": x, "y": 3 * x + (0.5 if x in (3, 19) else 0)} for x in range(20)]
+    rows = [
+        {"problem": "table", "hypothesis": "3 * x"},
+        {"problem": "table", "hypothesis": "3 * x + 100"},
+        {"problem": "table", "hypothesis": "log(0 - x)"},
+    ]
+    close, far, nowhere = peirce.check("laws", rows, data=data, target="y")
+    shown = peirce.tasks_show("laws", "table", data=data, target="y")[0].shown
+    off = sum(row["x"] in (3, 19) for row, _ in shown)
+    assert 0 < off < len(shown) < 20
+    assert close["rms"]["shown"] == pytest.approx((0.25 * off / len(shown)) ** 0.5, abs=1e-5)
+    assert far["rms"]["shown"] == pytest.approx(100, rel=0.01) and far.verdict == "inconsistent"
+    assert far["tolerance"] == close["tolerance"] > 0
+    assert "rms" not in nowhere.to_dict()
