@@ -1,5 +1,7 @@
-"""Adapters that let other programs run Peirce. Each one needs its own extra, and calls only the public
-functions of the package.
+"""Ways to use Peirce from other programs. Each adapter only calls the public functions.
+
+Each adapter needs an extra of its own, and nothing else in the package imports an adapter, except the
+command that starts it.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ with an error adds an event of its own.
 | no_tools, too_long | problem: the model takes no tools, or the prompt is too long for it |
 | handed_over | problem, cause: the second proposer continues the problem |
 | question | problem, path, question: the problem waits for a person |
+| answered | problem, path, text: a person has answered |
 | problem_ended | problem, status, cause |
 | report | text |
 | stopping | |
@@ -45,7 +46,7 @@ def describe_event(event: Mapping[str, Json]) -> dict[str, Json]:
 
 
 class WaitingProblems:
-    """Counts which problems of a running session are open and which of them wait for a person.
+    """Counts which problems of a running session are worked on, and which wait for a person.
 
     Attributes:
         session: The id of the session; "" before it has begun.
@@ -55,22 +56,23 @@ class WaitingProblems:
     def __init__(self) -> None:
         self.session = ""
         self.questions: dict[str, str] = {}
-        self._open = 0
+        self._started = 0
 
     def count(self, event: Mapping[str, Json]) -> None:
         """Take an event of the session into account."""
         match event["type"]:
             case "session":
-                self.session, self._open = event["session"], event["open"]
-                self.questions.clear()
+                self.session = event["session"]
+            case "problem_started":
+                self._started += 1
+            case "problem_ended":
+                self._started -= 1
             case "question":
                 self.questions[event["problem"]] = event["question"]
-            case "call" if event["kind"] == "human":  # somebody answered with `peirce hint`
+            case "answered":  # somebody used `peirce hint`
                 self.questions.pop(event["problem"], None)
-            case "problem_ended":
-                self._open -= 1
 
     @property
     def are_all(self) -> bool:
-        """Whether every open problem waits, so that the session cannot go on without an answer."""
-        return bool(self.questions) and len(self.questions) >= self._open
+        """Whether all problems that were started and have not ended wait for a person."""
+        return bool(self.questions) and len(self.questions) >= self._started

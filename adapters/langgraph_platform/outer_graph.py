@@ -22,8 +22,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-import peirce
-
 from ...records import Json, PeirceError, UsageError
 from .schemas import Outcome, make_schemas, merge_request
 from .session_process import run_in_process
@@ -51,19 +49,21 @@ def build_graph(method: Any) -> Any:
             write({"type": "error", "text": str(error)})
             return describe_error(str(error))
         # The writer reads the configuration of its run from the context variables.
-        receive = partial(contextvars.copy_context().run, write)
+        receive: Any = partial(contextvars.copy_context().run, write)
         return await run_in_process(SessionRequest(folder, arguments, changeable), receive)
 
     async def ask_human(state: dict[str, Json], config: RunnableConfig) -> Any:
+        from ... import hint
+
         answer = interrupt(state["questions"])
         folder = await asyncio.to_thread(open_thread_folder, thread_of(config))
         for problem, text in read_answers(answer, state["questions"]).items():
-            await asyncio.to_thread(
-                peirce.hint, state["session"], problem, text, store=folder.store
-            )
+            await asyncio.to_thread(hint, state["session"], problem, text, store=folder.store)
         return {"questions": []}
 
-    outer = StateGraph(state, input_schema=values, context_schema=context, output_schema=Outcome)
+    outer: Any = StateGraph(
+        state, input_schema=values, context_schema=context, output_schema=Outcome
+    )
     outer.add_node("work", work)
     outer.add_node("ask_human", ask_human)
     outer.add_edge(START, "work")

@@ -14,8 +14,7 @@ from pydantic import Field, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
-import peirce
-
+from ... import RunConfig, resume
 from ...records import Json, UsageError
 
 STORE_SENTENCE = "store cannot be set here: each thread has a store of its own in $PEIRCE_THREADS"
@@ -25,7 +24,7 @@ PRESENTATION_KEYS = ("flag", "metavar", "option")  # of `records.settings.settin
 
 # The settings that a resumed session may change, such as budgets.
 RESUMABLE = frozenset(
-    typing.get_args(typing.get_type_hints(peirce.resume)["overrides"])[0].__annotations__
+    typing.get_args(typing.get_type_hints(resume)["overrides"])[0].__annotations__
 )
 
 
@@ -83,7 +82,7 @@ def describe_settings(method: Any) -> dict[str, Json]:
     Args:
         method: The `graphs.Method`.
     """
-    parts: Mapping[str, Any] = {**peirce.RunConfig.part_classes(), "method": method.settings}
+    parts: Mapping[str, Any] = {**RunConfig.part_classes(), "method": method.settings}
     properties: dict[str, Json] = {}
     for part in parts.values():
         fields = part.model_json_schema(schema_generator=_Lenient)["properties"]

@@ -51,16 +51,19 @@ async def run_in_process(request: SessionRequest, receive: Receive) -> dict[str,
     """
     loop = asyncio.get_running_loop()
     process = await asyncio.to_thread(_start_process, request)
-    ending = loop.run_in_executor(
-        None, _read_lines, process, lambda event: loop.call_soon_threadsafe(receive, event)
-    )
+
+    def pass_on(event: dict[str, Json]) -> None:
+        loop.call_soon_threadsafe(receive, event)
+
+    ending = loop.run_in_executor(None, _read_lines, process, pass_on)
     try:
         return await asyncio.shield(ending)
     except asyncio.CancelledError:
         stopping = loop.run_in_executor(None, _stop, process)
-        while not (ending.done() and stopping.done()):
+        both = asyncio.gather(ending, stopping)
+        while not both.done():
             with suppress(asyncio.CancelledError):
-                await asyncio.wait([ending, stopping])
+                await asyncio.wait([both])
         raise
 
 

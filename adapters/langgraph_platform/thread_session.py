@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import peirce
-
+from ... import Session, aresume, arun, load
 from ...records import Json, PeirceError
 from .events import WaitingProblems, describe_event
 from .thread_folders import ThreadFolder
 
+QUIET_S = 0.5  # When all problems wait, this long is left to the session to start another one.
 Write = Callable[[dict[str, Json]], None]
 
 
@@ -56,13 +56,19 @@ async def run_request(request: SessionRequest, write: Write) -> dict[str, Json]:
         The keys of `schemas.Outcome`. A `PeirceError` is returned as the status "error" and one
         sentence.
     """
-    waiting = WaitingProblems()
+    waiting, asking = WaitingProblems(), False
     loop = asyncio.get_running_loop()
 
     def receive(event: Mapping[str, Json]) -> None:
         write(describe_event(event))
         waiting.count(event)
         if waiting.are_all:
+            loop.call_later(QUIET_S, stop_if_all_wait)
+
+    def stop_if_all_wait() -> None:
+        nonlocal asking
+        if waiting.are_all and not running.done():
+            asking = True
             running.cancel()
 
     def on_event(event: Mapping[str, Json]) -> None:  # called in the thread of the session
@@ -79,7 +85,7 @@ async def run_request(request: SessionRequest, write: Write) -> dict[str, Json]:
         return describe_error(str(error))
     except asyncio.CancelledError:
         task = asyncio.current_task()
-        if not waiting.are_all or (task is not None and task.cancelling()):
+        if not asking or (task is not None and task.cancelling()):
             raise
         return await asyncio.to_thread(_read_questions, request, waiting)
     result = session.to_dict()
@@ -89,19 +95,19 @@ async def run_request(request: SessionRequest, write: Write) -> dict[str, Json]:
 
 async def _start(
     request: SessionRequest, on_event: Callable[[Mapping[str, Json]], None]
-) -> peirce.Session:
+) -> Session:
     """Run or resume the session of a request."""
     options: dict[str, Any] = {**request.changeable, "store": request.folder.store}
     known = request.folder.find_session(request.arguments)
     if known is not None:
-        return await peirce.aresume(known, retry_failed=True, on_event=on_event, **options)
+        return await aresume(known, retry_failed=True, on_event=on_event, **options)
     arguments: dict[str, Any] = {**request.arguments, **options}
-    return await peirce.arun(arguments.pop("task"), on_event=on_event, **arguments)
+    return await arun(arguments.pop("task"), on_event=on_event, **arguments)
 
 
 def _read_questions(request: SessionRequest, waiting: WaitingProblems) -> dict[str, Json]:
     """Return the outcome of a session that was stopped because all open problems wait."""
-    trace = peirce.load(waiting.session, store=request.folder.store)
+    trace = load(waiting.session, store=request.folder.store)
     questions = [
         {"problem": problem, "question": question}
         for problem, question in sorted(waiting.questions.items())
