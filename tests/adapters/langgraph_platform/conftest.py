@@ -13,15 +13,17 @@ import pytest
 for folder in (Path(__file__).parent, Path(__file__).parents[2] / "agents"):
     sys.path.insert(0, str(folder))
 
-from chat_server import Answer, ChatServer, completion  # noqa: E402
-from dev_server import DevServer, require_studio  # noqa: E402
+from chat_server import ChatServer  # noqa: E402
+from dev_server import ROOT, DevServer, answer_by_request, require_studio  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     """A running `langgraph dev`."""
     require_studio()
-    started = DevServer(tmp_path_factory.mktemp("studio"))
+    started = DevServer(
+        tmp_path_factory.mktemp("studio"), (ROOT / "langgraph.json").read_text("utf-8")
+    )
     started.start()
     yield started
     started.stop()
@@ -35,8 +37,8 @@ def client(server: DevServer) -> Any:
     return get_sync_client(url=server.url)
 
 
-@pytest.fixture
-def pairs(tmp_path: Path) -> str:
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The path of a file with three problems, each with three pairs."""
     lists = {"one": [[3, 1, 2], [5, 6], [9]], "two": [[4], [7, 7], []], "three": [[2, 8], [0], [1]]}
     rows = [
@@ -44,17 +46,9 @@ def pairs(tmp_path: Path) -> str:
         for name, inputs in lists.items()
         for given in inputs
     ]
-    path = tmp_path / "pairs.jsonl"
+    path = tmp_path_factory.mktemp("data") / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
-
-
-def answer_by_request(request: dict[str, Any]) -> Answer:
-    """An answer that depends on the request alone, and that no pair confirms."""
-    number = len(json.dumps(request["messages"])) % 70
-    source = f"def f(x):\n    return x[1:] + [{number}]"
-    said = completion({"content": repr((f"the tail and {number}", source))})
-    return Answer(said.body, delay_s=0.3)
 
 
 @pytest.fixture

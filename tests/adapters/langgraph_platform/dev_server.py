@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import Answer, completion
 
 ROOT = Path(__file__).parents[3]
 OFFLINE = {
@@ -33,13 +33,14 @@ class DevServer:
 
     Args:
         folder: Where it runs: with langgraph.json, and with the threads' folders.
+        settings: The text of langgraph.json.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: str) -> None:
         self.folder = folder
         self.log = folder / "server.log"
         self.threads = folder / "peirce_threads"
-        shutil.copy(ROOT / "langgraph.json", folder)
+        (folder / "langgraph.json").write_text(settings, "utf-8")
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -131,3 +132,11 @@ def run_by_command_line(folder: Path, *arguments: str) -> Any:
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
+
+
+def answer_by_request(request: dict[str, Any]) -> Answer:
+    """An answer that depends on the request alone, and that no pair confirms."""
+    number = len(json.dumps(request["messages"])) % 70
+    source = f"def f(x):\n    return x[1:] + [{number}]"
+    said = completion({"content": repr((f"the tail and {number}", source))})
+    return Answer(said.body, delay_s=0.3)

@@ -3,6 +3,7 @@ the server. Two threads run at once."""
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import peirce
+import pytest
 from chat_server import ChatServer
-from dev_server import DevServer, new_thread, run_by_command_line, stream
+from dev_server import ROOT, DevServer, answer_by_request, new_thread, run_by_command_line, stream
 
 SETTINGS = {"workers": 1, "max_answers": 3, "concurrency": 1}
 
@@ -25,11 +27,14 @@ def values_for(chat: ChatServer, pairs: str, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def digest_of_command_line(chat: ChatServer, pairs: str, folder: Path) -> str:
-    result = run_by_command_line(
-        folder, "examples", "--data", pairs, "--method", "refine", "--model", f"{chat.url}#m",
-        "--max-answers", "3", "--workers", "1", "--concurrency", "1",
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def digest(pairs: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The digest of the same session by the command line, without an interruption."""
+    with ChatServer([answer_by_request]) as chat:
+        result = run_by_command_line(
+            tmp_path_factory.mktemp("command_line"), "examples", "--data", pairs, "--method",
+            "refine", "--model", f"{chat.url}#m", "--max-answers", "3", "--workers", "1",
+        )  # fmt: skip
     return str(result["digest"])
 
 
@@ -70,7 +75,7 @@ def test_a_second_run_of_a_thread_asks_the_model_nothing(
 
 
 def test_a_cancelled_run_leaves_a_session_that_the_next_run_resumes(
-    client: Any, server: DevServer, chat: ChatServer, pairs: str, tmp_path: Path
+    client: Any, server: DevServer, chat: ChatServer, pairs: str, digest: str
 ) -> None:
     thread = new_thread(client)
     values = values_for(chat, pairs)
@@ -84,7 +89,7 @@ def test_a_cancelled_run_leaves_a_session_that_the_next_run_resumes(
     after, last = stream(client, thread, "refine", None)  # goes on at the interrupted node
     assert (last["status"], last["session"]) == ("done", row.session)
     assert paths_made(before) and not paths_made(before) & paths_made(after)
-    assert last["digest"] == digest_of_command_line(chat, pairs, tmp_path)
+    assert last["digest"] == digest
     assert len(peirce.sessions(store=server.store(thread))) == 1
 
 
@@ -115,13 +120,13 @@ def test_two_threads_run_at_once(
 
 
 def test_a_killed_server_takes_its_session_along_and_another_one_resumes_it(
-    chat: ChatServer, pairs: str, tmp_path: Path
+    chat: ChatServer, pairs: str, digest: str, tmp_path: Path
 ) -> None:
     from langgraph_sdk import get_sync_client
 
     folder = tmp_path / "killed"
     folder.mkdir()
-    server = DevServer(folder)
+    server = DevServer(folder, settings_of_the_page())
     server.start()
     client = get_sync_client(url=server.url)
     thread = new_thread(client)
@@ -140,9 +145,17 @@ def test_a_killed_server_takes_its_session_along_and_another_one_resumes_it(
         after, last = stream(client, again, "refine", values)
         assert (last["status"], last["session"]) == ("done", row.session)
         assert not paths_made(before) & paths_made(after)
-        assert last["digest"] == digest_of_command_line(chat, pairs, tmp_path)
+        assert last["digest"] == digest
     finally:
         server.stop()
+
+
+def settings_of_the_page() -> str:
+    """The langgraph.json that the page recommends for an installed package."""
+    page = (ROOT / "docs/how-to/use-langgraph-studio.md").read_text("utf-8")
+    found = re.search(r"^```json\n(.*?\"graphs\".*?)^```$", page, re.S | re.M)
+    assert found
+    return found[1]
 
 
 def is_running(store: Path) -> bool:
