@@ -2,7 +2,7 @@
 
 `work` runs the session of the thread. If all its open problems wait for a person (setting
 `ask_human`), the session is stopped, and `ask_human` interrupts the run. The answer that resumes the
-run becomes a hint (`peirce.hint`), and `work` resumes the session.
+run becomes a hint (`peirce.hint`), and `work` resumes the session. A refused answer is asked for again.
 
 The graph is compiled without a checkpointer, because the platform brings its own. What is saved there
 is the JSON of the state, which names the session. What a session has done is in its store alone.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -48,18 +47,27 @@ def build_graph(method: Any) -> Any:
         except PeirceError as error:
             write({"type": "error", "text": str(error)})
             return describe_error(str(error))
-        # The writer reads the configuration of its run from the context variables.
-        receive: Any = partial(contextvars.copy_context().run, write)
+        context = contextvars.copy_context()
+
+        def receive(event: dict[str, Json]) -> None:
+            context.run(write, event)  # the writer reads its run's configuration from the context
+
         return await run_in_process(SessionRequest(folder, arguments, changeable), receive)
 
     async def ask_human(state: dict[str, Json], config: RunnableConfig) -> Any:
         from ... import hint
 
-        answer = interrupt(state["questions"])
-        folder = await asyncio.to_thread(open_thread_folder, thread_of(config))
-        for problem, text in read_answers(answer, state["questions"]).items():
-            await asyncio.to_thread(hint, state["session"], problem, text, store=folder.store)
-        return {"questions": []}
+        open_questions = list(state["questions"])
+        answer = interrupt(open_questions)
+        try:
+            folder = await asyncio.to_thread(open_thread_folder, thread_of(config))
+            for problem, text in read_answers(answer, open_questions).items():
+                await asyncio.to_thread(hint, state["session"], problem, text, store=folder.store)
+                open_questions = [one for one in open_questions if one["problem"] != problem]
+        except PeirceError as error:
+            get_stream_writer()({"type": "error", "text": str(error)})
+            return {"questions": open_questions, "error": str(error)}
+        return {"questions": [], "error": ""}
 
     outer: Any = StateGraph(
         state, input_schema=values, context_schema=context, output_schema=Outcome
@@ -68,12 +76,16 @@ def build_graph(method: Any) -> Any:
     outer.add_node("ask_human", ask_human)
     outer.add_edge(START, "work")
     outer.add_conditional_edges("work", _after_work, ["ask_human", END])
-    outer.add_edge("ask_human", "work")
+    outer.add_conditional_edges("ask_human", _after_answer, ["ask_human", "work"])
     return outer.compile()
 
 
 def _after_work(state: Mapping[str, Json]) -> str:
     return "ask_human" if state["questions"] else END
+
+
+def _after_answer(state: Mapping[str, Json]) -> str:
+    return "ask_human" if state["questions"] else "work"  # asked again if the answer was refused
 
 
 def thread_of(config: RunnableConfig) -> str:
