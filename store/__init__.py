@@ -13,7 +13,8 @@ if "." not in __name__:  # imported from the folder of the repository, without i
 import atexit
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -116,6 +117,7 @@ class Store:
         self._large_problems: dict[str, dict[str, Problem]] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
         self._process = os.getpid()
+        self._updating = threading.Lock()
         # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
         atexit.register(self.close)
 
@@ -242,7 +244,21 @@ class Store:
             fields: Values such as seconds and metrics. They are added to the stored fields of the
                 session, and `session()` returns them.
         """
-        self._write(_sessions.status_change(self._reading, session, status, fields))
+        with self._updating:
+            self._write(_sessions.status_change(self._reading, session, status, fields))
+
+    def change_fields(
+        self, session: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]
+    ) -> None:
+        """Change fields of a session, without losing a change that another thread makes now.
+
+        Args:
+            session: The session's id.
+            change: A function that returns the fields to set, from the stored fields. If it raises
+                an exception, nothing is changed.
+        """
+        with self._updating:
+            self._write(_sessions.fields_change(self._reading, session, change))
 
     def find_session(self, name: str) -> str:
         """Return the id of a session. `name` is the id, a unique prefix of the id, or "last"."""
@@ -264,6 +280,10 @@ class Store:
         if session not in self._settings:
             self._settings[session] = self.session(session)["settings"]
         return self._settings[session]
+
+    def check_problem(self, session: str, problem: str) -> None:
+        """Raise StoreError, which suggests the most similar id, if a session has no such problem."""
+        self._ids(session, problem)
 
     def progress(self, session: str) -> list[Json]:
         """Return the status, the number of ended problems and the number of steps of a session.
@@ -354,7 +374,7 @@ class Store:
         return _journal.list_calls(self._reading, session, problem)
 
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
-        """Return the response of the last call of a kind ("model" or "tool"), for each problem."""
+        """Return the response of the last call of a kind ("model", "tool" or "human") by problem."""
         return _journal.last_responses(self._reading, session, kind)
 
     def steps(

@@ -18,11 +18,12 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any, Literal
+from typing import Any
 
 from ..records import (
     PROMPT_DIGEST,
     CallKey,
+    CallKind,
     Digest,
     Json,
     Outcome,
@@ -89,7 +90,7 @@ class SessionJournal:
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
@@ -100,7 +101,7 @@ class SessionJournal:
 
         Args:
             key: The problem and path that identify the call.
-            kind: "model" or "tool".
+            kind: "model", "tool" or "human".
             request: The request as JSON.
             make: A function that makes the call.
 
@@ -147,7 +148,7 @@ class SessionJournal:
     async def _make(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: str,
         digest: Digest,
         make: Callable[[], Awaitable[Outcome]],
@@ -348,7 +349,7 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
 def last_responses(reader: RowReader, session: str, kind: str) -> dict[str, Any]:
     """Return the response of the last call of a kind, for each problem that has such a call.
 
-    `kind` is "model" or "tool".
+    `kind` is "model", "tool" or "human".
     """
     rows = reader.query(
         "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
@@ -385,7 +386,8 @@ def usage(reader: RowReader, session: str) -> dict[str, Any]:
     the input tokens that the endpoint took from its cache (None without input tokens). A repeated call was answered from the
     record of another session. The role is a name in the path of a call: `propose` for
     step/3/propose/0, and `propose/tool` for step/3/propose/0/tool/1, a tool that the proposer
-    called. For the calls of a second proposer, the roles are `then` and `then/tool`.
+    called. For the calls of a second proposer, the roles are `then` and `then/tool`. The role `human`
+    has the hints and answers of a person.
     """
     by_kind: dict[str, dict[str, Any]] = {}
     by_role: dict[str, dict[str, Any]] = {}
@@ -411,7 +413,7 @@ def model_usage(reader: RowReader, session: str) -> dict[str, dict[str, Any]]:
 
 # The role in the path of a call, as `usage` describes it.
 _ROLE = (
-    "CASE WHEN path LIKE 'seed/%' THEN 'seed' WHEN path NOT LIKE '%/%/%' THEN path ELSE "
+    "CASE WHEN kind = 'human' THEN 'human' WHEN path LIKE 'seed/%' THEN 'seed' WHEN path NOT LIKE '%/%/%' THEN path ELSE "
     "{propose} || CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END END"
 )
 _ASKED = "split_part(path, '/', 3)"

@@ -226,6 +226,8 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
         del record["fit"]
     if "history_limit" not in given and record["max_answers"] <= record["history_limit"]:
         del record["history_limit"]  # no prompt lists more answers
+    if not record.get("ask_human"):
+        record.pop("ask_human", None)
     if not record.get("seed_hypotheses"):  # sessions without seeds record what they did before
         record.pop("seed_hypotheses", None)
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):

@@ -34,8 +34,9 @@ from .. import find_method, get_method
 from ..bank.reading import add_bank_reading
 from .budget import Budget
 from .case import Case, Event, SessionSettings
+from .hints import Mailbox
 from .queries import Role
-from .secret_guard import guarded
+from .secret_guard import find_secrets, guarded
 from .steps import START_STATE
 
 # With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
@@ -116,7 +117,9 @@ async def run_session(
     for patient in models:
         if isinstance(patient, JoinsSession):
             patient.join_session(stopping, lambda said: emit({"type": "report", "text": said}))
-    journal, ledger = guarded(store.journal(session), store.ledger(session), models)
+    secrets = find_secrets(models)
+    journal, ledger = guarded(store.journal(session), store.ledger(session), secrets)
+    mailbox = Mailbox.open(store, session, secrets)
     budget = budget or Budget()
     budget.closed = None
     answers = store.answer_cache(session) if cache else None
@@ -151,7 +154,7 @@ async def run_session(
                 row, players, proposer=proposer, repairer=repairer,
                 oracle=apply, turns=turns,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
-                journal=journal, ledger=ledger,
+                journal=journal, ledger=ledger, mailbox=mailbox,
             )  # fmt: skip
             try:
                 ended_as = await _run_problem(graph, case, callbacks)
