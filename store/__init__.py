@@ -373,6 +373,16 @@ class Store:
         """
         return _journal.list_calls(self._reading, session, problem)
 
+    def human_texts(
+        self, session: str, problem: str | None = None
+    ) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return the hints and answers of people in a session: (problem, path, texts).
+
+        The path of a request's hints is that of the request, followed by "hints". `problem` selects
+        one problem; None selects all problems.
+        """
+        return _journal.human_texts(self._reading, session, problem)
+
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
         """Return the response of the last call of a kind ("model", "tool" or "human") by problem."""
         return _journal.last_responses(self._reading, session, kind)

@@ -321,7 +321,8 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
     proposer called a tool, the call also has the key "said": its request and response as text, cut
-    at `MAX_TOOL_CHARS` characters.
+    at `MAX_TOOL_CHARS` characters. A call of the kind "human" has the key "texts": the hints or the
+    answer of the person.
     """
     where, params = "session = ?", [session]
     if problem is not None:
@@ -330,6 +331,7 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
         f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {MAX_TOOL_CHARS}) END"
         for name in ("request", "response")
     )
+    said += ", CASE WHEN kind = 'human' THEN response END"
     names = ("tokens_in", "tokens_out", "seconds", "retries", "repeats")
     rows = reader.query(
         f"SELECT problem, path, kind, {', '.join(names)}, {said} FROM call JOIN (SELECT session, "
@@ -337,13 +339,44 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
         params,
     )
     found = []
-    for name, path, kind, *numbers, request, response in rows:
+    for name, path, kind, *numbers, request, response, of_person in rows:
         call = {"problem": decode_text(name), "path": decode_text(path), "kind": kind}
         call |= dict(zip(names, numbers, strict=True))
         if request is not None:
             call["said"] = {"request": request, "response": response}
+        if of_person is not None:
+            call["texts"] = list(_texts(decode_json(of_person, "call.response")))
         found.append(call)
     return found
+
+
+def human_texts(
+    reader: RowReader, session: str, problem: str | None
+) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the hints and answers of people: (problem, path, texts), ordered by problem and path.
+
+    Hints of a request are its texts in the order in which they were given; an answer is one text.
+    """
+    where, params = "session = ? AND kind = 'human'", [session]
+    if problem is not None:
+        where, params = where + " AND problem = ?", [session, encode_text(problem)]
+    rows = reader.query(f"SELECT problem, path, response FROM call WHERE {where}", params)
+    found = [
+        (decode_text(name), decode_text(path), _texts(decode_json(response, "call.response")))
+        for name, path, response in rows
+    ]
+    return sorted(found, key=lambda one: (one[0], _numbers_of(one[1]), one[1]))
+
+
+def _numbers_of(path: str) -> list[int]:
+    """Return the numbers in a path, so that step 10 comes after step 9."""
+    return [int(part) for part in path.split("/") if part.isdecimal()]
+
+
+def _texts(response: Any) -> tuple[str, ...]:
+    told = response if isinstance(response, dict) else {}
+    hints = told.get("hints", [told.get("text")])
+    return tuple(one for one in hints if isinstance(one, str)) if isinstance(hints, list) else ()
 
 
 def last_responses(reader: RowReader, session: str, kind: str) -> dict[str, Any]:

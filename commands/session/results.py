@@ -97,6 +97,8 @@ class HypothesisRow(Result):
             from the JSON, if no list is long.
         found_by: who gave the answer, as in `Finding`; None, and absent from the JSON, if only one
             model answers in the session.
+        after_hint: the newest hint of a person that the model had read when it gave the answer;
+            None, and absent from the JSON, without one.
     """
 
     problem: str
@@ -116,17 +118,20 @@ class HypothesisRow(Result):
     repaired: Mapping[str, int] = optional_key(default_factory=dict)
     summary: str | None = optional_key(default_factory=lambda: None)
     found_by: str | None = optional_key(default_factory=lambda: None)
+    after_hint: str | None = optional_key(default_factory=lambda: None)
 
 
 class CallRow(Result):
-    """A call of a model or tool, as `peirce show --calls` lists it.
+    """A call of a model or tool, or a text from a person, as `peirce show --calls` lists it.
 
     Attributes:
         path: the path of the call in the session, such as step/3/propose/0.
-        kind: model or tool.
+        kind: model, tool or human.
         repeats: id of the session whose recorded answer was used instead of a new call; otherwise
             "".
         cost_usd: cost of a model call in US dollars, if the session has prices.
+        texts: for the kind human, the hints or the answer of the person; absent from the JSON
+            otherwise.
     """
 
     problem: str
@@ -141,6 +146,7 @@ class CallRow(Result):
     started: Json
     repeats: str
     cost_usd: float | None = None
+    texts: Sequence[str] = optional_key(default_factory=list)
 
 
 class BankRow(Result):
@@ -424,6 +430,8 @@ class Finding(Result):
         found_by: who found the hypothesis first: a model ("openai:NAME"), or the search ("search,
             before the first request", "search, which repaired an answer of openai:NAME", …); None,
             and absent from the JSON, if only one model answers in the session.
+        after_hint: the newest hint of a person that the model had read when it first gave the
+            hypothesis; None, and absent from the JSON, without one.
     """
 
     problem: str
@@ -439,6 +447,7 @@ class Finding(Result):
     together: Together | None = optional_key(default_factory=lambda: None)
     summary: str | None = optional_key(default_factory=lambda: None)
     found_by: str | None = optional_key(default_factory=lambda: None)
+    after_hint: str | None = optional_key(default_factory=lambda: None)
 
 
 class Findings(Sequence[Finding]):
