@@ -61,6 +61,7 @@ async def run_session(
     max_failures: int | None = None,
     cache: bool = True,
     fast: bool = False,
+    mailbox: Mailbox | None = None,
 ) -> dict[str, Json]:
     """Run the open problems of a session.
 
@@ -81,6 +82,7 @@ async def run_session(
         cache: Whether to reuse answers of other sessions in the store.
         fast: Whether answers arrive at a high rate, as from a small model in this process. Then the
             results of several problems are committed together.
+        mailbox: The hints of people; None to open those of the stored session.
 
     Returns:
         {"status", "problems", "done", "failed", "cause"}. "problems" and "done" are numbers of
@@ -119,7 +121,7 @@ async def run_session(
             patient.join_session(stopping, lambda said: emit({"type": "report", "text": said}))
     secrets = find_secrets(models)
     journal, ledger = guarded(store.journal(session), store.ledger(session), secrets)
-    mailbox = Mailbox.open(store, session, secrets)
+    mailbox = mailbox or Mailbox.open(store, session, secrets)
     budget = budget or Budget()
     budget.closed = None
     answers = store.answer_cache(session) if cache else None
