@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     )
     from .commands.score.studying import study
     from .commands.session.controlling import adjust, continue_, pause, status, stop
+    from .commands.session.detaching import start
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.results import (
@@ -150,7 +151,7 @@ __all__ = [
     "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "adjust", "agree", "aresume", "arun",
     "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "export", "import_recorded",
     "load", "merge", "merge_stores", "pair_sets", "pairs", "pause", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "status", "stop", "study", "sweep", "tasks_audit",
+    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "start", "status", "stop", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -161,6 +162,7 @@ _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
     "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.controlling": "status pause continue_ stop adjust",
+    "commands.session.detaching": "start",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",

@@ -12,7 +12,7 @@ from typing import Any
 from ...records import Json, StoreError, UsageError
 from ...store import Store
 from ..arguments import validate_call
-from ..outcome import open_for_reading, store_path
+from ..outcome import open_for_reading
 from .results import SessionStatus
 from .settings import display_settings
 
@@ -30,14 +30,13 @@ def status(session: str = "last", *, store: str | Path | None = None) -> Session
     Raises:
         StoreError: there is no such store or session.
     """
-    path = store_path(store)
-    with open_for_reading(path) as opened:
+    with open_for_reading(store) as opened:
         found = opened.find_session(session)
         try:
             live = send_command(opened, found, "status")
         except StoreError:  # nobody runs it, or the process that does just begins or ends
             live = {}
-        return describe_session(opened, path, found, live)
+        return describe_session(opened, found, live)
 
 
 @validate_call
@@ -129,11 +128,10 @@ def adjust(
 
 
 def _control(session: str, store: str | Path | None, verb: str, **arguments: Json) -> SessionStatus:
-    path = store_path(store)
-    with open_for_reading(path) as opened:
+    with open_for_reading(store) as opened:
         found = opened.find_session(session)
         live = send_command(opened, found, verb, **arguments)
-        return describe_session(opened, path, found, live)
+        return describe_session(opened, found, live)
 
 
 def send_command(store: Store, session: str, verb: str, **arguments: Json) -> dict[str, Any]:
@@ -156,12 +154,27 @@ def send_command(store: Store, session: str, verb: str, **arguments: Json) -> di
     return store.control({"control": verb, "session": session, **arguments})
 
 
-def describe_session(store: Store, path: Path, session: str, live: dict[str, Any]) -> SessionStatus:
+def log_path(store: Path, name: str) -> Path:
+    """Return the path of the log of a session that runs without a terminal, beside its store.
+
+    Args:
+        store: path of the store.
+        name: the session's id, or another part of the name until the session has an id.
+    """
+    return store.with_name(f"{store.name}.{name}.log")
+
+
+def find_log(store: Path, session: str) -> Path | None:
+    """Return the path of a session's log; None if it has none."""
+    path = log_path(store, session)
+    return path if path.is_file() else None
+
+
+def describe_session(store: Store, session: str, live: dict[str, Any]) -> SessionStatus:
     """Return the state of a session.
 
     Args:
         store: the store, open for reading.
-        path: path of the store.
         session: full id of the session.
         live: the answer of the process that runs the session; empty if there is none.
     """
@@ -177,7 +190,7 @@ def describe_session(store: Store, path: Path, session: str, live: dict[str, Any
     found = {
         "session": session,
         "status": record["status"],
-        "store": str(path),
+        "store": str(store.path),
         "pid": 0,
         **{key: shown.get(key) for key in ("task", "method", "model")},
         "problems": record["problems"],
@@ -194,7 +207,7 @@ def describe_session(store: Store, path: Path, session: str, live: dict[str, Any
         "in_flight": 0,
         "running": [],
         "questions": [],
-        "log": "",
+        "log": str(log) if (log := find_log(store.path, session)) else "",
     }
     if record["status"] == "running":  # otherwise it ended after it had answered
         found |= live

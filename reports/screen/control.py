@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from rich.console import Console
 
 from ...records import Json
 from .text import (
+    DEFAULT_STORE,
     escape_unprintable,
     format_command,
     format_count,
@@ -28,10 +30,11 @@ def print_status(out: Console, row: Mapping[str, Json]) -> None:
         row: The state (`commands.session.results.SessionStatus`).
     """
     pid = f", process {row['pid']}" if row["pid"] else ""
+    store = DEFAULT_STORE if Path(row["store"]) == Path(DEFAULT_STORE).resolve() else row["store"]
     _line(out, f"Session {row['session']}: {row['status']}{pid}")
     if row.get("cause"):
         _line(out, f"Cause: {to_one_line(row['cause'], 300)}")
-    _line(out, f"{row['task']}, {row['method']}, {row['model']}; store {row['store']}")
+    _line(out, f"{row['task']}, {row['method']}, {row['model']}; store {store}")
     ended = f"{row['done']:,} done, {row['failed']:,} failed, {row['open']:,} open"
     _line(out, f"{format_count(row['problems'], 'problem')}: {ended}; {format_count(row['steps'], 'step')}")  # fmt: skip
     if verdicts := join_counts(row["verdicts"]):
@@ -48,9 +51,9 @@ def print_status(out: Console, row: Mapping[str, Json]) -> None:
     if row["log"]:
         _line(out, f"Log: {row['log']}")
     if row["status"] == "paused":
-        _line(out, f"To go on, run: {format_command('continue', row['session'], row['store'])}")
+        _line(out, f"To go on, run: {format_command('continue', row['session'], store)}")
     elif not row["pid"] and (row["open"] or row["failed"]):
-        again = format_resume(row["session"], row["store"], failed=bool(row["failed"]), cause=row.get("cause", ""))  # fmt: skip
+        again = format_resume(row["session"], store, failed=bool(row["failed"]), cause=row.get("cause", ""))  # fmt: skip
         _line(out, f"To continue, run: {again}")
 
 
