@@ -42,7 +42,9 @@ def find_hint(hints: Mapping[str, str], path: str) -> str | None:
     if path in hints or "/repair/" not in path:
         return hints.get(path)
     step = path.partition("/repair/")[0]
-    return next((text for at, text in reversed(list(hints.items())) if at.startswith(f"{step}/")), None)
+    return next(
+        (text for at, text in reversed(list(hints.items())) if at.startswith(f"{step}/")), None
+    )
 
 
 def find_hints_by_hypothesis(

@@ -60,6 +60,7 @@ from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
 from .budget import Budget
+from .call_gate import CallGate
 from .observation_choice import allowed_characters
 from .queries import PROPOSER, Role, decode_outcome
 from .stopping import Progress
@@ -140,9 +141,11 @@ class Case:
     cache: AnswerCache | None = None  # answers of other sessions; None to make every call
     budget: Budget = field(default_factory=Budget)
     mailbox: Mailbox | None = None  # the hints of people; None: only those in the journal
-    turns: asyncio.Semaphore | None = None  # limits the number of model requests in flight
+    gate: CallGate | None = None  # limits the requests in flight, and holds calls in a pause
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
+    # called with True when the problem begins to wait for a person, and then with False
+    on_waiting: Callable[[bool], None] = lambda begins: None
 
     # Memory of the problem.
     past_answers: list[PastAnswer] = field(default_factory=list)
@@ -372,7 +375,8 @@ class Case:
                 if cache is not None and (known := cache.find(digest_of(request))):
                     source = "cache"
                     return known
-            async with self.turns if kind == "model" and self.turns else nullcontext():
+            gate = None if kind == "human" else self.gate
+            async with gate.passing(kind == "model") if gate else nullcontext():
                 if kind == "model":
                     self.budget.check()
                 source = "made"

@@ -106,7 +106,7 @@ class Mailbox:
 
     async def wait_for_text(
         self, problem: str, known: int, question: str, stopping: asyncio.Event,
-        announce: Callable[[], None],
+        announce: Callable[[], None], on_waiting: Callable[[bool], None] = lambda begins: None,
     ) -> str | None:  # fmt: skip
         """Return the first text for a problem after `known` ones; wait for it if need be.
 
@@ -116,6 +116,8 @@ class Mailbox:
             question: The question, which is listed while the problem waits.
             stopping: When this event is set, the problem waits no longer.
             announce: Function that is called before the problem waits.
+            on_waiting: Function that is called with True when the problem begins to wait, and with
+                False when it waits no longer.
 
         Returns:
             The text, or None if the session is stopping. The question then stays listed.
@@ -139,12 +141,15 @@ class Mailbox:
                     self._list_question(problem, question)
                     listed = True
                     announce()
+                    on_waiting(True)
                 if stopping.is_set():
                     return None
                 await _wait_for_first(arrived, stopping)
         finally:
             with self._lock:
                 self._waiting.remove(wake)
+            if listed:
+                on_waiting(False)
         if listed:
             with self._lock:
                 self._questions.pop(problem, None)
@@ -202,12 +207,10 @@ async def show_hints(case: Case, path: str, messages: Sequence[Message]) -> Sequ
     recorded = case.journal.find_entry(CallKey(case.session, case.problem.id, place))
     if recorded is not None:
         hints = read_hints(place, recorded[1].response)
-    elif case.mailbox is None or not case.mailbox.get_texts(case.problem.id):
-        return messages
-    elif case.journal.find_entry(CallKey(case.session, case.problem.id, path)) is not None:
-        return messages  # it was recorded without hints
     else:
-        hints = case.mailbox.get_texts(case.problem.id)
+        hints = await _read_new_hints(case, path)
+        if not hints:
+            return messages
 
     async def make() -> Outcome:
         return Outcome({"hints": list(hints)})
@@ -219,6 +222,22 @@ async def show_hints(case: Case, path: str, messages: Sequence[Message]) -> Sequ
     shown = [text for text in hints if text]
     case.hint_characters = max(case.hint_characters, sum(len(text) + 8 for text in shown))
     return add_hints(messages, shown, compact)
+
+
+async def _read_new_hints(case: Case, path: str) -> tuple[str, ...]:
+    """Return the hints for a request that has recorded none; empty if it was recorded without.
+
+    In a pause, hints are read when it ends.
+    """
+    paused = case.gate is not None and case.gate.is_paused
+    if case.mailbox is None or not (paused or case.mailbox.get_texts(case.problem.id)):
+        return ()
+    if case.journal.find_entry(CallKey(case.session, case.problem.id, path)) is not None:
+        return ()
+    if case.gate is not None and paused:
+        async with case.gate.passing(is_request=False):
+            pass
+    return case.mailbox.get_texts(case.problem.id)
 
 
 def read_hints(path: str, response: Json) -> tuple[str, ...]:

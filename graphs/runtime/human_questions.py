@@ -60,8 +60,9 @@ async def ask_human(state: Mapping[str, Any], runtime: Runtime) -> dict[str, Jso
         question = write_question(case, state["stop"])
         event = {"type": "question", "problem": case.problem.id, "path": path, "question": question}
         given = await case.mailbox.wait_for_text(
-            case.problem.id, case.hints_read, question, case.stopping, lambda: case.emit(event)
-        )
+            case.problem.id, case.hints_read, question, case.stopping,
+            lambda: case.emit(event), case.on_waiting,
+        )  # fmt: skip
         if given is None:
             return {"stop": ""}  # the session stops
 

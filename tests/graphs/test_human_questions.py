@@ -83,9 +83,7 @@ def go_on(store, session, replies, answers, players=None, **options):
 
 
 def human_calls(store, session) -> dict[str, object]:
-    return {
-        one["path"]: one["response"] for one in store.calls(session) if one["kind"] == "human"
-    }
+    return {one["path"]: one["response"] for one in store.calls(session) if one["kind"] == "human"}
 
 
 def differences(store, session):
@@ -98,7 +96,9 @@ def test_an_answer_continues_a_problem_with_new_counts(asking, make_answer):
     asked, outcome = go_on(store, session, replies, ["return it unchanged"])
     assert outcome["status"] == "done"
     (question,) = asked.questions
-    assert question.startswith("No hypothesis for problem one was accepted, and three answers were bad.")
+    assert question.startswith(
+        "No hypothesis for problem one was accepted, and three answers were bad."
+    )
     assert human_calls(store, session) == {
         "step/4/human/0": {"text": "return it unchanged"},
         **{f"step/{n}/propose/0/hints": {"hints": ["return it unchanged"]} for n in (4, 5, 6, 7)},
