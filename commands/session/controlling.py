@@ -210,7 +210,7 @@ def describe_session(store: Store, session: str, live: dict[str, Any]) -> Sessio
         "log": str(log) if (log := find_log(store.path, session)) else "",
     }
     if record["status"] == "running":  # otherwise it ended after it had answered
-        found |= live
+        found |= live or {"pid": store.owner_pid()}
     elif record.get("cause"):
         found["cause"] = record["cause"]
     return SessionStatus.from_dict(found)
