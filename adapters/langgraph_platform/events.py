@@ -7,7 +7,7 @@ with an error adds an event of its own.
 | type | other keys |
 |---|---|
 | reading, read | data; or rows and seconds: labelled rows are being read, or have been |
-| curve | rows, number, of: the next session of a learning curve begins |
+| curve, curve_session | rows, number, of; or session: the next session of a learning curve begins |
 | session | session (its id), task, method, model, problems, open, layers |
 | problem_started | problem |
 | call_started | problem, path: a call that is not recorded yet is about to be made |
@@ -19,6 +19,8 @@ with an error adds an event of its own.
 | question | problem, path, question: the problem waits for a person |
 | answered | problem, path, text: a person has answered |
 | problem_ended | problem, status, cause |
+| hint | problem: a person has used `peirce hint` |
+| paused, continued, adjusted | what `peirce pause`, `continue` and `adjust` changed |
 | report | text |
 | stopping | |
 | ended | status, cause, failed: all problems have ended, or the session was stopped |

@@ -21,6 +21,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from ... import hint
 from ...records import Json, PeirceError, UsageError
 from .schemas import Outcome, make_schemas, merge_request
 from .session_process import run_in_process
@@ -55,8 +56,6 @@ def build_graph(method: Any) -> Any:
         return await run_in_process(SessionRequest(folder, arguments, changeable), receive)
 
     async def ask_human(state: dict[str, Json], config: RunnableConfig) -> Any:
-        from ... import hint
-
         open_questions = list(state["questions"])
         answer = interrupt(open_questions)
         try:

@@ -112,7 +112,9 @@ def test_what_was_found_after_which_hint_is_listed_everywhere():
         assert not any("after_hint" in dict(one) for one in others)
         rows = peirce.show("last", problem)
         assert {row.after_hint for row in rows} == {hint}
-        (call, *_) = [one for one in peirce.show("last", problem, calls=True) if one.kind == "human"]
+        (call, *_) = [
+            one for one in peirce.show("last", problem, calls=True) if one.kind == "human"
+        ]
         assert list(call.texts) == [hint] and call.path == "step/1/propose/0/hints"
         for arguments in (("show", "last", problem), ("show", "last", problem, "--calls")):
             assert "look at <b>[red]the end" in run_cli(*arguments).stdout.replace("\n", " ")
@@ -161,14 +163,18 @@ def test_a_hint_to_a_session_of_the_search_says_that_it_reads_none():
     assert f"Note: {note}" in run_cli("hint", "last", "all", "look").stderr
     assert peirce.resume().status == "done"
     assert peirce.replay().differences == []
-    with pytest.raises(UsageError, match="ask_human is true: .* the embedded search, which does not"):
+    with pytest.raises(
+        UsageError, match="ask_human is true: .* the embedded search, which does not"
+    ):
         peirce.plan("list_functions", model="search", problems=1, ask_human=True)
 
 
 def test_methods_without_a_proposer_refuse_hints_and_questions(tmp_path):
     with pytest.raises(UsageError, match="ask_human"):
         peirce.plan("labels", method="hypogenic", ask_human=True, model="http://localhost:1/v1#m")
-    told = peirce.plan("list_functions", model="http://localhost:1/v1#m", problems=1, ask_human=True)
+    told = peirce.plan(
+        "list_functions", model="http://localhost:1/v1#m", problems=1, ask_human=True
+    )
     assert dict(told)["ask_human"] is True
     without = peirce.plan("list_functions", model="http://localhost:1/v1#m", problems=1)
     assert "ask_human" not in dict(without)
@@ -193,14 +199,18 @@ def test_without_a_terminal_the_session_waits_for_the_command_hint(folder):
     ) as process:
         asked = wait_until(lambda: Path("s.duckdb").exists() and _questions())
         (question,) = asked
-        assert question["question"].startswith(f"No hypothesis for problem {question['problem']} was")
+        assert question["question"].startswith(
+            f"No hypothesis for problem {question['problem']} was"
+        )
         assert question["since"].endswith("+00:00")
         assert peirce.hint("last", question["problem"], "shorten it").pid == process.pid
         wait_until(lambda: len(human_paths()) > 3 and _questions())
         assert peirce.hint("last", question["problem"], "").pid in (0, process.pid)
         _, said = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 0
-    assert f"To answer, run: peirce hint {peirce.status().session} {question['problem']} TEXT" in said
+    assert (
+        f"To answer, run: peirce hint {peirce.status().session} {question['problem']} TEXT" in said
+    )
     answers = {path: texts for path, texts in human_paths().items() if "/human/" in path}
     assert list(answers.values()) == [("shorten it",), ("",)]
     assert peirce.replay().differences == []

@@ -26,6 +26,11 @@ def values(pairs: str, tmp_path: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def solved(values: dict[str, Any]) -> set[str]:
+    """The problems for which the right hypothesis was found."""
+    return {one["problem"] for one in values["findings"] if "+ [77]" in one["hypothesis"]}
+
+
 def questions_of(client: Any, thread: str) -> list[Any]:
     state = client.threads.get_state(thread)
     assert state["next"] == ["ask_human"]
@@ -44,16 +49,14 @@ def test_an_answer_resumes_the_run_and_becomes_a_hint(
     assert [one["problem"] for one in asked] == ["three", "two"]
     assert all("No hypothesis for problem" in one["question"] for one in asked)
     state = client.threads.get_state(thread)["values"]
-    assert state["status"] == "asking" and len(state["findings"]) == 1
+    assert state["status"] == "asking" and solved(state) == {"one"}
 
     answer = {"two": "Look at the last element."}
     events, last = stream(client, thread, "refine", None, command={"resume": answer})
     answered = {one["problem"]: one["text"] for one in events if one["type"] == "answered"}
     assert answered == {"two": "Look at the last element.", "three": ""}
     assert (last["status"], last["session"], last["questions"]) == ("done", state["session"], [])
-    assert {one["problem"] for one in last["findings"] if one["verdict"] == "accepted"} >= {
-        "one", "two",
-    }  # fmt: skip
+    assert solved(last) == {"one", "two"}
     calls = peirce.show(last["session"], calls=True, store=server.store(thread))
     assert len({(one.problem, one.path) for one in calls}) == len(calls)
     assert sum(one.kind == "human" for one in calls) >= 2
@@ -67,7 +70,7 @@ def test_one_text_answers_all_questions_and_may_be_asked_again(
     stream(client, thread, "refine", values)
     _, last = stream(client, thread, "refine", None, command={"resume": "Append a number."})
     assert last["status"] == "done"
-    assert {one["problem"] for one in last["findings"]} == {"one", "two", "three"}
+    assert solved(last) == {"one", "two", "three"}
 
 
 def test_a_wrong_answer_keeps_the_questions(client: Any, values: dict[str, Any]) -> None:
