@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -50,64 +51,82 @@ async def run_in_process(request: SessionRequest, receive: Receive) -> dict[str,
         the machine has too little memory, the status is "error".
     """
     loop = asyncio.get_running_loop()
-    process = await asyncio.to_thread(_start_process, request)
 
     def pass_on(event: dict[str, Json]) -> None:
         loop.call_soon_threadsafe(receive, event)
 
-    ending = loop.run_in_executor(None, _read_lines, process, pass_on)
+    process = _SessionProcess(request, pass_on)
+    # Threads of its own: those that all tasks of the server share are few.
+    threads = ThreadPoolExecutor(2, thread_name_prefix="peirce session")
+    ending = loop.run_in_executor(threads, process.run)
     try:
         return await asyncio.shield(ending)
     except asyncio.CancelledError:
-        stopping = loop.run_in_executor(None, _stop, process)
-        both = asyncio.gather(ending, stopping)
+        both = asyncio.gather(ending, loop.run_in_executor(threads, process.stop))
         while not both.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([both])
         raise
+    finally:
+        threads.shutdown(wait=False)
 
 
-def _start_process(request: SessionRequest) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", __name__],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    process.stdin.write(encode_request(request))
-    process.stdin.flush()
-    return process
+class _SessionProcess:
+    """The process of one session, as the server sees it. Its methods block."""
 
+    def __init__(self, request: SessionRequest, receive: Receive) -> None:
+        self._request, self._receive = request, receive
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._process: subprocess.Popen[bytes] | None = None
 
-def _read_lines(process: subprocess.Popen[bytes], receive: Receive) -> dict[str, Json]:
-    """Pass the events of a process on until it ends, and return its outcome."""
-    outcome: dict[str, Json] | None = None
-    assert process.stdout is not None
-    for line in process.stdout:
-        message = json.loads(line)
-        if "event" in message:
-            receive(message["event"])
-        else:
-            outcome = message["outcome"]
-    code = process.wait()
-    if process.stdin is not None:
-        process.stdin.close()
-    if outcome is not None:
-        return outcome
-    return describe_error(
-        f"the process of the session ended with the exit code {code}; run the thread again to"
-        " continue the session"
-    )
+    def run(self) -> dict[str, Json]:
+        """Start the process, pass its events on until it ends, and return its outcome."""
+        with self._lock:
+            if self._stopped:
+                return describe_error("the run was cancelled before its session began")
+            self._process = process = subprocess.Popen(
+                [sys.executable, "-P", "-m", __name__],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(BrokenPipeError, ValueError):  # It has ended, or it is stopped already.
+            process.stdin.write(encode_request(self._request))
+            process.stdin.flush()
+        outcome: dict[str, Json] | None = None
+        for line in process.stdout:
+            if not line.endswith(b"\n"):
+                break  # It was killed while it wrote.
+            message = json.loads(line)
+            if "event" in message:
+                self._receive(message["event"])
+            else:
+                outcome = message["outcome"]
+        code = process.wait()
+        self._close_input()
+        if outcome is not None:
+            return outcome
+        return describe_error(
+            f"the process of the session ended with the exit code {code}; run the thread again to"
+            " continue the session"
+        )
 
+    def stop(self) -> None:
+        """End the standard input of the process, which stops its session, and wait for its end."""
+        with self._lock:
+            self._stopped = True
+        if self._process is None:
+            return
+        self._close_input()
+        try:
+            self._process.wait(STOPPING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the standard input of a process, which stops its session, and wait for its end."""
-    if process.stdin is not None:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-    try:
-        process.wait(STOPPING_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+    def _close_input(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
 
 
 # --- In the process of the session.

@@ -5,7 +5,10 @@ Internals: inputs and files that no client of a server can produce at will.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +35,7 @@ from peirce.adapters.langgraph_platform.schemas import (  # noqa: E402
 from peirce.adapters.langgraph_platform.session_process import (  # noqa: E402
     decode_request,
     encode_request,
+    run_in_process,
 )
 from peirce.adapters.langgraph_platform.thread_folders import (  # noqa: E402
     ThreadFolder,
@@ -190,3 +194,60 @@ def test_methods_of_other_packages_are_served(tmp_path: Path) -> None:
         "'ask_human',",
         "'work']",
     ]
+
+
+def request_of(folder: Path, pairs: str, **more: Any) -> SessionRequest:
+    script = folder / "script.json"
+    script.write_text(json.dumps({"*": ["no idea"]}))
+    arguments = {"task": "examples", "data": pairs, "model": f"scripted:{script}", "method": "io"}
+    return SessionRequest(ThreadFolder(folder), arguments | more, {"workers": 1})
+
+
+def test_a_process_that_is_killed_is_one_sentence(tmp_path: Path, pairs: str) -> None:
+    request = request_of(tmp_path, pairs)
+    killed = []
+
+    def kill(event: dict[str, Any]) -> None:
+        [child] = [int(one) for one in children_of(os.getpid()) if is_session(int(one))]
+        os.kill(child, signal.SIGKILL)
+        killed.append(child)
+
+    outcome = asyncio.run(run_in_process(request, lambda event: killed or kill(event)))
+    assert outcome["status"] == "error" and "exit code -9" in outcome["error"]
+    again = asyncio.run(run_in_process(request, lambda event: None))
+    [row] = peirce.sessions(store=request.folder.store)
+    assert (again["status"], again["session"]) == ("done", row.session)
+
+
+def children_of(process: int) -> list[str]:
+    paths = Path(f"/proc/{process}/task").glob("*/children")
+    return [child for path in paths for child in path.read_text().split()]
+
+
+def is_session(process: int) -> bool:
+    return b"session_process" in Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+def test_what_is_printed_does_not_reach_the_server(
+    tmp_path: Path, pairs: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    task = tmp_path / "loud.py"
+    task.write_text("import os\nprint('printed')\nos.write(1, b'written')\n")
+    request = request_of(tmp_path, pairs, task=str(task))
+    outcome = asyncio.run(run_in_process(request, lambda event: None))
+    assert outcome["status"] == "error" and "loud.py" in outcome["error"]
+    said = capfd.readouterr()
+    assert said.out == "" and "written" in said.err and "printed" in said.err
+
+
+def test_a_run_that_is_cancelled_at_once_leaves_no_process(tmp_path: Path, pairs: str) -> None:
+    async def cancel() -> None:
+        request = request_of(tmp_path, pairs)
+        task = asyncio.create_task(run_in_process(request, lambda event: None))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    assert not [child for child in children_of(os.getpid()) if is_session(int(child))]
