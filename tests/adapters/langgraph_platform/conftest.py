@@ -17,7 +17,7 @@ from chat_server import ChatServer  # noqa: E402
 from dev_server import ROOT, DevServer, answer_by_request, require_studio  # noqa: E402
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     """A running `langgraph dev`."""
     require_studio()

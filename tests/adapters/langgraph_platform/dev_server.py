@@ -104,7 +104,10 @@ def require_studio() -> None:
     needed = ("langgraph_api", "langgraph_cli", "langgraph_runtime_inmem", "langgraph_sdk")
     absent = [name for name in needed if importlib.util.find_spec(name) is None]
     if absent:
-        pytest.skip(f"LANGGRAPH DEV NOT TESTED: {', '.join(absent)} absent (extra studio)")
+        pytest.skip(
+            f"LANGGRAPH DEV NOT TESTED: {', '.join(absent)} absent (extra studio)",
+            allow_module_level=True,
+        )
 
 
 def stream(client: Any, thread: str, method: str, values: Any, **more: Any) -> tuple[Any, Any]:
