@@ -164,7 +164,7 @@ def test_a_hint_to_a_session_of_the_search_says_that_it_reads_none():
     assert peirce.resume().status == "done"
     assert peirce.replay().differences == []
     with pytest.raises(
-        UsageError, match="ask_human is true: .* the embedded search, which does not"
+        UsageError, match=r"ask_human is true: .* the embedded search, which does not"
     ):
         peirce.plan("list_functions", model="search", problems=1, ask_human=True)
 
