@@ -28,7 +28,7 @@ from typing import IO, Any, NoReturn, Unpack
 from ... import graphs
 from ...config import RunConfig
 from ...records import Json, PeirceError, SandboxUnavailable, UsageError
-from ...records.private_files import make_folder, private_opener
+from ...records.private_files import DRAFT, make_folder, private_opener
 from ...records.settings import is_object
 from ...secrecy import (
     RedactedLogRecord,
@@ -140,7 +140,8 @@ def _start(job: dict[str, Json], store: Path) -> SessionStatus:
     if "session" not in report:
         raise _failure(report, process.wait(), path, is_new="session" not in job)
     session = str(report["session"])
-    os.replace(path, log_path(store, session))
+    with contextlib.suppress(FileNotFoundError):  # `peirce doctor --clean` removed the draft
+        os.replace(path, log_path(store, session))
     return status(session, store=store)
 
 
@@ -155,9 +156,7 @@ def _open_log(store: Path, session: str | None) -> tuple[IO[bytes], Path]:
             path = log_path(store, session)
             number = private_opener(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         else:
-            number, name = tempfile.mkstemp(
-                prefix=f"{store.name}.", suffix=".log", dir=store.parent
-            )
+            number, name = tempfile.mkstemp(prefix=DRAFT, suffix=".log", dir=store.parent)
             path = Path(name)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error

@@ -291,4 +291,4 @@ def _check_number(name: str, value: Any, most: float, *, whole: bool = False) ->
         # Python refuses to write out numbers of thousands of digits.
         large = isinstance(value, int) and abs(value) > most
         shown = "too large or small" if large else f"{value!r:.40}"
-        raise UsageError(f"{name} is {shown}: it must be {kind} above 0 and at most {most:g}")
+        raise UsageError(f"{name} is {shown}: it must be {kind} above 0 and at most {most:,}")
