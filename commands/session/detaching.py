@@ -151,6 +151,8 @@ def _open_log(store: Path, session: str | None) -> tuple[IO[bytes], Path]:
     The log of a session is continued. Without a session, the log is new, and its name is a draft.
     """
     try:
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(log_path(store, session or "x" * 8))  # a name that is too long is an OSError
         make_folder(store.parent)
         if session is not None:
             path = log_path(store, session)
