@@ -157,7 +157,7 @@ async def run_session(
             task.add_done_callback(leave)
         set_commits()
 
-    def rest(begins: bool) -> None:
+    def note_waiting(begins: bool) -> None:
         nonlocal resting
         resting += 1 if begins else -1
         if begins:  # another problem runs meanwhile
@@ -182,7 +182,7 @@ async def run_session(
             case = plan.make_case(
                 row, players, proposer=proposer, repairer=repairer,
                 oracle=apply, gate=gate,
-                budget=budget, stopping=stopping, emit=emit, cache=answers, on_waiting=rest,
+                budget=budget, stopping=stopping, emit=emit, cache=answers, on_waiting=note_waiting,
                 journal=journal, ledger=ledger, mailbox=mailbox,
             )  # fmt: skip
             try:

@@ -7,6 +7,7 @@ The model is a server that holds each request until the test lets it go, so no t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -317,7 +318,9 @@ def test_a_detached_session_has_the_digest_of_the_same_session_here(whole):
         assert sorted(one.name for one in Path().iterdir()) == ["s.duckdb", log.name]
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end", [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
+)
 def test_a_signal_in_a_pause_loses_nothing(whole, end):
     with HoldingModel() as model:
         told = peirce.start("list_functions", **options(model))
@@ -366,8 +369,9 @@ class NoModel:
 
 @pytest.mark.parametrize(
     "name",
-    ["two judges and batches of texts", "batch files", "programs repaired by a search",
-     "several tools at once"],
+    ["two judges and batches of texts", "batch files",
+     pytest.param("programs repaired by a search", marks=pytest.mark.soak),
+     pytest.param("several tools at once", marks=pytest.mark.soak)],
 )  # fmt: skip
 def test_pauses_change_nothing_on_ways_of_working_with_models(name, tmp_path):
     way = WAYS[name]
@@ -376,12 +380,16 @@ def test_pauses_change_nothing_on_ways_of_working_with_models(name, tmp_path):
         expected = peirce.run(way.task, store=tmp_path / "whole.duckdb", **chosen).digest
     pauses = 0
 
+    def go_on():
+        with contextlib.suppress(peirce.PeirceError):  # the session may have ended
+            peirce.continue_()
+
     def listen(event):
         nonlocal pauses
         if event["type"] in ("call_started", "call") and pauses < 25:
             pauses += 1
             peirce.pause()
-            threading.Timer(0.05, peirce.continue_).start()
+            threading.Timer(0.05, go_on).start()
 
     (tmp_path / "paused").mkdir()
     with way.server(model=way.says) as server:

@@ -13,7 +13,15 @@ from typing import Any
 import peirce
 import pytest
 from chat_server import ChatServer
-from dev_server import ROOT, DevServer, answer_by_request, new_thread, run_by_command_line, stream
+from dev_server import (
+    ROOT,
+    DevServer,
+    answer_by_request,
+    new_thread,
+    require_studio,
+    run_by_command_line,
+    stream,
+)
 
 SETTINGS = {"workers": 1, "max_answers": 3, "concurrency": 1}
 
@@ -30,6 +38,7 @@ def values_for(chat: ChatServer, pairs: str, **more: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def digest(pairs: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The digest of the same session by the command line, without an interruption."""
+    require_studio()
     with ChatServer([answer_by_request]) as chat:
         result = run_by_command_line(
             tmp_path_factory.mktemp("command_line"), "examples", "--data", pairs, "--method",
