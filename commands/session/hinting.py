@@ -38,13 +38,14 @@ def hint(
         UsageError: the text is too long or empty, the method reads no hints, or the problem has ended.
         StoreError: there is no such session or problem, or another process writes the store.
     """
+    from ...graphs.runtime.hints import add_hint, clean_text
+
+    clean_text(text)  # an error comes before anything is opened
     with open_for_reading(store) as opened:
         found, path = opened.find_session(session), opened.path
         if opened.session(found)["status"] == "running":
             live = send_command(opened, found, "hint", problem=problem, text=text)
             return _describe(opened, found, live)
-    from ...graphs.runtime.hints import add_hint
-
     with Store.open(path, write=True) as writing:
         add_hint(writing, found, problem, text)
         return _describe(writing, found, {})

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 from ...agents.endpoint.replies import redact_key
 from ...agents.prompts.hints import add_hints
 from ...records import HINTS, CallKey, Json, Message, Outcome, StoreError, UsageError
+from .observation_choice import count_characters
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -219,9 +220,10 @@ async def show_hints(case: Case, path: str, messages: Sequence[Message]) -> Sequ
     hints = read_hints(place, outcome.response)
     case.hints_read = max(case.hints_read, len(hints))
     compact = case.settings.method.template == "compact"
-    shown = [text for text in hints if text]
-    case.hint_characters = max(case.hint_characters, sum(len(text) + 8 for text in shown))
-    return add_hints(messages, shown, compact)
+    shown = add_hints(messages, [text for text in hints if text], compact)
+    added = count_characters(shown) - count_characters(messages)
+    case.hint_characters = max(case.hint_characters, added)
+    return shown
 
 
 async def _read_new_hints(case: Case, path: str) -> tuple[str, ...]:

@@ -320,3 +320,38 @@ def test_the_end_of_the_input_leaves_the_question_to_the_command_hint(folder):
     (question,) = peirce.status().questions
     peirce.hint("last", question["problem"], "")
     assert terminal.end() == 0
+
+
+def test_a_listener_answers_the_questions_of_its_own_session(folder):
+    answers = ["try the length", ""]
+
+    def listen(event):
+        if event["type"] == "question":
+            peirce.hint("last", event["problem"], answers.pop(0))
+
+    model = scripted(folder, [WRONG] * 6)
+    done = peirce.run("list_functions", model=model, problems=1, ask_human=True, tool_calls=0,
+                      workers=1, store="s.duckdb", on_event=listen)  # fmt: skip
+    assert (done.status, answers) == ("done", [])
+    assert peirce.replay().differences == []
+
+
+def test_a_hint_for_a_stopped_session_waits_until_another_one_has_ended():
+    def stop(event):
+        if event["type"] == "problem_started":
+            peirce.stop()
+
+    with HoldingModel() as model:
+        model.release()
+        first = peirce.run(
+            "list_functions", **options(model, problems=2, concurrency=1), on_event=stop
+        )
+        name = peirce.show(first.session)[-1].problem
+        model.hold()
+        told = peirce.start("list_functions", **options(model, problems=1, seed=8))
+        wait_until(lambda: model.held == 1)
+        with pytest.raises(StoreError, match=f"process {told.pid} is writing to"):
+            peirce.hint(first.session, name, "look")
+        model.release()
+        ended()
+        assert peirce.hint(first.session, name, "look").session == first.session
