@@ -70,7 +70,10 @@ if TYPE_CHECKING:
         Study,
     )
     from .commands.score.studying import study
+    from .commands.session.controlling import adjust, continue_, pause, status, stop
+    from .commands.session.detaching import start
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
+    from .commands.session.hinting import hint
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.results import (
         BankRow,
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
         Replay,
         RightCount,
         SessionRow,
+        SessionStatus,
         SweepRow,
     )
     from .commands.session.running import (
@@ -143,12 +147,12 @@ __all__ = [
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
     "ReproductionConfig", "ReproductionPlan", "Result", "RightCount",
-    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
+    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SessionStatus", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
-    "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
-    "bank", "baselines", "check", "compare", "discover", "doctor", "evaluate", "export", "import_recorded",
-    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "study", "sweep", "tasks_audit",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "adjust", "agree", "aresume", "arun",
+    "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "export", "hint", "import_recorded",
+    "load", "merge", "merge_stores", "pair_sets", "pairs", "pause", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
+    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "start", "status", "stop", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -158,6 +162,9 @@ __all__ = [
 _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
     "commands.session.sweeping": "sweep plan_sweep",
+    "commands.session.controlling": "status pause continue_ stop adjust",
+    "commands.session.hinting": "hint",
+    "commands.session.detaching": "start",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.score.checking": "check",
@@ -186,7 +193,8 @@ _NAMES = {
     "commands.results": "Metric Result",
     "commands.session.results": (
         "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast "
-        "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow SweepRow"
+        "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow "
+        "SessionStatus SweepRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow ComparedSession Comparison Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

@@ -31,6 +31,8 @@ from ...records import (
     View,
     canonical_json,
 )
+from .call_gate import SessionStopped
+from .hints import show_hints
 from .observation_choice import refusal_reply
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ async def query_model(
         role: The name of the role.
         path: The path of the call in the journal.
         view: The problem as the model may see it.
-        messages: The prompt.
+        messages: The prompt. The hints of a person are added for a proposer (hints.py).
         tools: The tools that the model may call.
         schema: The JSON schema of the answer; None for free text.
         is_optional: Whether the session can do without an answer. If the model gives none, an empty
@@ -91,6 +93,8 @@ async def query_model(
         UsageError: The user's proposer object returned an invalid reply.
     """
     seed, player = case.derive_seed(path), case.get_role(role)
+    if role in (PROPOSER, THEN):
+        messages = await show_hints(case, path, messages)
     request = {
         "role": role,
         "model": player.model_settings,
@@ -135,13 +139,13 @@ async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]
     """Run queries concurrently and return their answers, in the order of `queries`.
 
     If a query fails, the other queries are cancelled before the error is raised, so that no query
-    keeps running. If the budget is spent, the queries in flight are finished first, because they
-    are already paid for.
+    keeps running. If the budget is spent, or the session is stopped in a pause, the queries in
+    flight are finished first, because they are already paid for.
     """
     asked = [asyncio.ensure_future(question) for question in queries]
     try:
         return await asyncio.gather(*asked)
-    except BudgetSpent:
+    except (BudgetSpent, SessionStopped):
         await asyncio.gather(*asked, return_exceptions=True)
         raise
     finally:

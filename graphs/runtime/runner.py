@@ -8,7 +8,8 @@ tools. Therefore, LangGraph needs no checkpointer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -34,8 +35,10 @@ from .. import find_method, get_method
 from ..bank.reading import add_bank_reading
 from .budget import Budget
 from .case import Case, Event, SessionSettings
+from .control import SessionControl
+from .hints import Mailbox
 from .queries import Role
-from .secret_guard import guarded
+from .secret_guard import find_secrets, guarded
 from .steps import START_STATE
 
 # With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
@@ -60,6 +63,7 @@ async def run_session(
     max_failures: int | None = None,
     cache: bool = True,
     fast: bool = False,
+    mailbox: Mailbox | None = None,
 ) -> dict[str, Json]:
     """Run the open problems of a session.
 
@@ -80,6 +84,7 @@ async def run_session(
         cache: Whether to reuse answers of other sessions in the store.
         fast: Whether answers arrive at a high rate, as from a small model in this process. Then the
             results of several problems are committed together.
+        mailbox: The hints of people; None to open those of the stored session.
 
     Returns:
         {"status", "problems", "done", "failed", "cause"}. "problems" and "done" are numbers of
@@ -97,30 +102,45 @@ async def run_session(
     settings = store.settings(session)
     rows = store.problems(session)
     stopping = stopping or asyncio.Event()
-    emit = on_event or (lambda event: None)
+    listener = on_event or (lambda event: None)
+    budget = budget or Budget()
+    budget.closed = None
+
+    def emit(event: Event) -> None:
+        control.note_event(event)
+        listener(event)
+
+    control = SessionControl(
+        store, session, concurrency=concurrency, budget=budget, stopping=stopping,
+        emit=emit, on_concurrency=lambda: start_workers(),
+    )  # fmt: skip
+    gate = control.gate
+    models = (proposer, repairer, *(players or {}).values())
+    secrets = find_secrets(models)
+    mailbox = mailbox or Mailbox.open(store, session, secrets)
+    control.use_mailbox(mailbox, secrets)
     todo = [
         row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
     ]
     store.update_session(session, status="running", digest=None)
+    store.set_controller(control.answer)
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
           "open": len(todo), "layers": dict(oracle.layers()) if oracle else {},
           **_rows_of_texts(rows)})  # fmt: skip
 
     plan = SessionPlan(store, session, settings)
     graph, apply = plan.select_graph(rows), plan.limit_oracle(oracle)
-    waiting: Iterator[ProblemRow] = iter(todo)
+    waiting = deque(todo)
     raise_open_file_limit(concurrency)
-    turns = asyncio.Semaphore(max(1, concurrency))
-    models = (proposer, repairer, *(players or {}).values())
     patient: Any
     for patient in models:
         if isinstance(patient, JoinsSession):
             patient.join_session(stopping, lambda said: emit({"type": "report", "text": said}))
-    journal, ledger = guarded(store.journal(session), store.ledger(session), models)
-    budget = budget or Budget()
-    budget.closed = None
+    journal, ledger = guarded(store.journal(session), store.ledger(session), secrets)
     answers = store.answer_cache(session) if cache else None
-    at_work = max(1, min(concurrency, len(todo)))  # number of workers that are still running
+    workers: set[asyncio.Task[None]] = set()  # those that are still running
+    ended_workers: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
+    resting = 0  # workers whose problem waits for a person
     failures = 0
     failing = {row.problem.id for row in rows if row.status == "failed"}
     # status and cause of each reason to end early; the first one counts
@@ -130,28 +150,40 @@ async def run_session(
         early.append((status, cause))
         stopping.set()
 
-    async def worker() -> None:
-        nonlocal at_work
-        try:
-            await run_some()
-        finally:
-            at_work -= 1
-            set_commits()
+    def start_workers() -> None:
+        for _ in range(min(gate.limit - len(workers) + resting, len(waiting))):
+            task = asyncio.create_task(run_some())
+            workers.add(task)
+            task.add_done_callback(leave)
+        set_commits()
+
+    def note_waiting(begins: bool) -> None:
+        nonlocal resting
+        resting += 1 if begins else -1
+        if begins:  # another problem runs meanwhile
+            start_workers()
+
+    def leave(task: asyncio.Task[None]) -> None:
+        workers.discard(task)
+        ended_workers.put_nowait(task)
+        set_commits()
 
     def set_commits() -> None:
-        many = fast and at_work >= MIN_BATCHING_WORKERS
-        store.set_commit_size(at_work // COMMIT_DIVISOR if many else 1)
+        many = fast and len(workers) >= MIN_BATCHING_WORKERS
+        store.set_commit_size(len(workers) // COMMIT_DIVISOR if many else 1)
 
     async def run_some() -> None:
         nonlocal failures
-        for row in waiting:
-            if stopping.is_set():
+        while waiting and not stopping.is_set():
+            if len(workers) - resting > gate.limit:  # the concurrency was lowered
+                workers.discard(asyncio.current_task())  # so that only as many leave as have to
                 return
+            row = waiting.popleft()
             case = plan.make_case(
                 row, players, proposer=proposer, repairer=repairer,
-                oracle=apply, turns=turns,
-                budget=budget, stopping=stopping, emit=emit, cache=answers,
-                journal=journal, ledger=ledger,
+                oracle=apply, gate=gate,
+                budget=budget, stopping=stopping, emit=emit, cache=answers, on_waiting=note_waiting,
+                journal=journal, ledger=ledger, mailbox=mailbox,
             )  # fmt: skip
             try:
                 ended_as = await _run_problem(graph, case, callbacks)
@@ -168,11 +200,16 @@ async def run_session(
             if failures == max_failures and not early:
                 end_early("failed", f"{failures} problems failed, as many as max_failures allows")
 
-    set_commits()
-    workers = [asyncio.create_task(worker()) for _ in range(at_work)]
+    async def wake_when_stopping() -> None:
+        await stopping.wait()
+        gate.wake()  # a pause ends with the session
+
+    waking = asyncio.create_task(wake_when_stopping())
     status, cause = "failed", ""
     try:
-        await asyncio.gather(*workers)
+        start_workers()
+        while workers or not ended_workers.empty():
+            (await ended_workers.get()).result()
         if budget.closed is not None:
             raise budget.closed
         ended = store.problems(session)
@@ -185,12 +222,14 @@ async def run_session(
         status = "interrupted"
         raise
     finally:
-        for task in workers:
+        left = [*workers, waking]
+        for task in left:
             task.cancel()
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(*workers, return_exceptions=True)
+            await asyncio.gather(*left, return_exceptions=True)
         store.set_commit_size(1)
         store.update_session(session, status=status, digest=store.digest(session))
+        store.set_controller(None)
         emit({"type": "ended", "status": status, "cause": cause, "failed": len(failing)})
     done = sum(row.status == "done" for row in ended)
     counts = {"problems": len(ended), "done": done, "failed": failed}

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,6 +30,7 @@ from .text import (
     VERDICT_STYLES,
     create_console,
     escape_unprintable,
+    format_command,
     format_count,
     format_duration,
     format_resume,
@@ -99,6 +100,7 @@ class SessionProgress:
     ) -> None:
         self.session = ""
         self.store = ""
+        self.answers_here = False  # whether questions to a person are asked on this terminal
         self._out = out or create_console(stderr=True)
         self._quiet = quiet
         self._clock = clock
@@ -109,7 +111,7 @@ class SessionProgress:
         self._causes: set[str] = set()
         self._running: dict[str, RunningProblem] = {}
         self._sums: Counter[str] = Counter()
-        self._stopping = self._in_curve = False
+        self._stopping = self._paused = self._in_curve = False
         self._without_tools = self._shortens = False
         self._status = self._cause = ""
         self._phase = OPENING
@@ -256,6 +258,53 @@ class SessionProgress:
             self._stopping = True
             self._out.print(STOPPING)
 
+    def _on_paused(self, event: Mapping[str, Json]) -> None:
+        self._paused = True
+        command = format_command("continue", self.session, self.store)
+        self._say(f"Paused: requests in flight are finished. To go on, run: {command}")
+
+    def _on_continued(self, event: Mapping[str, Json]) -> None:
+        self._paused = False
+        if not self._quiet:
+            self._say("The session goes on.")
+
+    def _on_adjusted(self, event: Mapping[str, Json]) -> None:
+        changed = [f"{key} {value:,}" for key, value in event.items() if key != "type"]
+        if not self._quiet:
+            self._say(f"Changed: {', '.join(changed)}")
+
+    def _on_question(self, event: Mapping[str, Json]) -> None:
+        if not self.answers_here:
+            self._say(escape_unprintable(f"Question: {event['question']}"))
+            self.tell_how_to_answer(event["problem"])
+
+    def _on_hint(self, event: Mapping[str, Json]) -> None:
+        if not self._quiet:
+            self._say(f"A hint for {escape_unprintable(event['problem'])} arrived.")
+
+    def tell_how_to_answer(self, problem: str) -> None:
+        """Print the command that answers a question about a problem."""
+        command = format_command("hint", self.session, self.store, problem, "TEXT")
+        self._say(f"To answer, run: {escape_unprintable(command)}")
+
+    def write(self, line: str) -> None:
+        """Print a line, with control characters shown as escapes, also if the display is quiet."""
+        self._say(escape_unprintable(line))
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Hide the live display inside the `with` block, so that a line can be typed."""
+        picture = self._picture
+        if picture is None:
+            yield
+            return
+        picture.stop()
+        try:
+            yield
+        finally:
+            if not self._over.is_set() and not self._status:  # the session has not ended
+                picture.start()
+
     def _on_ended(self, event: Mapping[str, Json]) -> None:
         self._status, self._cause = event["status"], event.get("cause", "")
         self._failed = event.get("failed", self._failed)  # Also in earlier runs of the session.
@@ -302,7 +351,8 @@ class SessionProgress:
         verdicts = (
             join_counts({name: self._verdicts[name] for name in VERDICTS}) or "no verdicts yet"
         )
-        return f"[{self._ended}/{self._total}] {verdicts}; {self._footer()}; {self._time()}"
+        paused = "paused; " if self._paused else ""
+        return f"[{self._ended}/{self._total}] {paused}{verdicts}; {self._footer()}; {self._time()}"
 
     def _time(self) -> str:
         passed = self._clock() - self._began
@@ -352,6 +402,8 @@ class SessionProgress:
         if len(running) > MAX_PROBLEM_LINES:
             parts.append(Text(f"  and {len(running) - MAX_PROBLEM_LINES} more", style="dim"))
         parts.append(Text(self._footer(), style="dim"))
+        if self._paused:
+            parts.append(Text("Paused", "yellow"))
         if self._stopping:
             parts.append(Text(STOPPING, "yellow"))
         return Group(*parts)

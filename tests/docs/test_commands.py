@@ -84,4 +84,7 @@ def test_an_option_that_a_page_speaks_of_is_one(page: Path) -> None:
     assert said <= KNOWN | OF_OTHERS, said - KNOWN
 
 
-OF_OTHERS = {"--jinja", "--reasoning-config"}  # of llama-server and vLLM
+OF_OTHERS = {
+    *("--jinja", "--reasoning-config"),  # of llama-server and vLLM
+    *("--host", "--n-jobs-per-worker", "--no-reload", "--tunnel"),  # of langgraph dev
+}
