@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from .commands.score.checking import check
     from .commands.score.comparing import compare
     from .commands.score.evaluating import baselines, evaluate
+    from .commands.score.executing import execute
+    from .commands.score.oracle_results import Execution, InputResult
     from .commands.score.predicting import predict
     from .commands.score.rater_agreement import agree
     from .commands.score.rating import rate
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     )
     from .commands.score.studying import study
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
+    from .commands.session.event_loops import run_in_thread
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.results import (
         BankRow,
@@ -137,8 +140,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "ComparedSession", "Comparison", "CostAssumptions", "DataConfig", "Disagreement", "Discovery", "Doctor",
-    "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast",
-    "FrontHypothesis", "Generated", "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
+    "Evaluation", "Execution", "Export", "FileReading", "Finding", "Findings", "Forecast",
+    "FrontHypothesis", "Generated", "HypothesisRow", "InputResult", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PlannedStep", "PredictionFile", "PredictionRow", "Pretrained",
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
@@ -146,9 +149,9 @@ __all__ = [
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
-    "bank", "baselines", "check", "compare", "discover", "doctor", "evaluate", "export", "import_recorded",
+    "bank", "baselines", "check", "compare", "discover", "doctor", "evaluate", "execute", "export", "import_recorded",
     "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "study", "sweep", "tasks_audit",
+    "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -160,6 +163,9 @@ _NAMES = {
     "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
+    "commands.session.event_loops": "run_in_thread",
+    "commands.score.executing": "execute",
+    "commands.score.oracle_results": "Execution InputResult",
     "commands.score.checking": "check",
     "commands.score.comparing": "compare",
     "commands.score.predicting": "predict",
