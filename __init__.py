@@ -51,7 +51,14 @@ if TYPE_CHECKING:
     from .commands.score.comparing import compare
     from .commands.score.evaluating import baselines, evaluate
     from .commands.score.executing import execute
-    from .commands.score.oracle_results import Execution, InputResult
+    from .commands.score.judging_rows import judge
+    from .commands.score.oracle_results import (
+        Execution,
+        InputResult,
+        JudgedRows,
+        Solved,
+        WorldResult,
+    )
     from .commands.score.predicting import predict
     from .commands.score.rater_agreement import agree
     from .commands.score.rating import rate
@@ -71,10 +78,12 @@ if TYPE_CHECKING:
         Report,
         Study,
     )
+    from .commands.score.solving import solve
     from .commands.score.studying import study
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
     from .commands.session.event_loops import run_in_thread
     from .commands.session.listing import bank, load, sessions, show
+    from .commands.session.proposing import Proposals, propose
     from .commands.session.results import (
         BankRow,
         BankStep,
@@ -141,17 +150,17 @@ __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "ComparedSession", "Comparison", "CostAssumptions", "DataConfig", "Disagreement", "Discovery", "Doctor",
     "Evaluation", "Execution", "Export", "FileReading", "Finding", "Findings", "Forecast",
-    "FrontHypothesis", "Generated", "HypothesisRow", "InputResult", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
+    "FrontHypothesis", "Generated", "HypothesisRow", "InputResult", "JudgedRows", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PlannedStep", "PredictionFile", "PredictionRow", "Pretrained",
     "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
     "ReproductionConfig", "ReproductionPlan", "Result", "RightCount",
-    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SpaceFile",
+    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "Solved", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
-    "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "agree", "aresume", "arun",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "WorldResult", "adiscover", "agree", "aresume", "arun",
     "bank", "baselines", "check", "compare", "discover", "doctor", "evaluate", "execute", "export", "import_recorded",
-    "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "study", "sweep", "tasks_audit",
+    "judge", "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "propose", "rate", "recognize",
+    "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "solve", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -164,8 +173,11 @@ _NAMES = {
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.session.event_loops": "run_in_thread",
+    "commands.session.proposing": "propose Proposals",
     "commands.score.executing": "execute",
-    "commands.score.oracle_results": "Execution InputResult",
+    "commands.score.judging_rows": "judge",
+    "commands.score.solving": "solve",
+    "commands.score.oracle_results": "Execution InputResult JudgedRows Solved WorldResult",
     "commands.score.checking": "check",
     "commands.score.comparing": "compare",
     "commands.score.predicting": "predict",

@@ -44,7 +44,7 @@ def make_answer(result: Result, notes: Sequence[str] = ()) -> CallToolResult:
             f"the answer has {len(text):,} characters, over {MAX_ANSWER_CHARACTERS:,}: ask for one"
             " problem, or for fewer rows"
         )
-    blocks = [TextContent(type="text", text=text)]
+    blocks: list[Any] = [TextContent(type="text", text=text)]
     blocks += [TextContent(type="text", text=f"warning: {clean_text(note)}") for note in notes]
     return CallToolResult(content=blocks, structured_content=content)
 

@@ -9,6 +9,7 @@ is called, which key is sent, which file outside the root is read, or what runs 
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,13 +20,18 @@ from .settings import FILE_MODELS, LOCAL_MODELS, ServerSettings
 
 # Settings whose values cannot reach a file, an address or code.
 PLAIN = frozenset(
-    """method tool_calls answer_format strict_contract lenient history feedback template fit
-    problem_tokens rounds max_answers history_limit patience target_gap seed_hypotheses problems
-    problem sample subset split_seed fractions seed label ood target units learning_curve skip_bad
-    temperature top_p max_tokens reasoning_effort reasoning_tokens timeout_s retries
-    budget_expansions preset protocol examples hypotheses tau judge repeats judge_batch prompts
-    inference shots validation_rows split budget_tokens budget_usd price_in price_out price_cached
-    max_failures solver concurrency cache""".split()
+    {
+        *("method", "tool_calls", "answer_format", "strict_contract", "lenient", "history"),
+        *("feedback", "template", "fit", "problem_tokens", "rounds", "max_answers"),
+        *("history_limit", "patience", "target_gap", "seed_hypotheses", "problems", "problem"),
+        *("sample", "subset", "split_seed", "fractions", "seed", "label", "ood", "target", "units"),
+        *("learning_curve", "skip_bad", "temperature", "top_p", "max_tokens", "reasoning_effort"),
+        *("reasoning_tokens", "timeout_s", "retries", "budget_expansions", "preset", "protocol"),
+        *("examples", "hypotheses", "tau", "judge", "repeats", "judge_batch", "prompts"),
+        *("inference", "shots", "validation_rows", "split", "budget_tokens", "budget_usd"),
+        *("price_in", "price_out", "price_cached", "max_failures", "solver", "concurrency"),
+        "cache",
+    }
 )
 PATHS = frozenset({"fixed", "space", "literature"})  # a file or folder
 MODELS = frozenset(
@@ -76,6 +82,20 @@ class AccessRules:
             name: self._check(name, value) for name, value in settings.items() if value is not None
         }
         return {**found, **self.own_settings()}
+
+    def merge_settings(
+        self, named: Mapping[str, Any], settings: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """Return the checked settings of arguments with a name of their own and of `settings`.
+
+        Raises:
+            UsageError: as `check_settings`, and if a setting is set in both.
+        """
+        own = {name: value for name, value in named.items() if value is not None}
+        for name in settings or {}:
+            if name in own:
+                raise UsageError(f"{name} is set twice, as an argument and in settings")
+        return self.check_settings({**own, **(settings or {})})
 
     def own_settings(self) -> dict[str, Any]:
         """Return the settings that the server chooses for every session."""
@@ -173,7 +193,8 @@ class AccessRules:
         Raises:
             UsageError: it is neither.
         """
-        if name == "last" or (name.isalnum() and name.isascii()):
+        is_id = name.isalnum() and name.isascii()
+        if is_id and not os.path.lexists(self.server.root / name) and not os.path.lexists(name):
             return name
         return self.root.find(name, "bank")
 

@@ -53,7 +53,7 @@ def note_warning(message: str) -> None:
         notes.append(message[:1_000])
 
 
-class PeirceServer(MCPServer[Any]):
+class PeirceServer(MCPServer[Any]):  # type: ignore[misc]
     """The server with its checks of arguments."""
 
     async def call_tool(

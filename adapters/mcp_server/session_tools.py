@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Annotated, Any, TypeAlias
 
 from mcp.server.mcpserver import Context
@@ -24,7 +23,6 @@ from ... import (
     tasks_help,
     tasks_list,
 )
-from ...records.errors import UsageError
 from .progress import SessionReporter, finish_cancelled
 from .results import FindingsPage, TaskOverview
 from .run_settings import AccessRules
@@ -129,7 +127,7 @@ class SessionTools:
             "problem": problem, "observations": observations, "max_answers": max_answers,
             "seed": seed, "label": label, "target": target,
         }  # fmt: skip
-        options = self._merge(named, settings)
+        options = self._rules.merge_settings(named, settings)
         return await run_in_thread(plan, self._rules.check_task(task), **options)
 
     async def run(
@@ -158,7 +156,7 @@ class SessionTools:
             "problem": problem, "observations": observations, "max_answers": max_answers,
             "seed": seed, "label": label, "target": target, "budget_tokens": budget_tokens,
         }  # fmt: skip
-        options = self._merge(named, settings)
+        options = self._rules.merge_settings(named, settings)
         name = self._rules.check_task(task)
         return await finish_cancelled(arun(name, on_event=SessionReporter(ctx), **options))
 
@@ -183,7 +181,7 @@ class SessionTools:
             "model": model, "max_answers": max_answers, "seed": seed,
             "budget_tokens": budget_tokens,
         }  # fmt: skip
-        options = self._merge(named, settings)
+        options = self._rules.merge_settings(named, settings)
         source = self._rules.check_data(file)
         return await finish_cancelled(
             adiscover(source, target, on_event=SessionReporter(ctx), **options)
@@ -200,7 +198,7 @@ class SessionTools:
         """Continue a session where it stopped, with its recorded settings. Calls that it made are not
         made again.
         """
-        options = self._merge({"budget_tokens": budget_tokens}, settings)
+        options = self._rules.merge_settings({"budget_tokens": budget_tokens}, settings)
         await run_in_thread(self._check_models_of, session)
         return await finish_cancelled(
             aresume(session, retry_failed=retry_failed, on_event=SessionReporter(ctx), **options)
@@ -234,13 +232,3 @@ class SessionTools:
             )
 
         return await run_in_thread(read)
-
-    def _merge(
-        self, named: Mapping[str, Any], settings: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        """Return the checked settings of arguments with a name of their own and of `settings`."""
-        own = {name: value for name, value in named.items() if value is not None}
-        for name in settings or {}:
-            if name in own:
-                raise UsageError(f"{name} is set twice, as an argument and in settings")
-        return self._rules.check_settings({**own, **(settings or {})})

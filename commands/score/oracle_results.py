@@ -101,10 +101,11 @@ class JudgedRows(Result):
         reason: why the sentence is no exact rule; "" if it is one.
         labels: the label of each row, in order; None where the sentence gives none.
         undefined: number of rows without a label, by reason.
-        right: number of rows whose label is the one in the data; None if the data has no labels.
+        right: number of rows whose label is the one in the data; None if the data has no labels, or
+            nothing could apply the sentence.
         covered: number of rows to which the sentence gives a label.
         of: number of rows.
-        accuracy: `right` divided by `of`; None if the data has no labels.
+        accuracy: `right` divided by `of`; None if `right` is None.
         tokens: tokens that the model read and wrote; 0 without a model.
     """
 

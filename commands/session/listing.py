@@ -245,10 +245,10 @@ def list_hypotheses(store: Store, session: str, problem: str) -> list[Hypothesis
     """Return one row for each hypothesis or malformed answer of a problem, in the order of the
     steps.
     """
-    return _judged(store.steps(session, problem), store.settings(session))
+    return list_judged(store.steps(session, problem), store.settings(session))
 
 
-def _judged(steps: Iterable[StepRecord], settings: Mapping[str, Any]) -> list[HypothesisRow]:
+def list_judged(steps: Iterable[StepRecord], settings: Mapping[str, Any]) -> list[HypothesisRow]:
     """Return each hypothesis or malformed answer of these steps as `peirce show` lists it."""
     from ...reports.findings import summarize_hypothesis
     from ...reports.proposers import describe_proposer, has_several_proposers
