@@ -152,7 +152,7 @@ __all__ = [
     "Evaluation", "Execution", "Export", "FileReading", "Finding", "Findings", "Forecast",
     "FrontHypothesis", "Generated", "HypothesisRow", "InputResult", "JudgedRows", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PlannedStep", "PredictionFile", "PredictionRow", "Pretrained",
-    "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
+    "ProblemBaselines", "ProblemRow", "ProblemShown", "Proposals", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
     "ReproductionConfig", "ReproductionPlan", "Result", "RightCount",
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "Solved", "SpaceFile",

@@ -19,6 +19,7 @@ SERVER = "Server"
     epilog=o.examples(
         "peirce mcp --root ~/data                       # over stdio, as coding agents start it",
         "peirce mcp --root ~/data --model openai:NAME   # tools may call this model",
+        "peirce mcp --root ~/data --http --port 8765    # over HTTP on 127.0.0.1, with a token",
     )
 )
 def mcp(
@@ -51,6 +52,27 @@ def mcp(
             metavar="SECONDS", min=1, rich_help_panel=SERVER,
         ),
     ] = 600.0,
+    http: Annotated[
+        bool,
+        typer.Option(
+            "--http", help="Serve over HTTP on 127.0.0.1 instead of stdio; every request needs a token.",
+            rich_help_panel=SERVER,
+        ),
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            help="Port with --http (default: a free one).",
+            metavar="PORT", min=0, max=65_535, rich_help_panel=SERVER,
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the token of --http (default: $PEIRCE_MCP_TOKEN, else a new one is printed).",
+            metavar="FILE", rich_help_panel=SERVER,
+        ),
+    ] = None,
     sandbox: o.SandboxName = "process",
     strict_sandbox: Annotated[
         bool,
@@ -68,13 +90,32 @@ def mcp(
 
     if importlib.util.find_spec("mcp") is None:
         raise UsageError("the MCP server needs the package mcp: run pip install 'peirce[mcp]'")
-    from ..adapters.mcp_server.serving import serve_stdio
+    if not http:
+        for name, value in (("--port", port), ("--token-file", token_file)):
+            if value is not None:
+                raise UsageError(f"{name} has no effect without --http: set both or neither")
+    from ..adapters.mcp_server.http_access import find_token
+    from ..adapters.mcp_server.serving import serve_http, serve_stdio
     from ..adapters.mcp_server.settings import ServerSettings
 
-    folder = ServerSettings.check_root(root)
-    place = store_path(store) if store else store_path()
     settings = ServerSettings(
-        folder, place.absolute(), tuple(model or ()), allow_task_files, sandbox, strict_sandbox,
-        workers, time_limit,
-    )  # fmt: skip
-    serve_stdio(settings)
+        ServerSettings.check_root(root),
+        store_path(store).absolute(),
+        tuple(model or ()),
+        allow_task_files,
+        sandbox,
+        strict_sandbox,
+        workers,
+        time_limit,
+    )
+    if not http:
+        serve_stdio(settings)
+        return
+    token, is_new = find_token(token_file)
+
+    def announce(address: str) -> None:
+        typer.echo(f"peirce: MCP server at {address}", err=True)
+        if is_new:
+            typer.echo(f"peirce: send the header Authorization: Bearer {token}", err=True)
+
+    serve_http(settings, port or 0, token, announce)

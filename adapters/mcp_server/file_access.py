@@ -66,16 +66,16 @@ class RootFolder:
         return f"{place}?{query}" if query else str(place)
 
     def find_target(self, name: str, argument: str) -> str:
-        """Return the absolute path below the root for a file that is written.
+        """Return the absolute path below the root for a new file.
 
         Raises:
-            UsageError: it lies outside the root, or its folder does not exist.
+            UsageError: it lies outside the root or exists already, or its folder does not exist.
         """
         place = self._resolve(name, argument)
         if not place.parent.is_dir():
             raise UsageError(f"{argument}: there is no folder for {name!r:.200} below the root")
-        if place.exists() and not place.is_file():
-            raise UsageError(f"{argument}: {name!r:.200} is not a file")
+        if os.path.lexists(place):
+            raise UsageError(f"{argument}: {name!r:.200} exists already, and is not replaced")
         return str(place)
 
     def _resolve(self, name: str, argument: str) -> Path:

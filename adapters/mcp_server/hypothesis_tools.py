@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
-from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
@@ -36,7 +35,7 @@ MAX_ANSWERS = 10_000  # hypotheses in one call of `check`
 MAX_INPUTS = 10_000  # inputs in one call of `execute`, and rows in one of `judge`
 MAX_PREDICTIONS = 10_000  # in one answer; `out` writes any number to a file
 CALLS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
-WRITES_FILE = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
+WRITES_FILE = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 PURE = ToolAnnotations(read_only_hint=True, open_world_hint=False, idempotent_hint=True)
 
 
@@ -181,7 +180,6 @@ class HypothesisTools:
 
     async def propose(
         self,
-        ctx: Context[Any, Any],
         task: Task,
         data: Data = None,
         problem: ProblemId = None,
@@ -218,7 +216,8 @@ class HypothesisTools:
             str | None, Field(description="For labelled text: model for sentences that need one.")
         ] = None,
         out: Annotated[
-            str | None, Field(description="Write a .csv or .parquet file below the root instead.")
+            str | None,
+            Field(description="Write a new .csv or .parquet file below the root instead."),
         ] = None,
         settings: Settings = None,
     ) -> Predicted:

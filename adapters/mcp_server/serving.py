@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import socket
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import anyio
+import uvicorn
 
+from ...records.errors import UsageError
+from .http_access import AccessCheck
 from .server import build_server, note_warning
 from .settings import ServerSettings
+
+ADDRESS, PATH = "127.0.0.1", "/mcp"
+GRACE_S = 3  # seconds that requests get to end after the server was told to stop
 
 
 def serve_stdio(settings: ServerSettings) -> None:
@@ -20,6 +28,40 @@ def serve_stdio(settings: ServerSettings) -> None:
     """
     prepare_process(settings)
     anyio.run(build_server(settings).run_stdio_async)
+
+
+def serve_http(
+    settings: ServerSettings, port: int, token: str, announce: Callable[[str], None]
+) -> None:
+    """Serve any number of clients over HTTP on the loopback interface until the process is stopped.
+
+    Args:
+        settings: what the person who starts the server decides.
+        port: the port; 0 chooses a free port.
+        token: the token that every request must carry.
+        announce: called with the address of the server as soon as it listens.
+
+    Raises:
+        UsageError: the port is not available.
+    """
+    prepare_process(settings)
+    try:
+        listener = socket.create_server((ADDRESS, port), backlog=64)
+    except OSError as error:
+        raise UsageError(f"--port {port}: cannot listen on {ADDRESS}: {error.strerror}") from None
+    port = listener.getsockname()[1]
+    application = build_server(settings).streamable_http_app(streamable_http_path=PATH)
+    config = uvicorn.Config(
+        AccessCheck(application, port, token),
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    announce(f"http://{ADDRESS}:{port}{PATH}")
+    with listener:
+        anyio.run(lambda: uvicorn.Server(config).serve(sockets=[listener]))
 
 
 def prepare_process(settings: ServerSettings) -> None:
