@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
 import uvicorn
 
-from ...records.errors import UsageError
+from ...records.errors import Interrupted, UsageError
+from .closable_stdin import closable_stdin
 from .http_access import AccessCheck
 from .server import build_server, note_warning
 from .settings import ServerSettings
@@ -21,13 +24,19 @@ GRACE_S = 3  # seconds that requests get to end after the server was told to sto
 
 
 def serve_stdio(settings: ServerSettings) -> None:
-    """Serve one client over stdin and stdout until the client closes stdin.
+    """Serve one client over stdin and stdout until the client closes stdin, or a signal arrives.
 
     Stdout carries only the protocol: the SDK points the descriptor of stdout at stderr, so what code
     in this process or a child process prints does not reach the client.
+
+    Raises:
+        Interrupted: a signal stopped the server. Sessions that were running can be resumed.
     """
     prepare_process(settings)
-    anyio.run(build_server(settings).run_stdio_async)
+    with closable_stdin() as stdin:
+        anyio.run(build_server(settings).run_stdio_async)
+    if stdin.stopped_by:
+        raise Interrupted("Stopped. Sessions that were running are stored: peirce resume.")
 
 
 def serve_http(
@@ -67,6 +76,8 @@ def serve_http(
 def prepare_process(settings: ServerSettings) -> None:
     """Make the root the working folder, and let warnings follow the answer of the call they belong to."""
     os.chdir(settings.root)
+    # A file below the root must not be imported in place of a module.
+    sys.path[:] = [one for one in sys.path if one and Path(one) != settings.root]
     warnings.filterwarnings("always", category=UserWarning)
     print_warning = warnings.showwarning
 
