@@ -7,6 +7,8 @@ the token, which no page knows. The comparison takes the same time for every wro
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hmac
 import os
 import secrets
@@ -51,7 +53,9 @@ class AccessCheck:
             return
         refusal = self.find_refusal(scope["headers"])
         if refusal is None:
-            await self._application(scope, receive, send)
+            # Only the end of the server cancels a request here; its traceback would tell nothing.
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._application(scope, receive, send)
             return
         status, sentence = refusal
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
