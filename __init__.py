@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     )
     from .commands.score.solving import solve
     from .commands.score.studying import study
+    from .commands.session.controlling import adjust, continue_, pause, status, stop
+    from .commands.session.detaching import start, start_resumed
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
     from .commands.session.event_loops import run_in_thread
     from .commands.session.listing import bank, load, sessions, show
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
         Replay,
         RightCount,
         SessionRow,
+        SessionStatus,
         SweepRow,
     )
     from .commands.session.running import (
@@ -155,12 +158,12 @@ __all__ = [
     "ProblemBaselines", "ProblemRow", "ProblemShown", "Proposals", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
     "ReproductionConfig", "ReproductionPlan", "Result", "RightCount",
-    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "Solved", "SpaceFile",
+    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SessionStatus", "Solved", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
-    "TrainingCurves", "TrainingRecord", "TrainingRow", "WorldResult", "adiscover", "agree", "aresume", "arun",
-    "bank", "baselines", "check", "compare", "discover", "doctor", "evaluate", "execute", "export", "import_recorded",
-    "judge", "load", "merge", "merge_stores", "pair_sets", "pairs", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "propose", "rate", "recognize",
-    "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "solve", "study", "sweep", "tasks_audit",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "WorldResult", "adiscover", "adjust", "agree", "aresume", "arun",
+    "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "execute", "export", "import_recorded",
+    "judge", "load", "merge", "merge_stores", "pair_sets", "pairs", "pause", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "propose", "rate", "recognize",
+    "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "solve", "start", "start_resumed", "status", "stop", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -170,6 +173,8 @@ __all__ = [
 _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
     "commands.session.sweeping": "sweep plan_sweep",
+    "commands.session.controlling": "status pause continue_ stop adjust",
+    "commands.session.detaching": "start start_resumed",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.session.event_loops": "run_in_thread",
@@ -204,7 +209,8 @@ _NAMES = {
     "commands.results": "Metric Result",
     "commands.session.results": (
         "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast "
-        "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow SweepRow"
+        "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow "
+        "SessionStatus SweepRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow ComparedSession Comparison Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

@@ -109,6 +109,17 @@ def refuse_file_origins(held: Any, file: str, trusted: Iterable[str]) -> None:
     _REFUSED.update(dict.fromkeys(_origins(held) - _origins(list(trusted)), file))
 
 
+def get_refused_origins() -> dict[str, str]:
+    """Return the origins that `refuse_file_origins` forbids, each with the file that names it."""
+    return dict(_REFUSED)
+
+
+def set_refused_origins(refused: Mapping[str, str]) -> None:
+    """Forbid in this process what `get_refused_origins` returned in the process that started it."""
+    _REFUSED.clear()
+    _REFUSED.update(refused)
+
+
 def report_stored_origins(held: Any, session: str) -> None:
     """Make `check_recipient` warn when a key goes to an address that only a stored session names.
 

@@ -99,6 +99,11 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "import": ("running", "Judge recorded answers in a session without a model."),
         "merge-stores": ("reading", "Merge stores of several runs into one; merging a store again changes nothing."),
         "sessions": ("reading", "List the sessions of a store, even while a run is using it."),
+        "status": ("controlling", "Show the state of a session, also while another process runs it."),
+        "pause": ("controlling", "Hold the calls of a running session until `peirce continue`."),
+        "continue": ("controlling", "Continue a paused session."),
+        "stop": ("controlling", "Stop a running session after the steps in progress, as Ctrl-C does."),
+        "adjust": ("controlling", "Change the concurrency or the budgets of a running session."),
     },
     "Results": {
         "report": ("reporting", "Write sessions as one self-contained HTML page."),

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from ..commands.option_types import ResumeOptions, RunOptions
 from . import options as o
+from .controlling import print_state
 from .groups import TaskCommand
 from .printing import emit, print_and_exit
 
 app = typer.Typer()
+Detach: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--detach",
+        help="Run the session in a process of its own that goes on without the terminal, and print"
+        " its state (`peirce status`).",
+        rich_help_panel=o.RUNNING,
+    ),
+]
 DEFAULT_SOURCES = (
     "ENVIRONMENT",
     "DEFAULT_MAP",
@@ -25,6 +35,7 @@ DEFAULT_SOURCES = (
         "peirce run list_functions --problems 12 --observations 4",
         "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME",
         "peirce run labels --data reviews.csv --label verdict --method hypogenic",
+        "peirce run list_functions --problems 200 --detach",
     ),
 )
 @o.add_flags(
@@ -34,13 +45,14 @@ def run(
     context: typer.Context,
     task: o.Task,
     dry_run: o.DryRun = False,
+    detach: Detach = False,
     quiet: o.Quiet = False,
     all_metrics: o.AllMetrics = False,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
     """Search for hypotheses that explain the problems of a task."""
-    from .. import plan
+    from .. import plan, start
     from .. import run as run_session
     from ..reports.screen import summaries, text
     from ..reports.screen.progress import SessionProgress
@@ -49,6 +61,9 @@ def run(
     if dry_run:
         counted = plan(task, **options)
         emit([counted]) if as_json else summaries.print_forecast(text.create_console(), counted)
+        return
+    if detach:
+        print_state(start(task, **options), as_json)
         return
     with SessionProgress(quiet=quiet) as screen:
         session = run_session(task, **options, on_event=screen)
@@ -127,6 +142,7 @@ def resume(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Also run the failed problems again.")
     ] = False,
+    detach: Detach = False,
     quiet: o.Quiet = False,
     all_metrics: o.AllMetrics = False,
     as_json: o.AsJson = False,
@@ -134,7 +150,12 @@ def resume(
 ) -> None:
     """Continue a stopped session with its recorded settings."""
     from .. import resume as resume_session
+    from ..commands.session.detaching import start_resumed
     from ..reports.screen.progress import SessionProgress
+
+    if detach:
+        print_state(start_resumed(session, retry_failed=retry_failed, **settings), as_json)
+        return
 
     with SessionProgress(quiet=quiet) as screen:
         resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)

@@ -13,6 +13,7 @@ if "." not in __name__:  # imported from the folder of the repository, without i
 import atexit
 import errno
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -38,7 +39,7 @@ from .connection import Row, RowReader
 from .journal import AnswerCache, JournalMismatch, SessionJournal
 from .ledger import SessionLedger
 from .merging import MergeCounts
-from .owner import OwnerServer, Reader, open_for_writing, socket_path
+from .owner import Controller, OwnerServer, Reader, open_for_writing, socket_path
 from .pair_sets import PairSets
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
@@ -116,6 +117,7 @@ class Store:
         self._large_problems: dict[str, dict[str, Problem]] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
         self._process = os.getpid()
+        self._updating = threading.Lock()
         # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
         atexit.register(self.close)
 
@@ -219,6 +221,38 @@ class Store:
         """
         return self._reading.query(sql, params)
 
+    # --- control of the process that writes the store
+
+    def set_controller(self, controller: Controller | None) -> None:
+        """Set the function that answers the control messages of other processes.
+
+        Args:
+            controller: It receives the message and returns the answer, both as JSON objects. It is
+                called in the thread of a client, so it must be safe in any thread and must not wait
+                for long. If it raises a PeirceError, the client receives the message of the error.
+                None if this process controls nothing.
+
+        Raises:
+            StoreError: The store is open for reading.
+        """
+        if self._owner is None:
+            raise StoreError(f"{self.path} is open for reading")
+        self._owner.controller = controller
+
+    def control(self, message: Json) -> dict[str, Json]:
+        """Send a control message to the process that is writing the store, and return its answer.
+
+        Args:
+            message: {"control": VERB, "session": ID, …arguments} (`graphs.runtime.control`).
+
+        Raises:
+            StoreError: No other process is writing the store, it controls nothing, or it refuses
+                the message.
+        """
+        if not isinstance(self._reading, Reader):
+            raise StoreError(f"this process is writing {self.path} itself")
+        return self._reading.control(message)
+
     # --- sessions
 
     def create_session(self, settings: Json, problems: Sequence[tuple[Problem, InputSet]]) -> str:
@@ -233,16 +267,17 @@ class Store:
         self._write(_sessions.creation_change(self._reading, session, settings, problems))
         return session
 
-    def update_session(self, session: str, *, status: str, **fields: Json) -> None:
-        """Set the status of a session, and store additional fields.
+    def update_session(self, session: str, *, status: str | None = None, **fields: Json) -> None:
+        """Set the status of a session, and store additional fields. Any thread may call this.
 
         Args:
             session: The session's id.
-            status: "running", "done", "interrupted", "budget" or "failed".
+            status: "running", "done", "interrupted", "budget" or "failed"; None to keep the status.
             fields: Values such as seconds and metrics. They are added to the stored fields of the
                 session, and `session()` returns them.
         """
-        self._write(_sessions.status_change(self._reading, session, status, fields))
+        with self._updating:  # the fields are read, and then written
+            self._write(_sessions.status_change(self._reading, session, status, fields))
 
     def find_session(self, name: str) -> str:
         """Return the id of a session. `name` is the id, a unique prefix of the id, or "last"."""
@@ -271,6 +306,13 @@ class Store:
         If two calls return equal results, the session made no progress between the calls.
         """
         return _sessions.progress(self._reading, self._is_owned, session)
+
+    def count_verdicts(self, session: str) -> tuple[int, dict[str, int]]:
+        """Return the number of steps of a session, and the number of its hypotheses by verdict.
+
+        The content of the steps is not read.
+        """
+        return _sessions.count_verdicts(self._reading, session)
 
     def find_problems(self, session: str, words: Sequence[str]) -> list[str]:
         """Return the ids of the problems in a session that contain every word of `words`.

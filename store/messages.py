@@ -1,8 +1,10 @@
 """The messages between the process that writes a store and the processes that read it.
 
 A message is a length (4 bytes, big-endian) followed by that many bytes of JSON. The reading process
-sends {"sql", "params"} or {"who": true}. The writing process answers with {"rows": […], "more":
-bool}, {"pid": n} or {"error": sentence}. Bytes are sent as {"b": base64}.
+sends {"sql", "params"}, {"who": true} or {"control": verb, "session": id, …arguments}. The writing
+process answers with {"rows": […], "more": bool}, {"pid": n}, {"control": {…}} or {"error": sentence}.
+Bytes are sent as {"b": base64}. The verbs of control messages and their answers are documented in
+`graphs/runtime/control.py`.
 """
 
 from __future__ import annotations

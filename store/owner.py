@@ -1,9 +1,10 @@
 """Reading a store while another process is writing it, through a Unix socket.
 
 The process that writes a store is called its owner. The owner listens on a Unix socket next to the
-store (`peirce.duckdb.sock`, mode 0600). `messages.py` documents the messages. Nothing can be
-written through the socket: DuckDB's parser must find exactly one SELECT statement, and this
-statement runs in a read-only transaction, because its WITH clause may contain an INSERT.
+store (`peirce.duckdb.sock`, mode 0600). `messages.py` documents the messages. No SQL can write
+through the socket: DuckDB's parser must find exactly one SELECT statement, and this statement runs
+in a read-only transaction, because its WITH clause may contain an INSERT. Control messages are passed
+to the function that the owner has set (`OwnerServer.controller`); the store knows none of them.
 
 `Reader` reads through the socket or from the file. `open_for_writing` opens the file for writing.
 """
@@ -19,11 +20,11 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..records import Json, StoreError
+from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
 from .connection import Database, Row, RowReader, StoreLocked, first_line
@@ -36,6 +37,7 @@ ROWS_PER_FRAME = 64  # per frame; rows may hold blobs
 FOLDER, SOCKET = "peirce-", "socket"  # beginning of a private folder's name; the socket in it
 MAX_ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
 ANSWER_TIMEOUT_S = 60.0
+Controller: TypeAlias = Callable[[dict[str, Json]], dict[str, Json]]
 
 
 def socket_path(store: Path) -> Path:
@@ -44,9 +46,15 @@ def socket_path(store: Path) -> Path:
 
 
 class OwnerServer:
-    """A server through which other processes read a store while this process writes it."""
+    """A server through which other processes read a store while this process writes it.
+
+    Attributes:
+        controller: The function that answers control messages; None if there is none. It is called
+            in the thread of the client.
+    """
 
     def __init__(self, database: Database) -> None:
+        self.controller: Controller | None = None
         self._database = database
         self._path = socket_path(database.path)
         self._visits: dict[socket.socket, threading.Thread] = {}
@@ -93,6 +101,8 @@ class OwnerServer:
             raise ValueError("a message is an object")
         if message.get("who"):
             return send(link, {"pid": os.getpid()})
+        if "control" in message:
+            return send(link, self._control(message))
         sql, params = message["sql"], message["params"]
         if not isinstance(sql, str) or not isinstance(params, list):
             raise ValueError("a question is a text with a list of parameters")
@@ -118,6 +128,18 @@ class OwnerServer:
             with self._lock:
                 self._asked.pop(threading.get_ident(), None)
         send(link, {"rows": [], "more": False})
+
+    def _control(self, message: dict[str, Json]) -> dict[str, Json]:
+        controller = self.controller
+        if controller is None:
+            return {
+                "error": f"process {os.getpid()} is writing {self._database.path}, but it"
+                " runs no session that can be controlled"
+            }
+        try:
+            return {"control": controller(message)}
+        except PeirceError as error:
+            return {"error": str(error)}
 
     def close(self) -> None:
         """Stop the server. Queries that are still running are interrupted."""
@@ -317,6 +339,18 @@ class OwnerClient:
                 raise self._refuse()
             return pid
 
+    def control(self, message: Json) -> dict[str, Json]:
+        """Send a control message, and return the answer.
+
+        Raises:
+            StoreError: The owner refuses the message.
+        """
+        with self._lock:
+            answer = self._ask(message, "control")["control"]
+            if not isinstance(answer, dict):
+                raise self._refuse()
+            return answer
+
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT statement in the process that is writing the store, and return its rows.
 
@@ -393,6 +427,22 @@ class Reader:
             return self._through.owner_pid()
         except OSError:  # it has just ended
             return 0
+
+    def control(self, message: Json) -> dict[str, Json]:
+        """Send a control message to the process that is writing the store, and return its answer.
+
+        Raises:
+            StoreError: No process is writing the store, or it refuses the message.
+        """
+        if not isinstance(self._through, OwnerClient):
+            raise StoreError(f"no process is writing {self._path}")
+        try:
+            return self._through.control(message)
+        except OSError:
+            raise StoreError(
+                f"the process that was writing {self._path} has ended, or is of a version of Peirce"
+                " that cannot be controlled"
+            ) from None
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of one SELECT statement.

@@ -251,13 +251,17 @@ def problems(
     return found
 
 
-def status_change(reader: RowReader, session: str, status: str, fields: dict[str, Json]) -> Change:
+def status_change(
+    reader: RowReader, session: str, status: str | None, fields: dict[str, Json]
+) -> Change:
     """Return the change to the store that sets the status of a session and adds `fields`.
+
+    With the status None, the status stays as it is.
 
     Raises:
         StoreError: The session or the status is unknown.
     """
-    if status not in STATUSES:
+    if status is not None and status not in STATUSES:
         raise StoreError(f"a session's status is one of {', '.join(STATUSES)}, not {status!r}")
     rows = reader.query("SELECT fields FROM session WHERE session = ?", (session,))
     if not rows:
@@ -267,7 +271,7 @@ def status_change(reader: RowReader, session: str, status: str, fields: dict[str
         {},
         [
             (
-                "UPDATE session SET status = ?, fields = ? WHERE session = ?",
+                "UPDATE session SET status = coalesce(?, status), fields = ? WHERE session = ?",
                 (status, encode_json(held), session),
             )
         ],
@@ -303,6 +307,16 @@ def progress(reader: RowReader, is_owned: Callable[[], bool], session: str) -> l
     (told,) = sessions(reader, is_owned, session)
     ((steps,),) = reader.query("SELECT count(*) FROM step WHERE session = ?", (session,))
     return [told["status"], told["problems_done"] + told["problems_failed"], steps]
+
+
+def count_verdicts(reader: RowReader, session: str) -> tuple[int, dict[str, int]]:
+    """Return the number of steps of a session, and the number of its hypotheses by verdict."""
+    ((steps,),) = reader.query("SELECT count(*) FROM step WHERE session = ?", (session,))
+    rows = reader.query(
+        "SELECT verdict, count(*) FROM verdict WHERE session = ? GROUP BY verdict ORDER BY verdict",
+        (session,),
+    )
+    return steps, dict(rows)
 
 
 def find_problems(reader: RowReader, session: str, words: Sequence[str]) -> list[str]:

@@ -147,9 +147,11 @@ async def execute_session(
             session = begin(store, told)
             record = store.session(session)
             before = record.get("seconds") or 0.0
-            if nodes := _nodes(record, workers):  # already now, in case that this process is killed
-                store.update_session(session, status="running", **nodes)
             limits = describe_spending(config)
+            # Already now, in case that this process is killed.
+            store.update_session(
+                session, status="running", spending=limits, **_nodes(record, workers)
+            )
             used = store.model_usage(session)
             start = time.monotonic()
             outcome = await run_session(
@@ -163,7 +165,7 @@ async def execute_session(
         seconds = round(before + time.monotonic() - start, 3)
         store.update_session(
             session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
-            spending=limits, **_nodes(record, workers),
+            **_nodes(record, workers),
         )  # fmt: skip
         return session
 

@@ -70,12 +70,14 @@ def find_finished_parts(store: Path) -> dict[Digest, str]:
 
 
 def curve_listener(on_event: OnEvent | None) -> OnEvent | None:
-    """Return a listener that passes on only what a smaller session says about being stopped."""
+    """Return a listener that passes on only the id of a smaller session, and that it is stopped."""
     if on_event is None:
         return None
 
     def tell(event: Mapping[str, Json]) -> None:
-        if event["type"] == "stopping":
+        if event["type"] == "session":
+            on_event({"type": "curve_session", "session": event["session"]})
+        elif event["type"] == "stopping":
             on_event(event)
 
     return tell

@@ -41,6 +41,56 @@ class SessionRow(Result):
     data: Json
 
 
+class SessionStatus(Result):
+    """The state of a session, running or not, as `peirce status` prints it.
+
+    Attributes:
+        status: running, paused or stopping while a process runs the session; otherwise done,
+            interrupted, budget or failed.
+        store: path of the store.
+        pid: id of the process that runs the session; 0 if none does.
+        problems: number of problems; done, failed and open say how many ended or wait.
+        steps: number of finished steps.
+        verdicts: number of hypotheses by verdict.
+        usage: calls and tokens (calls, tokens_in, tokens_out, tokens_cached), and cost_usd if the
+            session has prices.
+        seconds: seconds that the session has run, in all its runs.
+        concurrency: number of problems that run at the same time; None in a session that an older
+            version recorded.
+        budget_tokens: maximum number of tokens; None for no limit.
+        budget_usd: maximum cost in US dollars; None for no limit.
+        in_flight: number of calls of models and tools that are being made.
+        running: one {problem, step} for each running problem, with its last finished step.
+        questions: one {problem, question, since} for each question that waits for a person.
+        log: path of the log of a session that runs without a terminal; otherwise "".
+        cause: why the session ended early; absent from the JSON if there is no reason.
+    """
+
+    session: str
+    status: str
+    store: str
+    pid: int
+    task: str | None
+    method: str | None
+    model: str | None
+    problems: int
+    done: int
+    failed: int
+    open: int
+    steps: int
+    verdicts: Mapping[str, int]
+    usage: Mapping[str, Json]
+    seconds: float
+    concurrency: int | None
+    budget_tokens: int | None
+    budget_usd: float | None
+    in_flight: int
+    running: Sequence[Mapping[str, Json]]
+    questions: Sequence[Mapping[str, Json]]
+    log: str
+    cause: str = optional_key(default_factory=str)
+
+
 class ProblemRow(Result):
     """A problem of a session, as `peirce show` lists it.
 

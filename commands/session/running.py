@@ -329,6 +329,9 @@ def resume(
         )
     before = stored_config(record)
     recorded = before.model_copy(update={"budget": BudgetConfig(**_limits_of(record, before))})
+    if concurrency := record.get("concurrency"):  # `peirce adjust` changed it while it ran
+        cluster = before.cluster.model_copy(update={"concurrency": concurrency})
+        recorded = recorded.model_copy(update={"cluster": cluster})
     if repair is not None and not settings.get("repair"):
         raise UsageError(f"session {found} was started without repair: omit repair")
     objects = {"model": model, "repair": repair}

@@ -59,6 +59,7 @@ from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
 from .budget import Budget
+from .call_gate import CallGate
 from .observation_choice import allowed_characters
 from .queries import PROPOSER, Role, decode_outcome
 from .stopping import Progress
@@ -137,7 +138,7 @@ class Case:
     oracle: Apply | None = None  # None: only the journal answers tool calls
     cache: AnswerCache | None = None  # answers of other sessions; None to make every call
     budget: Budget = field(default_factory=Budget)
-    turns: asyncio.Semaphore | None = None  # limits the number of model requests in flight
+    gate: CallGate | None = None  # limits the requests in flight, and holds calls in a pause
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
 
@@ -366,7 +367,7 @@ class Case:
                 if cache is not None and (known := cache.find(digest_of(request))):
                     source = "cache"
                     return known
-            async with self.turns if kind == "model" and self.turns else nullcontext():
+            async with self.gate.passing(kind == "model") if self.gate else nullcontext():
                 if kind == "model":
                     self.budget.check()
                 source = "made"

@@ -31,6 +31,7 @@ from ...records import (
     View,
     canonical_json,
 )
+from .call_gate import SessionStopped
 from .observation_choice import refusal_reply
 
 if TYPE_CHECKING:
@@ -135,13 +136,13 @@ async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]
     """Run queries concurrently and return their answers, in the order of `queries`.
 
     If a query fails, the other queries are cancelled before the error is raised, so that no query
-    keeps running. If the budget is spent, the queries in flight are finished first, because they
-    are already paid for.
+    keeps running. If the budget is spent, or the session is stopped in a pause, the queries in
+    flight are finished first, because they are already paid for.
     """
     asked = [asyncio.ensure_future(question) for question in queries]
     try:
         return await asyncio.gather(*asked)
-    except BudgetSpent:
+    except (BudgetSpent, SessionStopped):
         await asyncio.gather(*asked, return_exceptions=True)
         raise
     finally:

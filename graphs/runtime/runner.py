@@ -8,7 +8,8 @@ tools. Therefore, LangGraph needs no checkpointer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -34,6 +35,7 @@ from .. import find_method, get_method
 from ..bank.reading import add_bank_reading
 from .budget import Budget
 from .case import Case, Event, SessionSettings
+from .control import SessionControl
 from .queries import Role
 from .secret_guard import guarded
 from .steps import START_STATE
@@ -97,30 +99,41 @@ async def run_session(
     settings = store.settings(session)
     rows = store.problems(session)
     stopping = stopping or asyncio.Event()
-    emit = on_event or (lambda event: None)
+    listener = on_event or (lambda event: None)
+    budget = budget or Budget()
+    budget.closed = None
+
+    def emit(event: Event) -> None:
+        control.note_event(event)
+        listener(event)
+
+    control = SessionControl(
+        store, session, concurrency=concurrency, budget=budget, stopping=stopping,
+        emit=emit, on_concurrency=lambda: start_workers(),
+    )  # fmt: skip
+    gate = control.gate
     todo = [
         row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
     ]
     store.update_session(session, status="running", digest=None)
+    store.set_controller(control.answer)
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
           "open": len(todo), "layers": dict(oracle.layers()) if oracle else {},
           **_rows_of_texts(rows)})  # fmt: skip
 
     plan = SessionPlan(store, session, settings)
     graph, apply = plan.select_graph(rows), plan.limit_oracle(oracle)
-    waiting: Iterator[ProblemRow] = iter(todo)
+    waiting = deque(todo)
     raise_open_file_limit(concurrency)
-    turns = asyncio.Semaphore(max(1, concurrency))
     models = (proposer, repairer, *(players or {}).values())
     patient: Any
     for patient in models:
         if isinstance(patient, JoinsSession):
             patient.join_session(stopping, lambda said: emit({"type": "report", "text": said}))
     journal, ledger = guarded(store.journal(session), store.ledger(session), models)
-    budget = budget or Budget()
-    budget.closed = None
     answers = store.answer_cache(session) if cache else None
-    at_work = max(1, min(concurrency, len(todo)))  # number of workers that are still running
+    workers: set[asyncio.Task[None]] = set()  # those that are still running
+    ended_workers: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
     failures = 0
     failing = {row.problem.id for row in rows if row.status == "failed"}
     # status and cause of each reason to end early; the first one counts
@@ -130,26 +143,32 @@ async def run_session(
         early.append((status, cause))
         stopping.set()
 
-    async def worker() -> None:
-        nonlocal at_work
-        try:
-            await run_some()
-        finally:
-            at_work -= 1
-            set_commits()
+    def start_workers() -> None:
+        for _ in range(min(gate.limit - len(workers), len(waiting))):
+            task = asyncio.create_task(run_some())
+            workers.add(task)
+            task.add_done_callback(leave)
+        set_commits()
+
+    def leave(task: asyncio.Task[None]) -> None:
+        workers.discard(task)
+        ended_workers.put_nowait(task)
+        set_commits()
 
     def set_commits() -> None:
-        many = fast and at_work >= MIN_BATCHING_WORKERS
-        store.set_commit_size(at_work // COMMIT_DIVISOR if many else 1)
+        many = fast and len(workers) >= MIN_BATCHING_WORKERS
+        store.set_commit_size(len(workers) // COMMIT_DIVISOR if many else 1)
 
     async def run_some() -> None:
         nonlocal failures
-        for row in waiting:
-            if stopping.is_set():
+        while waiting and not stopping.is_set():
+            if len(workers) > gate.limit:  # the concurrency was lowered
+                workers.discard(asyncio.current_task())  # so that only as many leave as have to
                 return
+            row = waiting.popleft()
             case = plan.make_case(
                 row, players, proposer=proposer, repairer=repairer,
-                oracle=apply, turns=turns,
+                oracle=apply, gate=gate,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
                 journal=journal, ledger=ledger,
             )  # fmt: skip
@@ -168,11 +187,16 @@ async def run_session(
             if failures == max_failures and not early:
                 end_early("failed", f"{failures} problems failed, as many as max_failures allows")
 
-    set_commits()
-    workers = [asyncio.create_task(worker()) for _ in range(at_work)]
+    async def wake_when_stopping() -> None:
+        await stopping.wait()
+        gate.wake()  # a pause ends with the session
+
+    waking = asyncio.create_task(wake_when_stopping())
     status, cause = "failed", ""
     try:
-        await asyncio.gather(*workers)
+        start_workers()
+        while workers or not ended_workers.empty():
+            (await ended_workers.get()).result()
         if budget.closed is not None:
             raise budget.closed
         ended = store.problems(session)
@@ -185,11 +209,13 @@ async def run_session(
         status = "interrupted"
         raise
     finally:
-        for task in workers:
+        left = [*workers, waking]
+        for task in left:
             task.cancel()
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(*workers, return_exceptions=True)
+            await asyncio.gather(*left, return_exceptions=True)
         store.set_commit_size(1)
+        store.set_controller(None)
         store.update_session(session, status=status, digest=store.digest(session))
         emit({"type": "ended", "status": status, "cause": cause, "failed": len(failing)})
     done = sum(row.status == "done" for row in ended)

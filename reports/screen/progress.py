@@ -30,6 +30,7 @@ from .text import (
     VERDICT_STYLES,
     create_console,
     escape_unprintable,
+    format_command,
     format_count,
     format_duration,
     format_resume,
@@ -109,7 +110,7 @@ class SessionProgress:
         self._causes: set[str] = set()
         self._running: dict[str, RunningProblem] = {}
         self._sums: Counter[str] = Counter()
-        self._stopping = self._in_curve = False
+        self._stopping = self._paused = self._in_curve = False
         self._without_tools = self._shortens = False
         self._status = self._cause = ""
         self._phase = OPENING
@@ -256,6 +257,21 @@ class SessionProgress:
             self._stopping = True
             self._out.print(STOPPING)
 
+    def _on_paused(self, event: Mapping[str, Json]) -> None:
+        self._paused = True
+        command = format_command("continue", self.session, self.store)
+        self._say(f"Paused: requests in flight are finished. To go on, run: {command}")
+
+    def _on_continued(self, event: Mapping[str, Json]) -> None:
+        self._paused = False
+        if not self._quiet:
+            self._say("The session goes on.")
+
+    def _on_adjusted(self, event: Mapping[str, Json]) -> None:
+        changed = [f"{key} {value:,}" for key, value in event.items() if key != "type"]
+        if not self._quiet:
+            self._say(f"Changed: {', '.join(changed)}")
+
     def _on_ended(self, event: Mapping[str, Json]) -> None:
         self._status, self._cause = event["status"], event.get("cause", "")
         self._failed = event.get("failed", self._failed)  # Also in earlier runs of the session.
@@ -302,7 +318,8 @@ class SessionProgress:
         verdicts = (
             join_counts({name: self._verdicts[name] for name in VERDICTS}) or "no verdicts yet"
         )
-        return f"[{self._ended}/{self._total}] {verdicts}; {self._footer()}; {self._time()}"
+        paused = "paused; " if self._paused else ""
+        return f"[{self._ended}/{self._total}] {paused}{verdicts}; {self._footer()}; {self._time()}"
 
     def _time(self) -> str:
         passed = self._clock() - self._began
@@ -352,6 +369,8 @@ class SessionProgress:
         if len(running) > MAX_PROBLEM_LINES:
             parts.append(Text(f"  and {len(running) - MAX_PROBLEM_LINES} more", style="dim"))
         parts.append(Text(self._footer(), style="dim"))
+        if self._paused:
+            parts.append(Text("Paused", "yellow"))
         if self._stopping:
             parts.append(Text(STOPPING, "yellow"))
         return Group(*parts)
