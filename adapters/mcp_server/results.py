@@ -4,7 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import CheckRow, Finding, PredictionFile, PredictionRow, Result, TaskHelp, TaskRow
+from ... import (
+    CheckRow,
+    Discovery,
+    Finding,
+    PredictionFile,
+    PredictionRow,
+    Result,
+    Session,
+    SessionStatus,
+    TaskHelp,
+    TaskRow,
+)
+
+
+class RunAnswer(Result):
+    """A session that was run or started.
+
+    Attributes:
+        session: the id of the session.
+        status: done, interrupted, budget or failed; running, if the tool did not wait.
+        outcome: the outcome with the best findings; None if the tool did not wait.
+        state: the state of the session that was started; None if the tool waited.
+    """
+
+    session: str
+    status: str
+    outcome: Session | None
+    state: SessionStatus | None
+
+
+class DiscoverAnswer(RunAnswer):
+    """A session on data whose task was recognized, run or started.
+
+    Attributes:
+        kind: what the data was recognized as, such as labelled_rows.
+        why: the evidence for this kind.
+        outcome: as in `RunAnswer`, with warnings about the data.
+    """
+
+    kind: str
+    why: str
+    outcome: Discovery | None
 
 
 class FindingsPage(Result):

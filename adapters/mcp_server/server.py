@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from ... import PeirceError, Result, __version__
 from .answers import make_answer, make_refusal, make_schema
 from .arguments import check_size
+from .control_tools import ControlTools
 from .hypothesis_tools import HypothesisTools
 from .resources import add_resources
 from .run_settings import AccessRules
@@ -97,8 +98,8 @@ def build_server(settings: ServerSettings) -> PeirceServer:
     """
     rules = AccessRules(settings)
     turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
-    sessions, hypotheses = SessionTools(rules), HypothesisTools(rules, turns)
-    tools = [_make_tool(*one) for one in (*sessions.list_tools(), *hypotheses.list_tools())]
+    parts = (SessionTools(rules), ControlTools(rules), HypothesisTools(rules, turns))
+    tools = [_make_tool(*one) for part in parts for one in part.list_tools()]
     server = PeirceServer(
         "peirce",
         title="Peirce",
@@ -132,7 +133,11 @@ def _make_tool(
 
     about, _, _ = (inspect.getdoc(function) or "").partition("\n\nArgs:")
     tool = Tool.from_function(
-        call, description=about, annotations=annotations, structured_output=False
+        call,
+        name=function.__name__.rstrip("_"),
+        description=about,
+        annotations=annotations,
+        structured_output=False,
     )
     tool.fn_metadata = FuncMetadata(
         arg_model=tool.fn_metadata.arg_model, output_model=make_schema(result)

@@ -10,21 +10,25 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from ... import (
-    Discovery,
     Forecast,
     Result,
     Session,
+    SessionStatus,
     adiscover,
     aresume,
     arun,
     load,
     plan,
+    recognize,
     run_in_thread,
+    start,
+    start_resumed,
     tasks_help,
     tasks_list,
 )
+from ...records.errors import UsageError
 from .progress import SessionReporter, finish_cancelled
-from .results import FindingsPage, TaskOverview
+from .results import DiscoverAnswer, FindingsPage, RunAnswer, TaskOverview
 from .run_settings import AccessRules
 
 ToolEntry: TypeAlias = tuple[Callable[..., Awaitable[Result]], type[Result], ToolAnnotations]
@@ -70,6 +74,13 @@ Settings = Annotated[
     ),
 ]
 SessionId = Annotated[str, Field(description='Id of a session, a unique prefix of it, or "last".')]
+Wait = Annotated[
+    bool,
+    Field(
+        description="false: return at once, while the session runs in a process of its own, also"
+        " after this server has ended. Use it for sessions of more than a minute."
+    ),
+]
 ProblemId = Annotated[str | None, Field(description="Id of one problem.")]
 
 
@@ -87,9 +98,9 @@ class SessionTools:
         """Yield each tool with the class of its result."""
         yield self.tasks, TaskOverview, READS
         yield self.plan, Forecast, READS
-        yield self.run, Session, WRITES
-        yield self.discover, Discovery, WRITES
-        yield self.resume, Session, WRITES
+        yield self.run, RunAnswer, WRITES
+        yield self.discover, DiscoverAnswer, WRITES
+        yield self.resume, RunAnswer, WRITES
         yield self.findings, FindingsPage, READS
 
     async def tasks(
@@ -146,7 +157,8 @@ class SessionTools:
         target: Target = None,
         budget_tokens: BudgetTokens = None,
         settings: Settings = None,
-    ) -> Session:
+        wait: Wait = True,
+    ) -> RunAnswer:
         """Run a session that searches for hypotheses which explain the problems of a task, and return
         its outcome with the best findings. Progress is reported. A call that is cancelled leaves a
         session that `resume` continues.
@@ -158,7 +170,11 @@ class SessionTools:
         }  # fmt: skip
         options = self._rules.merge_settings(named, settings)
         name = self._rules.check_task(task)
-        return await finish_cancelled(arun(name, on_event=SessionReporter(ctx), **options))
+        if not wait:
+            return _started(await self._start(name, options))
+        return _finished(
+            await finish_cancelled(arun(name, on_event=SessionReporter(ctx), **options))
+        )
 
     async def discover(
         self,
@@ -175,7 +191,8 @@ class SessionTools:
         seed: Seed = None,
         budget_tokens: BudgetTokens = None,
         settings: Settings = None,
-    ) -> Discovery:
+        wait: Wait = True,
+    ) -> DiscoverAnswer:
         """Look at data, choose the task that fits them, and run a session as `run` does."""
         named = {
             "model": model, "max_answers": max_answers, "seed": seed,
@@ -183,9 +200,41 @@ class SessionTools:
         }  # fmt: skip
         options = self._rules.merge_settings(named, settings)
         source = self._rules.check_data(file)
-        return await finish_cancelled(
+        if not wait:
+            return await self._start_reading(source, target, options)
+        found = await finish_cancelled(
             adiscover(source, target, on_event=SessionReporter(ctx), **options)
         )
+        return DiscoverAnswer(
+            session=found.session, status=found.status, outcome=found, state=None,
+            kind=found.kind, why=found.why,
+        )  # fmt: skip
+
+    async def _start(self, task: str, options: dict[str, Any]) -> SessionStatus:
+        """Start a session in a process of its own."""
+        if not isinstance(options.get("data", ""), str):
+            raise UsageError(
+                "wait is false, so data must be the path of a file below the root: another process"
+                " reads it"
+            )
+        return await finish_cancelled(run_in_thread(start, task, **options))
+
+    async def _start_reading(
+        self, file: Any, target: str | None, options: dict[str, Any]
+    ) -> DiscoverAnswer:
+        """Recognize data, and start the session that fits them."""
+        found = await run_in_thread(recognize, file, target)
+        if not found.command:
+            raise UsageError(f"it is not clear what the data holds: {found.why}; {found.advice}")
+        reading = found.readings[0]
+        for name in ("data", "label", "target"):
+            if name in options:
+                raise UsageError(f"{name} cannot be set: discover takes the file and its target")
+        state = await self._start(str(reading.task), {**options, **reading.options})
+        return DiscoverAnswer(
+            session=state.session, status=state.status, outcome=None, state=state,
+            kind=reading.kind, why=reading.why,
+        )  # fmt: skip
 
     async def resume(
         self,
@@ -194,14 +243,22 @@ class SessionTools:
         retry_failed: Annotated[bool, Field(description="Also run failed problems again.")] = False,
         budget_tokens: BudgetTokens = None,
         settings: Settings = None,
-    ) -> Session:
+        wait: Wait = True,
+    ) -> RunAnswer:
         """Continue a session where it stopped, with its recorded settings. Calls that it made are not
         made again.
         """
         options = self._rules.merge_settings({"budget_tokens": budget_tokens}, settings)
         await run_in_thread(self._check_models_of, session)
-        return await finish_cancelled(
-            aresume(session, retry_failed=retry_failed, on_event=SessionReporter(ctx), **options)
+        if not wait:
+            work = run_in_thread(start_resumed, session, retry_failed=retry_failed, **options)
+            return _started(await finish_cancelled(work))
+        return _finished(
+            await finish_cancelled(
+                aresume(
+                    session, retry_failed=retry_failed, on_event=SessionReporter(ctx), **options
+                )
+            )
         )
 
     def _check_models_of(self, session: str) -> None:
@@ -232,3 +289,11 @@ class SessionTools:
             )
 
         return await run_in_thread(read)
+
+
+def _finished(session: Session) -> RunAnswer:
+    return RunAnswer(session=session.session, status=session.status, outcome=session, state=None)
+
+
+def _started(state: SessionStatus) -> RunAnswer:
+    return RunAnswer(session=state.session, status=state.status, outcome=None, state=state)

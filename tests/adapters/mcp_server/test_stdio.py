@@ -87,7 +87,7 @@ def test_a_session_run_over_stdio_has_the_digest_of_the_same_on_the_command_line
 
     session, found, checked, executed = asyncio.run(drive())
     told = peirce.run("list_functions", **SETTINGS, **BUDGET, store=tmp_path / "own.duckdb")
-    assert session["digest"] == told.digest and session["status"] == "done"
+    assert session["outcome"]["digest"] == told.digest and session["status"] == "done"
     assert found["total"] >= 1 and found["session"] == session["session"]
     assert [row["verdict"] for row in checked["rows"]] == ["consistent", "inconsistent"]
     assert executed["results"] == [{"value": 2}, {"undefined": "TypeError"}]
