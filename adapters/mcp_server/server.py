@@ -135,7 +135,7 @@ def _make_tool(
     tool = Tool.from_function(
         call,
         name=function.__name__.rstrip("_"),
-        description=about,
+        description=" ".join(about.split()),
         annotations=annotations,
         structured_output=False,
     )

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Unpack
 
 from ...config import SPLITS, RunConfig, TextSettings
+from ...graphs.runtime.call_gate import CallGate
 from ...graphs.runtime.case import Case, SessionSettings
 from ...graphs.runtime.memory import MemoryJournal, make_case
 from ...records import (
@@ -100,8 +101,8 @@ class TextJudge(Judge):
     proposer: Proposer | None = None
 
     @cached_property
-    def _turns(self) -> asyncio.Semaphore:
-        return asyncio.Semaphore(DEFAULT_CONCURRENCY)
+    def _gate(self) -> CallGate:
+        return CallGate(DEFAULT_CONCURRENCY)
 
     @cached_property
     def _cases(self) -> dict[str, Case]:
@@ -116,7 +117,7 @@ class TextJudge(Judge):
                 settings=SessionSettings(seed=self.seed, text=self.settings),
                 session="check",
                 journal=ModelAnswerJournal(),
-                turns=self._turns,
+                gate=self._gate,
             )
         return self._cases[problem.id]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -125,6 +124,7 @@ def _build_problem(
 async def _judge(
     sentence: str, problem: Problem, settings: TextSettings, spec: ModelSpec, seed: int
 ) -> JudgedRows:
+    from ...graphs.runtime.call_gate import CallGate
     from ...graphs.runtime.case import SessionSettings
     from ...graphs.runtime.memory import MemoryJournal, make_case
     from ...tasks import problem_family
@@ -145,7 +145,7 @@ async def _judge(
             settings=SessionSettings(seed=seed, text=settings),
             session="judge",
             journal=journal,
-            turns=asyncio.Semaphore(DEFAULT_CONCURRENCY),
+            gate=CallGate(DEFAULT_CONCURRENCY),
         )
         texts = InputSet("rows", tuple(one.input for one in problem.shown))
         codes = [int(code) for code in await case.row_judge.judge_texts(item.text, texts)]

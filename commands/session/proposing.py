@@ -5,7 +5,6 @@ The method is `abduce`. Nothing is stored, so a repeated call asks the model aga
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Unpack
@@ -137,6 +136,7 @@ async def _open_case(
     """Open the models and the oracle of a plan, and return the context of a problem."""
     from ...agents import open_model
     from ...graphs.runtime.budget import Budget
+    from ...graphs.runtime.call_gate import CallGate
     from ...graphs.runtime.case import SessionSettings
     from ...graphs.runtime.memory import make_case
     from ...graphs.runtime.queries import Role, read_settings
@@ -172,5 +172,5 @@ async def _open_case(
         session="propose",
         others=others,
         budget=Budget.from_settings(describe_spending(config), {}),
-        turns=asyncio.Semaphore(config.cluster.concurrency or DEFAULT_CONCURRENCY),
+        gate=CallGate(config.cluster.concurrency or DEFAULT_CONCURRENCY),
     )

@@ -18,7 +18,6 @@ without words, and is judged like any other.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,6 +121,7 @@ class SentencePredictions:
             proposer: the model to call; None for no model.
         """
         from ....graphs.methods.infer import read_entries
+        from ....graphs.runtime.call_gate import CallGate
         from ....graphs.runtime.case import SessionSettings
         from ....graphs.runtime.memory import make_case
 
@@ -131,7 +131,7 @@ class SentencePredictions:
             space=InputSet("none", ()),
             settings=SessionSettings(seed=self.seed, text=self.settings),
             session="predict",
-            turns=asyncio.Semaphore(self.concurrency),
+            gate=CallGate(self.concurrency),
         )
         case.stored_entries = read_entries(case)
         return case
