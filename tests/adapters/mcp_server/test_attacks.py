@@ -93,7 +93,7 @@ def test_links_and_names_inside_a_folder_do_not_lead_outside(served: Any) -> Non
 
 def test_a_lone_surrogate_in_a_path_is_refused(tmp_path: Path) -> None:
     """JSON can express it, though the SDK's own client cannot send it."""
-    with pytest.raises(UsageError, match="there is no file|cannot be resolved"):
+    with pytest.raises(UsageError, match=r"there is no file|cannot be resolved"):
         RootFolder(tmp_path.resolve()).find("a\ud800.csv", "data")
 
 
@@ -227,7 +227,9 @@ def test_a_crash_in_a_tool_is_logged_and_the_next_call_is_answered(
 
     async def drive(client: Any) -> tuple[Any, Any]:
         first = await client.call_tool("tasks", {})
-        return first, await client.call_tool("execute", {"source": "def f(x): return x", "inputs": [1]})
+        return first, await client.call_tool(
+            "execute", {"source": "def f(x): return x", "inputs": [1]}
+        )
 
     first, second = served.drive(drive)
     assert first.is_error and first.content[0].text == "Error executing tool tasks"

@@ -139,7 +139,10 @@ def test_warnings_follow_the_answer(served: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("sys.path", list(__import__("sys").path))
     monkeypatch.setattr("warnings.showwarning", lambda *rest, **more: None)
     serving.prepare_process(served.settings)
-    rows = [{"text": "good", "extra": [1], "label": "a"}, {"text": "bad", "extra": [2], "label": "b"}]
+    rows = [
+        {"text": "good", "extra": [1], "label": "a"},
+        {"text": "bad", "extra": [2], "label": "b"},
+    ]
     answer = served.drive(
         lambda client: client.call_tool(
             "judge", {"sentence": "If the text contains 'good', it is a; otherwise b", "rows": rows}
