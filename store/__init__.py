@@ -253,6 +253,10 @@ class Store:
             raise StoreError(f"this process is writing {self.path} itself")
         return self._reading.control(message)
 
+    def owner_pid(self) -> int:
+        """Return the id of the process that is writing the store; 0 if there is none."""
+        return self._reading.owner_pid() if isinstance(self._reading, Reader) else os.getpid()
+
     # --- sessions
 
     def create_session(self, settings: Json, problems: Sequence[tuple[Problem, InputSet]]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ...records import Json, StoreError, UsageError
+from ...records import Json, StoreError
 from ...store import Store
 from ..arguments import validate_call
 from ..outcome import open_for_reading
@@ -115,15 +115,13 @@ def adjust(
         StoreError: there is no such session, no process runs it, it is stopping, or it has no
             prices.
     """
+    from ...graphs.runtime.control import check_adjustment
+
     changes = {
         "concurrency": concurrency, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
     }  # fmt: skip
     wanted = {name: value for name, value in changes.items() if value is not None}
-    if not wanted:
-        raise UsageError("nothing to change: set concurrency, budget_tokens or budget_usd")
-    for name, value in wanted.items():
-        if value <= 0:
-            raise UsageError(f"{name} is {value}: it must be above 0")
+    check_adjustment(concurrency, budget_tokens, budget_usd)
     return _control(session, store, "adjust", **wanted)
 
 
@@ -210,7 +208,7 @@ def describe_session(store: Store, session: str, live: dict[str, Any]) -> Sessio
         "log": str(log) if (log := find_log(store.path, session)) else "",
     }
     if record["status"] == "running":  # otherwise it ended after it had answered
-        found |= live
+        found |= live or {"pid": store.owner_pid()}
     elif record.get("cause"):
         found["cause"] = record["cause"]
     return SessionStatus.from_dict(found)

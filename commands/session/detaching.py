@@ -21,14 +21,14 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NoReturn, Unpack
 
 from ... import graphs
 from ...config import RunConfig
-from ...records import Json, PeirceError, UsageError
-from ...records.private_files import make_folder, private_opener
+from ...records import Json, PeirceError, SandboxUnavailable, UsageError
+from ...records.private_files import DRAFT, make_folder, private_opener
 from ...records.settings import is_object
 from ...secrecy import (
     RedactedLogRecord,
@@ -115,61 +115,55 @@ def _refuse_objects(settings: RunConfig) -> None:
 def _start(job: dict[str, Json], store: Path) -> SessionStatus:
     """Start the process, wait until its session has an id, and return the session's state."""
     job |= {"refused": get_refused_origins()}
-    with _open_log(store, job.get("session")) as (log, path):
-        reading, writing = os.pipe()
-        with os.fdopen(reading, "rb") as reports:
-            try:
-                # -P: modules of the working folder must not replace those of the library
-                command = [sys.executable, "-P", "-m", __name__, str(writing)]
-                process = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=(writing,),
-                    start_new_session=True,
-                )  # fmt: skip
-            finally:
-                os.close(writing)
-            try:
-                assert process.stdin is not None
-                with contextlib.suppress(BrokenPipeError), process.stdin:
-                    process.stdin.write(json.dumps(job).encode())
-                report = _read_report(reports)
-            except BaseException:  # such as Ctrl-C: a session that nobody knows of must not go on
-                process.terminate()
-                raise
-        if "session" not in report:
-            code = process.wait()
-            raise _failure(report, code, path)
-        threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
-        session = str(report["session"])
+    log, path = _open_log(store, job.get("session"))
+    reading, writing = os.pipe()
+    with log, os.fdopen(reading, "rb") as reports:
+        try:
+            # -P: modules of the working folder must not replace those of the library
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", __name__, str(writing)],
+                stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=(writing,),
+                start_new_session=True,
+            )  # fmt: skip
+        finally:
+            os.close(writing)
+        try:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(json.dumps(job).encode())
+            report = _read_report(reports)
+        except BaseException:  # such as Ctrl-C: a session that nobody knows of must not go on
+            process.terminate()
+            raise
+        # This leaves no zombie, however long this process lives.
+        threading.Thread(target=process.wait, daemon=True).start()
+    if "session" not in report:
+        raise _failure(report, process.wait(), path, is_new="session" not in job)
+    session = str(report["session"])
+    with contextlib.suppress(FileNotFoundError):  # `peirce doctor --clean` removed the draft
         os.replace(path, log_path(store, session))
     return status(session, store=store)
 
 
-@contextlib.contextmanager
-def _open_log(store: Path, session: str | None) -> Iterator[tuple[IO[bytes], Path]]:
-    """Yield a log beside the store, and its path.
+def _open_log(store: Path, session: str | None) -> tuple[IO[bytes], Path]:
+    """Return an open log beside the store, and its path.
 
-    The log of a session is continued. Without a session, the log is new, and it is removed at the
-    end unless it was renamed.
+    The log of a session is continued. Without a session, the log is new, and its name is a draft.
     """
     try:
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(log_path(store, session or "x" * 8))  # a name that is too long is an OSError
         make_folder(store.parent)
         if session is not None:
             path = log_path(store, session)
             number = private_opener(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         else:
-            number, name = tempfile.mkstemp(
-                prefix=f"{store.name}.", suffix=".log", dir=store.parent
-            )
+            number, name = tempfile.mkstemp(prefix=DRAFT, suffix=".log", dir=store.parent)
             path = Path(name)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"no log can be created beside the store {store}: {why}") from None
-    try:
-        with os.fdopen(number, "wb") as log:
-            yield log, path
-    finally:
-        if session is None:
-            path.unlink(missing_ok=True)
+    return os.fdopen(number, "wb"), path
 
 
 def _read_report(reports: IO[bytes]) -> dict[str, Any]:
@@ -179,18 +173,20 @@ def _read_report(reports: IO[bytes]) -> dict[str, Any]:
     return found
 
 
-def _failure(report: Mapping[str, Any], code: int, log: Path) -> PeirceError:
-    """Return the error of a process whose session did not begin."""
+def _failure(report: Mapping[str, Any], code: int, log: Path, is_new: bool) -> PeirceError:
+    """Return the error of a process whose session did not begin.
+
+    A new log is removed, unless it holds what the process did not report.
+    """
     if "error" not in report:
-        said = log.read_text("utf-8", "replace").split("\n")
-        last = next((line for line in reversed(said) if line.strip()), "it printed nothing")
         return PeirceError(
-            f"the process of the session ended with exit code {code} before the session began:"
-            f" {last.strip():.300}"
+            f"the process of the session ended with exit code {code} before the session began; see"
+            f" {log}"
         )
-    error = PeirceError(str(report["error"]))
-    error.exit_code = int(report["exit_code"])
-    return error
+    if is_new:
+        log.unlink(missing_ok=True)
+    kinds = {one.exit_code: one for one in (UsageError, SandboxUnavailable)}
+    return kinds.get(report["exit_code"], PeirceError)(str(report["error"]))
 
 
 # --- In the process that runs the session.

@@ -216,9 +216,7 @@ class SessionControl:
             UsageError: A value is out of bounds, or the session has no prices.
             StoreError: The session is stopping, or the store cannot be written.
         """
-        _check_number("concurrency", concurrency, MAX_CONCURRENCY, whole=True)
-        _check_number("budget_tokens", budget_tokens, 2**63 - 1, whole=True)
-        _check_number("budget_usd", budget_usd, 1e15)
+        check_adjustment(concurrency, budget_tokens, budget_usd)
         if budget_usd is not None and self._budget.prices is None:
             raise UsageError(
                 "budget_usd cannot be set: the session has no prices; resume it with --price-in,"
@@ -234,8 +232,6 @@ class SessionControl:
                 changed["spending"] = {**spending, **limits}
             if concurrency is not None:
                 changed["concurrency"] = concurrency
-            if not changed:
-                raise UsageError("nothing to change: give concurrency, budget_tokens or budget_usd")
             self._store.update_session(self._session, **changed)
             if budget_tokens is not None:
                 self._budget.limit_tokens = budget_tokens
@@ -272,6 +268,19 @@ class SessionControl:
             raise StoreError(f"session {self._session} has just ended") from None
 
 
+def check_adjustment(concurrency: Any, budget_tokens: Any, budget_usd: Any) -> None:
+    """Check the arguments of `SessionControl.adjust`, without regard to a session.
+
+    Raises:
+        UsageError: A value is out of bounds, or all are None.
+    """
+    if concurrency is None and budget_tokens is None and budget_usd is None:
+        raise UsageError("nothing to change: set concurrency, budget_tokens or budget_usd")
+    _check_number("concurrency", concurrency, MAX_CONCURRENCY, whole=True)
+    _check_number("budget_tokens", budget_tokens, 2**63 - 1, whole=True)
+    _check_number("budget_usd", budget_usd, 1e15)
+
+
 def _check_number(name: str, value: Any, most: float, *, whole: bool = False) -> None:
     """Raise UsageError unless `value` is None or a number above 0 and at most `most`."""
     if value is None:
@@ -279,4 +288,7 @@ def _check_number(name: str, value: Any, most: float, *, whole: bool = False) ->
     right = isinstance(value, int) or (isinstance(value, float) and not whole)
     if not right or isinstance(value, bool) or not 0 < value <= most:
         kind = "a whole number" if whole else "a number"
-        raise UsageError(f"{name} is {value!r:.40}: it must be {kind} above 0 and at most {most:g}")
+        # Python refuses to write out numbers of thousands of digits.
+        large = isinstance(value, int) and abs(value) > most
+        shown = "too large or small" if large else f"{value!r:.40}"
+        raise UsageError(f"{name} is {shown}: it must be {kind} above 0 and at most {most:,}")

@@ -215,8 +215,8 @@ async def run_session(
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*left, return_exceptions=True)
         store.set_commit_size(1)
-        store.set_controller(None)
         store.update_session(session, status=status, digest=store.digest(session))
+        store.set_controller(None)
         emit({"type": "ended", "status": status, "cause": cause, "failed": len(failing)})
     done = sum(row.status == "done" for row in ended)
     counts = {"problems": len(ended), "done": done, "failed": failed}

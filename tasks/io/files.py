@@ -57,7 +57,8 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
         raise UsageError(f"{place}: found no data here; looked for {', '.join(names)}")
     if not place.exists():
         beside = place.parent
-        there = sorted(p.name for p in beside.iterdir()) if beside.is_dir() else []
+        inside = beside.iterdir() if beside.is_dir() else ()
+        there = sorted(p.name for p in inside if not p.name.startswith("."))
         raise UsageError(f"{place}: there is no such file{suggest_nearest(place.name, there)}")
     if not place.is_file():
         raise UsageError(f"{place}: this is neither a file nor a folder")

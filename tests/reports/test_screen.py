@@ -235,6 +235,23 @@ def test_an_unfinished_session_ends_with_the_command_to_go_on():
     ]
 
 
+def test_commands_from_another_process_are_shown():
+    stage = Stage()
+    with stage.screen:
+        stage.tell(started())
+        before = len(stage.lines)
+        stage.tell(
+            {"type": "paused"}, {"type": "adjusted", "concurrency": 2}, {"type": "continued"}
+        )
+        assert stage.lines[before:] == [
+            "Paused: requests in flight are finished. To go on, run: peirce continue abcd --store"
+            " 'runs/a b.duckdb'",
+            "Changed: concurrency 2",
+            "The session goes on.",
+        ]
+        stage.tell({"type": "ended", "status": "done"})
+
+
 def test_quiet_says_nothing_about_a_session_that_ends_well():
     stage = Stage(quiet=True)
     with stage.screen:
