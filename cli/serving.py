@@ -86,10 +86,12 @@ def mcp(
 ) -> None:  # fmt: skip
     """Serve tools to coding agents over MCP; files only below --root."""
     from ..commands.outcome import store_path
-    from ..records import UsageError
+    from ..records import UsageError, registry
 
     if importlib.util.find_spec("mcp") is None:
         raise UsageError("the MCP server needs the package mcp: run pip install 'peirce[mcp]'")
+    if sandbox not in (known := registry.component_names("sandboxes")):
+        raise UsageError(f"--sandbox {sandbox}: it must be one of {', '.join(known)}")
     if not http:
         for name, value in (("--port", port), ("--token-file", token_file)):
             if value is not None:

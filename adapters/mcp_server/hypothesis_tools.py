@@ -194,11 +194,12 @@ class HypothesisTools:
         """Ask a model (the built-in search by default) for the next hypotheses about one problem, and
         judge them. Nothing is stored.
         """
-        options = self._rules.merge_settings({"data": data, "model": model}, settings)
+        named = {"data": data, "model": model, "problem": None if problem is None else [problem]}
+        options = self._rules.merge_settings(named, settings)
         del options["store"]
         name = self._rules.check_task(task)
         return await self._limited(
-            lambda: propose(name, problem, earlier=earlier or (), answers=answers, **options)
+            lambda: propose(name, earlier=earlier or (), answers=answers, **options)
         )
 
     async def predict(

@@ -30,10 +30,6 @@ def add_resources(server: MCPServer[Any], rules: AccessRules) -> None:
     """
     store = rules.server.store
 
-    @server.resource(
-        "peirce://sessions", name="sessions", mime_type="application/json",
-        description="The sessions of the store, newest first.",
-    )  # fmt: skip
     async def list_sessions() -> str:
         def read() -> str:
             rows = sessions(store=store) if store.exists() else []
@@ -42,10 +38,6 @@ def add_resources(server: MCPServer[Any], rules: AccessRules) -> None:
 
         return await _read(read)
 
-    @server.resource(
-        "peirce://sessions/{session}", name="session", mime_type="application/json",
-        description="One session: its status, counts and best findings.",
-    )  # fmt: skip
     async def describe_session(session: str) -> str:
         def read() -> str:
             trace = load(session, store=store)
@@ -58,10 +50,6 @@ def add_resources(server: MCPServer[Any], rules: AccessRules) -> None:
 
         return await _read(read)
 
-    @server.resource(
-        "peirce://sessions/{session}/report", name="report", mime_type="text/html",
-        description="The report of one session as one HTML page without external parts.",
-    )  # fmt: skip
     async def write_report(session: str) -> str:
         def read() -> str:
             with tempfile.TemporaryDirectory(prefix="peirce-") as folder:
@@ -75,6 +63,23 @@ def add_resources(server: MCPServer[Any], rules: AccessRules) -> None:
                 return clean_text(page.read_text("utf-8"))
 
         return await _read(read)
+
+    for function, address, kind, about in (
+        (list_sessions, "", "application/json", "The sessions of the store, newest first."),
+        (
+            describe_session, "/{session}", "application/json",
+            "One session: its status, counts and best findings.",
+        ),
+        (
+            write_report, "/{session}/report", "text/html",
+            "The report of one session as one HTML page without external parts.",
+        ),
+    ):  # fmt: skip
+        name = function.__name__.partition("_")[2]
+        decorate = server.resource(
+            f"peirce://sessions{address}", name=name, mime_type=kind, description=about
+        )
+        decorate(function)
 
 
 async def _read(work: Any) -> str:

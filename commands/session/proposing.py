@@ -61,7 +61,6 @@ class Proposals(Result):
 @validate_call
 def propose(
     task: str,
-    problem: str | None = None,
     *,
     earlier: Sequence[str] = (),
     answers: int = 1,
@@ -72,12 +71,12 @@ def propose(
 
     Args:
         task: name of a task, or path of your own task file.
-        problem: id of the problem; None for the first problem.
         earlier: hypotheses that are known already: sources of functions, formulas or sentences. They
             are judged first, and the model is asked for a hypothesis that differs from them.
         answers: maximum number of answers; an answer about labelled text has several sentences.
         on_event: called with the events "step" and those of calls, as in `run`.
-        settings: settings by name, as in `run` with the method abduce. `model` is search by default.
+        settings: settings by name, as in `run` with the method abduce. `problem=[ID]` chooses the
+            problem (default: the first one). `model` is search by default.
 
     Raises:
         UsageError: a setting is invalid or does not apply to one problem, or there are too many
@@ -93,10 +92,9 @@ def propose(
         raise UsageError(f"{len(earlier)} earlier hypotheses are too many: at most {MAX_EARLIER}")
     if answers < 1:
         raise UsageError(f"answers is {answers}: it must be at least 1")
-    options: Any = {**settings, "max_answers": answers}
-    if problem is not None:
-        options["problem"] = [problem]
-    plan = plan_run(task, run_config(None, options))
+    if len(settings.get("problem") or ()) > 1:
+        raise UsageError("propose takes one problem at a time")
+    plan = plan_run(task, run_config(None, {**settings, "max_answers": answers}))
     return run_coroutine(_propose(plan, earlier, on_event))
 
 

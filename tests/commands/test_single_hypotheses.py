@@ -200,7 +200,8 @@ def test_proposals_end_when_the_model_has_no_more() -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"problem": "none"}, "no problem 'none'"),
+        ({"problem": ["none"]}, "no problem 'none'"),
+        ({"problem": ["gen0-0", "gen0-1"]}, "one problem at a time"),
         ({"answers": 0}, "at least 1"),
         ({"problems": 3}, "takes no problems"),
         ({"method": "refine"}, "works as abduce"),

@@ -1,4 +1,7 @@
-"""`served`: a server over a folder of its own, called by the SDK's client in this process."""
+"""`served`: a server over a folder of its own, called by the SDK's client in this process.
+
+Internals: the server is called without its command line, in this process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a hostile client or a hostile text gets from the server: one sentence, and nothing else."""
+"""What a hostile client or a hostile text gets from the server: one sentence, and nothing else.
+
+Internals: limits and tables of settings are compared with what the package offers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The server over HTTP: who gets in, two clients at once, a client that vanishes, and a signal."""
+"""The server over HTTP: who gets in, two clients at once, a client that vanishes, and a signal.
+
+Internals: the checks of headers and tokens are called without a server too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`peirce mcp` before it serves: options, the missing extra, and what other commands import of it."""
+"""`peirce mcp` before it serves: options, the missing extra, and what other commands import of it.
+
+Internals: only a part of the server's start is run, with a folder of its own.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def test_without_the_extra_one_sentence_says_how_to_install_it() -> None:
         "import peirce; peirce.run; peirce.execute",
         "from peirce.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass",
         "from peirce.cli import main\ntry: main(['mcp', '--help'])\nexcept SystemExit: pass",
-        "import peirce.adapters, peirce.adapters.mcp_server",
+        "import peirce.adapters.mcp_server",
     ],
 )
 def test_nothing_of_the_server_is_imported_before_it_is_started(code: str) -> None:

@@ -1,4 +1,7 @@
-"""What the tools and resources answer. The SDK checks each answer against the schema of its tool."""
+"""What the tools and resources answer. The SDK checks each answer against the schema of its tool.
+
+Internals: the process is prepared for warnings as the command line does it.
+"""
 
 from __future__ import annotations
 
