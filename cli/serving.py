@@ -73,6 +73,13 @@ def mcp(
             metavar="FILE", rich_help_panel=SERVER,
         ),
     ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of tokens of one session or proposal, whatever a client asks for.",
+            metavar="N", min=1, rich_help_panel=MODEL,
+        ),
+    ] = None,
     sandbox: o.SandboxName = "process",
     strict_sandbox: Annotated[
         bool,
@@ -108,6 +115,7 @@ def mcp(
         sandbox,
         strict_sandbox,
         workers,
+        budget_tokens,
         time_limit,
     )
     if not http:

@@ -61,6 +61,8 @@ class ControlTools:
         ] = None,
     ) -> SessionStatus:
         """Change the concurrency or the budgets of a running session."""
+        if budget_tokens is not None:
+            self._rules.limit_budget({"budget_tokens": budget_tokens})
         return await self._call(
             adjust,
             session,

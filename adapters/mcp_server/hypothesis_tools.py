@@ -195,7 +195,7 @@ class HypothesisTools:
         judge them. Nothing is stored.
         """
         named = {"data": data, "model": model, "problem": None if problem is None else [problem]}
-        options = self._rules.merge_settings(named, settings)
+        options = self._rules.limit_budget(self._rules.merge_settings(named, settings))
         del options["store"]
         name = self._rules.check_task(task)
         return await self._limited(

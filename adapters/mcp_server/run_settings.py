@@ -97,6 +97,21 @@ class AccessRules:
                 raise UsageError(f"{name} is set twice, as an argument and in settings")
         return self.check_settings({**own, **(settings or {})})
 
+    def limit_budget(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return settings of a session whose budget of tokens is at most that of the server.
+
+        Raises:
+            UsageError: a client asks for a larger budget.
+        """
+        most, asked = self.server.budget_tokens, settings.get("budget_tokens")
+        if most is None:
+            return settings
+        if type(asked) is int and asked > most:
+            raise UsageError(
+                f"budget_tokens is {asked:,}: this server allows {most:,} in a session"
+            )
+        return {"budget_tokens": most, **settings}
+
     def own_settings(self) -> dict[str, Any]:
         """Return the settings that the server chooses for every session."""
         own = self.server

@@ -138,7 +138,7 @@ class SessionTools:
             "problem": problem, "observations": observations, "max_answers": max_answers,
             "seed": seed, "label": label, "target": target,
         }  # fmt: skip
-        options = self._rules.merge_settings(named, settings)
+        options = self._rules.limit_budget(self._rules.merge_settings(named, settings))
         return await run_in_thread(plan, self._rules.check_task(task), **options)
 
     async def run(
@@ -168,7 +168,7 @@ class SessionTools:
             "problem": problem, "observations": observations, "max_answers": max_answers,
             "seed": seed, "label": label, "target": target, "budget_tokens": budget_tokens,
         }  # fmt: skip
-        options = self._rules.merge_settings(named, settings)
+        options = self._rules.limit_budget(self._rules.merge_settings(named, settings))
         name = self._rules.check_task(task)
         if not wait:
             return _started(await self._start(name, options))
@@ -198,7 +198,7 @@ class SessionTools:
             "model": model, "max_answers": max_answers, "seed": seed,
             "budget_tokens": budget_tokens,
         }  # fmt: skip
-        options = self._rules.merge_settings(named, settings)
+        options = self._rules.limit_budget(self._rules.merge_settings(named, settings))
         source = self._rules.check_data(file)
         if not wait:
             return await self._start_reading(source, target, options)
@@ -248,7 +248,8 @@ class SessionTools:
         """Continue a session where it stopped, with its recorded settings. Calls that it made are not
         made again.
         """
-        options = self._rules.merge_settings({"budget_tokens": budget_tokens}, settings)
+        merged = self._rules.merge_settings({"budget_tokens": budget_tokens}, settings)
+        options = self._rules.limit_budget(merged)
         await run_in_thread(self._check_models_of, session)
         if not wait:
             work = run_in_thread(start_resumed, session, retry_failed=retry_failed, **options)

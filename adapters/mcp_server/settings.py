@@ -25,6 +25,8 @@ class ServerSettings:
         sandbox: the sandbox that runs hypotheses, process or docker.
         strict_sandbox: whether to refuse to run hypotheses if a layer of the sandbox is missing.
         workers: number of worker processes of each sandbox; None for one per core.
+        budget_tokens: maximum number of tokens that one session or proposal may use, whatever a
+            client asks for; None for no limit.
         time_limit_s: seconds after which a tool that starts no session is stopped.
     """
 
@@ -35,6 +37,7 @@ class ServerSettings:
     sandbox: str = "process"
     strict_sandbox: bool = False
     workers: int | None = None
+    budget_tokens: int | None = None
     time_limit_s: float = 600.0
 
     @staticmethod

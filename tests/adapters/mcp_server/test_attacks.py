@@ -147,6 +147,20 @@ def test_refused_and_unknown_settings_are_named(served: Any) -> None:
     )
 
 
+def test_no_client_gets_more_tokens_than_the_server_allows(served: Any) -> None:
+    capped = served.having(budget_tokens=1_000)
+    for tool, arguments in (
+        ("run", {"task": "examples", "data": "pairs.jsonl", "budget_tokens": 1_001}),
+        ("resume", {"settings": {"budget_tokens": 10**9}}),
+        ("adjust", {"budget_tokens": 2_000}),
+        ("propose", {"task": "examples", "settings": {"budget_tokens": 10**6}}),
+    ):
+        if tool == "adjust":
+            capped.call("run", task="examples", data="pairs.jsonl", max_answers=1)
+        assert "allows 1,000" in capped.refusal(tool, **arguments), tool
+    assert capped.call("status")["budget_tokens"] == 1_000
+
+
 def test_task_files_run_only_if_the_server_allows_them(served: Any) -> None:
     ran = served.root / "ran"
     (served.root / "mine.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
