@@ -115,8 +115,8 @@ class HypothesisTools:
             list[Any], Field(description="Arguments of the calls, as JSON values.", min_length=1)
         ],
     ) -> Execution:
-        """Run a Python function on inputs in a sandbox without files, network or processes, under
-        limits of time and memory.
+        """Run a Python function on inputs in a sandbox, under limits of time and memory. It has no
+        files, no network and no processes; `layers` says what holds it.
         """
         if len(inputs) > MAX_INPUTS:
             raise UsageError(

@@ -30,7 +30,7 @@ PLAIN = frozenset(
         *("examples", "hypotheses", "tau", "judge", "repeats", "judge_batch", "prompts"),
         *("inference", "shots", "validation_rows", "split", "budget_tokens", "budget_usd"),
         *("price_in", "price_out", "price_cached", "max_failures", "solver", "concurrency"),
-        "cache",
+        *("cache", "ask_human"),
     }
 )
 PATHS = frozenset({"fixed", "space", "literature"})  # a file or folder

@@ -24,9 +24,9 @@ def execute(
 ) -> Execution:
     """Run a Python function on inputs in the sandbox, under the limits of a session.
 
-    The code cannot read files, open connections or start processes. docs/explanation/safety.md says
-    which layers hold it, and `layers` of the result which of them are active here. The limits are
-    those of `records.Limits`: for one input, for example, 1 second of processor time and 50,000
+    On Linux and in Docker, the code cannot read files, open connections or start processes.
+    docs/explanation/safety.md says what holds on which system, and `layers` of the result which layers
+    are active here. The limits are those of `records.Limits`: for one input, for example, 1 second of processor time and 50,000
     iterations of `while`.
 
     Args:
