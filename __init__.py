@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from .commands.session.detaching import start, start_resumed
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
     from .commands.session.event_loops import run_in_thread
+    from .commands.session.hinting import hint
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.proposing import Proposals, propose
     from .commands.session.results import (
@@ -161,7 +162,7 @@ __all__ = [
     "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SessionStatus", "Solved", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
     "TrainingCurves", "TrainingRecord", "TrainingRow", "WorldResult", "adiscover", "adjust", "agree", "aresume", "arun",
-    "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "execute", "export", "import_recorded",
+    "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "execute", "export", "hint", "import_recorded",
     "judge", "load", "merge", "merge_stores", "pair_sets", "pairs", "pause", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "propose", "rate", "recognize",
     "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "solve", "start", "start_resumed", "status", "stop", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
@@ -175,6 +176,7 @@ _NAMES = {
     "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.controlling": "status pause continue_ stop adjust",
     "commands.session.detaching": "start start_resumed",
+    "commands.session.hinting": "hint",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
     "commands.session.event_loops": "run_in_thread",

@@ -39,6 +39,9 @@ class InMemory:
     async def record_once(self, key: Any, kind: str, request: Any, make: Any) -> Any:
         return await make()
 
+    def find_entry(self, key: Any) -> None:
+        return None
+
     async def record_step(self, record: StepRecord) -> None:
         return None
 

@@ -1,8 +1,10 @@
-"""The commands for a session that another process runs: status, pause, continue, stop and adjust."""
+"""The commands for a session that another process runs: status, pause, continue, stop, adjust and
+hint.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -13,6 +15,18 @@ if TYPE_CHECKING:
     from .. import SessionStatus
 
 app = typer.Typer()
+Problem: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="PROBLEM", help="Id of the problem, or all.", show_default=False),
+]
+HintText: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TEXT",
+        help="The hint. An empty text answers a question and gives the problem up.",
+        show_default=False,
+    ),
+]
 
 
 def print_state(found: SessionStatus, as_json: bool) -> None:
@@ -67,6 +81,25 @@ def stop(
     from .. import stop as stop_session
 
     print_state(stop_session(session, store=store), as_json)
+
+
+@app.command(
+    epilog=o.examples(
+        'peirce hint 4f1c 33 "Look at the length of the list."',
+        'peirce hint last all "Colours matter, sizes do not." --json',
+    )
+)
+def hint(
+    session: o.SessionName, problem: Problem, text: HintText, store: o.StoreFile = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """Give the model a hint for a problem, or answer its question.
+
+    The hint is stored at once. Each later prompt about the problem shows it, as a remark that may be
+    wrong. If no process runs the session, `peirce resume` reads the hint."""
+    from .. import hint as give_hint
+
+    print_state(give_hint(session, problem, text, store=store), as_json)
 
 
 @app.command(

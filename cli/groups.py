@@ -104,6 +104,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "continue": ("controlling", "Continue a paused session."),
         "stop": ("controlling", "Stop a running session after the steps in progress, as Ctrl-C does."),
         "adjust": ("controlling", "Change the concurrency or the budgets of a running session."),
+        "hint": ("controlling", "Give the model a hint for a problem, or answer its question."),
     },
     "Results": {
         "report": ("reporting", "Write sessions as one self-contained HTML page."),

@@ -12,6 +12,7 @@ from . import options as o
 from .controlling import print_state
 from .groups import TaskCommand
 from .printing import emit, print_and_exit
+from .questions import answer_questions
 
 app = typer.Typer()
 Detach: TypeAlias = Annotated[
@@ -65,8 +66,8 @@ def run(
     if detach:
         print_state(start(task, **options), as_json)
         return
-    with SessionProgress(quiet=quiet) as screen:
-        session = run_session(task, **options, on_event=screen)
+    with SessionProgress(quiet=quiet) as screen, answer_questions(screen) as listener:
+        session = run_session(task, **options, on_event=listener)
     print_and_exit(session, as_json, all_metrics, quiet)
 
 
@@ -157,8 +158,8 @@ def resume(
         print_state(start_resumed(session, retry_failed=retry_failed, **settings), as_json)
         return
 
-    with SessionProgress(quiet=quiet) as screen:
-        resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)
+    with SessionProgress(quiet=quiet) as screen, answer_questions(screen) as listener:
+        resumed = resume_session(session, retry_failed=retry_failed, on_event=listener, **settings)
     print_and_exit(resumed, as_json, all_metrics, quiet)
 
 

@@ -43,6 +43,7 @@ from ..reports.findings import (
     summarize_hypothesis,
 )
 from ..reports.front import find_front_points
+from ..reports.hints import find_hints, find_hints_by_hypothesis
 from ..reports.metrics.results import list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..reports.papers.hypobench.metrics import summarize_first_split
@@ -84,6 +85,7 @@ async def find_findings(
     family = load_family(settings["family"])
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
     in_order = proposed_likeliest_first(settings)
+    hints = find_hints(store, session)
     found: list[Finding] = []
     async with AsyncExitStack() as stack:
         oracle = None
@@ -96,12 +98,16 @@ async def find_findings(
             case = make_case(row.problem, None, oracle, space=space)
             hidden = held_out_observations(row.problem)
             proposers = find_proposers(settings, steps)
+            after = find_hints_by_hypothesis(hints.get(row.problem.id, {}), steps)
             for rank, one in enumerate(ranked[:limit], 1):
                 other = ranked[1] if rank == 1 and len(ranked) > 1 else None
                 front = find_front_points(row.problem, steps, ranked) if rank == 1 else ()
                 together = _together(row.problem, steps) if rank == 1 else None
                 each = await _finding(case, rank, one, other, front, together, hidden)
-                found.append(replace(each, found_by=proposers.get(one.hypothesis.text)))
+                text = one.hypothesis.text
+                found.append(
+                    replace(each, found_by=proposers.get(text), after_hint=after.get(text))
+                )
     return Findings(found)
 
 

@@ -28,6 +28,7 @@ class RunOptions(TypedDict, total=False):
     max_answers: int | None
     history_limit: int | None
     patience: int | None
+    ask_human: bool | None
     target_gap: int | float | None
     repair: str | Repairer | None
     seed_hypotheses: int | None
@@ -116,6 +117,7 @@ class DiscoverOptions(TypedDict, total=False):
     max_answers: int | None
     history_limit: int | None
     patience: int | None
+    ask_human: bool | None
     target_gap: int | float | None
     repair: str | Repairer | None
     seed_hypotheses: int | None

@@ -88,6 +88,14 @@ Patience: TypeAlias = Annotated[
     ),
 ]  # fmt: skip
 
+AskHuman: TypeAlias = Annotated[
+    bool,
+    shared_setting(
+        "Ask a person for a hint where a problem would end without an accepted hypothesis: in the"
+        " terminal, or by `peirce hint` (default: false)."
+    ),
+]
+
 
 class MethodSettings(Settings):
     """Settings that every method has.
@@ -121,6 +129,7 @@ class MethodSettings(Settings):
     )  # fmt: skip
     problem_tokens: ProblemTokens = None
     patience: Patience = None
+    ask_human: bool = False  # fixed, unless a method can continue a problem
 
 
 # What a session does that recorded no value of a setting that others record. Prompts of sessions from
@@ -131,6 +140,7 @@ UNRECORDED: Mapping[str, Any] = {"history_limit": 1_000_000}
 class RepairSettings(MethodSettings):
     """Settings of a method in which the embedded search can help the model."""
 
+    ask_human: AskHuman = False
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
         None, "For programs and abd: `search` repairs answers that are wrong on shown observations; for"

@@ -64,6 +64,7 @@ _ADDITIONS: Mapping[str, Json] = {
     "seed_hypotheses": None,
     "problem_tokens": None,
     "patience": None,
+    "ask_human": None,
     "reasoning_effort": None,
 }
 ALL_ANSWERS = 1_000_000  # a list of earlier answers is never shortened

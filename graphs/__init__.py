@@ -47,6 +47,8 @@ class Method:
         optional: The items of `reads` that the method does not require.
         hands_over: Whether a second proposer (`--then`) may continue the problems that the first
             one did not solve, as in graphs that `build_loop` returns.
+        takes_hints: Whether the method asks a proposer for hypotheses, so that its prompts can show
+            the hints of a person.
         forecast: Function that counts the model calls for one problem, by role (forecast.py). The
             default fits methods that request one answer at a time.
         first_prompt: Function that returns the first prompt on labelled text, as far as it is known
@@ -64,6 +66,7 @@ class Method:
     reads: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     hands_over: bool = False
+    takes_hints: bool = True
     forecast: Callable[[Sizes], CallsByRole] = forecast_one_by_one
     first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 

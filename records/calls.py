@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from .problems import View
-from .values import Json, digest_of
+from .values import Digest, Json, digest_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 
 Message: TypeAlias = Mapping[str, Json]  # OpenAI chat form: role, content, tool_calls, tool_call_id
+# A "human" call is a text from a person: the hints of a request, or the answer to a question.
+CallKind: TypeAlias = Literal["model", "tool", "human"]
+HINTS = "hints"  # the last part of the path of the hints that a request showed
 
 # A caller sets this to learn why a request gave no answer and is retried while the call lasts.
 RETRY_LISTENER: ContextVar[Callable[[str], None]] = ContextVar(
@@ -144,7 +147,7 @@ class Journal(Protocol):
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
@@ -155,10 +158,14 @@ class Journal(Protocol):
 
         Args:
             key: The identity of the call.
-            kind: "model" or "tool".
+            kind: "model", "tool" or "human".
             request: The request, as JSON.
             make: Function that makes the call.
         """
+        ...
+
+    def find_entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+        """Return the digest of the recorded request and the outcome of a call; None without a record."""
         ...
 
 

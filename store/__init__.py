@@ -14,7 +14,7 @@ import atexit
 import errno
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -280,8 +280,21 @@ class Store:
             fields: Values such as seconds and metrics. They are added to the stored fields of the
                 session, and `session()` returns them.
         """
-        with self._updating:  # the fields are read, and then written
+        with self._updating:
             self._write(_sessions.status_change(self._reading, session, status, fields))
+
+    def change_fields(
+        self, session: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]
+    ) -> None:
+        """Change fields of a session, without losing a change that another thread makes now.
+
+        Args:
+            session: The session's id.
+            change: A function that returns the fields to set, from the stored fields. If it raises
+                an exception, nothing is changed.
+        """
+        with self._updating:
+            self._write(_sessions.fields_change(self._reading, session, change))
 
     def find_session(self, name: str) -> str:
         """Return the id of a session. `name` is the id, a unique prefix of the id, or "last"."""
@@ -303,6 +316,10 @@ class Store:
         if session not in self._settings:
             self._settings[session] = self.session(session)["settings"]
         return self._settings[session]
+
+    def check_problem(self, session: str, problem: str) -> None:
+        """Raise StoreError, which suggests the most similar id, if a session has no such problem."""
+        self._ids(session, problem)
 
     def progress(self, session: str) -> list[Json]:
         """Return the status, the number of ended problems and the number of steps of a session.
@@ -399,8 +416,18 @@ class Store:
         """
         return _journal.list_calls(self._reading, session, problem)
 
+    def human_texts(
+        self, session: str, problem: str | None = None
+    ) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return the hints and answers of people in a session: (problem, path, texts).
+
+        The path of a request's hints is that of the request, followed by "hints". `problem` selects
+        one problem; None selects all problems.
+        """
+        return _journal.human_texts(self._reading, session, problem)
+
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
-        """Return the response of the last call of a kind ("model" or "tool"), for each problem."""
+        """Return the response of the last call of a kind ("model", "tool" or "human") by problem."""
         return _journal.last_responses(self._reading, session, kind)
 
     def steps(

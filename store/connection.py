@@ -61,8 +61,9 @@ TABLES: dict[str, str] = {
         family VARCHAR NOT NULL, digest VARCHAR NOT NULL, data VARCHAR NOT NULL,
         space VARCHAR NOT NULL, status VARCHAR NOT NULL, cause VARCHAR NOT NULL,
         PRIMARY KEY (session, problem)""",
-    # The journal: one model or tool request with its outcome.
-    #   path: its position in the session, such as step/3/propose/0.  kind: model or tool.
+    # The journal: one request to a model, a tool or a person, with its outcome.
+    #   path: its position in the session, such as step/3/propose/0.  kind: model, tool or human
+    #   (a text from a person).
     #   request_digest: digest of the request's JSON, indexed for look-up by content.
     #   vectors: JSON, the digest in `vector` of each array of the response, by name.
     #   started: seconds since 1970.  repeats: the session whose recorded answer was reused, which

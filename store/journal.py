@@ -18,11 +18,12 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any, Literal
+from typing import Any
 
 from ..records import (
     PROMPT_DIGEST,
     CallKey,
+    CallKind,
     Digest,
     Json,
     Outcome,
@@ -89,7 +90,7 @@ class SessionJournal:
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
@@ -100,7 +101,7 @@ class SessionJournal:
 
         Args:
             key: The problem and path that identify the call.
-            kind: "model" or "tool".
+            kind: "model", "tool" or "human".
             request: The request as JSON.
             make: A function that makes the call.
 
@@ -147,7 +148,7 @@ class SessionJournal:
     async def _make(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: str,
         digest: Digest,
         make: Callable[[], Awaitable[Outcome]],
@@ -320,7 +321,8 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
     proposer called a tool, the call also has the key "said": its request and response as text, cut
-    at `MAX_TOOL_CHARS` characters.
+    at `MAX_TOOL_CHARS` characters. A call of the kind "human" has the key "texts": the hints or the
+    answer of the person.
     """
     where, params = "session = ?", [session]
     if problem is not None:
@@ -329,6 +331,7 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
         f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {MAX_TOOL_CHARS}) END"
         for name in ("request", "response")
     )
+    said += ", CASE WHEN kind = 'human' THEN response END"
     names = ("tokens_in", "tokens_out", "seconds", "retries", "repeats")
     rows = reader.query(
         f"SELECT problem, path, kind, {', '.join(names)}, {said} FROM call JOIN (SELECT session, "
@@ -336,19 +339,50 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
         params,
     )
     found = []
-    for name, path, kind, *numbers, request, response in rows:
+    for name, path, kind, *numbers, request, response, of_person in rows:
         call = {"problem": decode_text(name), "path": decode_text(path), "kind": kind}
         call |= dict(zip(names, numbers, strict=True))
         if request is not None:
             call["said"] = {"request": request, "response": response}
+        if of_person is not None:
+            call["texts"] = list(_texts(decode_json(of_person, "call.response")))
         found.append(call)
     return found
+
+
+def human_texts(
+    reader: RowReader, session: str, problem: str | None
+) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the hints and answers of people: (problem, path, texts), ordered by problem and path.
+
+    Hints of a request are its texts in the order in which they were given; an answer is one text.
+    """
+    where, params = "session = ? AND kind = 'human'", [session]
+    if problem is not None:
+        where, params = where + " AND problem = ?", [session, encode_text(problem)]
+    rows = reader.query(f"SELECT problem, path, response FROM call WHERE {where}", params)
+    found = [
+        (decode_text(name), decode_text(path), _texts(decode_json(response, "call.response")))
+        for name, path, response in rows
+    ]
+    return sorted(found, key=lambda one: (one[0], _numbers_of(one[1]), one[1]))
+
+
+def _numbers_of(path: str) -> list[int]:
+    """Return the numbers in a path, so that step 10 comes after step 9."""
+    return [int(part) for part in path.split("/") if part.isdecimal()]
+
+
+def _texts(response: Any) -> tuple[str, ...]:
+    told = response if isinstance(response, dict) else {}
+    hints = told.get("hints", [told.get("text")])
+    return tuple(one for one in hints if isinstance(one, str)) if isinstance(hints, list) else ()
 
 
 def last_responses(reader: RowReader, session: str, kind: str) -> dict[str, Any]:
     """Return the response of the last call of a kind, for each problem that has such a call.
 
-    `kind` is "model" or "tool".
+    `kind` is "model", "tool" or "human".
     """
     rows = reader.query(
         "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
@@ -385,7 +419,8 @@ def usage(reader: RowReader, session: str) -> dict[str, Any]:
     the input tokens that the endpoint took from its cache (None without input tokens). A repeated call was answered from the
     record of another session. The role is a name in the path of a call: `propose` for
     step/3/propose/0, and `propose/tool` for step/3/propose/0/tool/1, a tool that the proposer
-    called. For the calls of a second proposer, the roles are `then` and `then/tool`.
+    called. For the calls of a second proposer, the roles are `then` and `then/tool`. The role `human`
+    has the hints and answers of a person.
     """
     by_kind: dict[str, dict[str, Any]] = {}
     by_role: dict[str, dict[str, Any]] = {}
@@ -411,7 +446,7 @@ def model_usage(reader: RowReader, session: str) -> dict[str, dict[str, Any]]:
 
 # The role in the path of a call, as `usage` describes it.
 _ROLE = (
-    "CASE WHEN path LIKE 'seed/%' THEN 'seed' WHEN path NOT LIKE '%/%/%' THEN path ELSE "
+    "CASE WHEN kind = 'human' THEN 'human' WHEN path LIKE 'seed/%' THEN 'seed' WHEN path NOT LIKE '%/%/%' THEN path ELSE "
     "{propose} || CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END END"
 )
 _ASKED = "split_part(path, '/', 3)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import secrets
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -276,6 +276,27 @@ def status_change(
             )
         ],
     )
+
+
+def fields_change(
+    reader: RowReader, session: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]
+) -> Change:
+    """Return the change to the store that sets fields of a session and keeps its status.
+
+    Args:
+        reader: The connection.
+        session: The id of the session.
+        change: A function that returns the fields to set, from the stored fields.
+
+    Raises:
+        StoreError: The store has no such session.
+    """
+    rows = reader.query("SELECT fields FROM session WHERE session = ?", (session,))
+    if not rows:
+        raise StoreError(f"the store has no session {session}")
+    held = decode_json(rows[0][0], "session.fields", dict)
+    fields = encode_json({**held, **change(held)})
+    return Change({}, [("UPDATE session SET fields = ? WHERE session = ?", (fields, session))])
 
 
 def problem_ids(reader: RowReader, session: str, problem: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tools for sessions that are running: their state, a pause, a stop and changed limits."""
+"""The tools for sessions that are running: their state, a pause, a stop, changed limits and hints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ... import SessionStatus, adjust, continue_, pause, run_in_thread, status, stop
+from ... import SessionStatus, adjust, continue_, hint, pause, run_in_thread, status, stop
 from ...records.errors import UsageError
 from .run_settings import MAX_CONCURRENCY, AccessRules
 from .session_tools import READS, WRITES, SessionId, ToolEntry
@@ -30,6 +30,7 @@ class ControlTools:
         yield self.continue_, SessionStatus, WRITES
         yield self.stop, SessionStatus, WRITES
         yield self.adjust, SessionStatus, WRITES
+        yield self.hint, SessionStatus, WRITES
 
     async def status(self, session: SessionId = "last") -> SessionStatus:
         """Return how far a session is: its problems, steps, verdicts, tokens and limits."""
@@ -70,6 +71,20 @@ class ControlTools:
             budget_tokens=budget_tokens,
             budget_usd=budget_usd,
         )
+
+    async def hint(
+        self,
+        session: SessionId,
+        problem: Annotated[str, Field(description='Id of the problem, or "all".')],
+        text: Annotated[
+            str,
+            Field(description="Remark for the model; empty to answer a question by giving up."),
+        ],
+    ) -> SessionStatus:
+        """Give a hint for a problem: the model sees it in each later prompt about the problem. It also
+        answers a question of the session, which `status` shows under `questions`.
+        """
+        return await self._call(lambda name, store: hint(name, problem, text, store=store), session)
 
     async def _call(
         self, function: Callable[..., SessionStatus], session: str, **options: Any

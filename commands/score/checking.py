@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from ...config import SPLITS, RunConfig, TextSettings
 from ...graphs.runtime.call_gate import CallGate
@@ -28,6 +28,7 @@ from ...graphs.runtime.memory import MemoryJournal, make_case
 from ...records import (
     Agreement,
     CallKey,
+    CallKind,
     Family,
     Hypothesis,
     InputSet,
@@ -73,7 +74,7 @@ class ModelAnswerJournal(MemoryJournal):
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:

@@ -204,7 +204,7 @@ def describe_session(store: Store, session: str, live: dict[str, Any]) -> Sessio
         "budget_usd": spending.get("budget_usd"),
         "in_flight": 0,
         "running": [],
-        "questions": [],
+        "questions": _list_questions(store, session, record),
         "log": str(log) if (log := find_log(store.path, session)) else "",
     }
     if record["status"] == "running":  # otherwise it ended after it had answered
@@ -212,3 +212,12 @@ def describe_session(store: Store, session: str, live: dict[str, Any]) -> Sessio
     elif record.get("cause"):
         found["cause"] = record["cause"]
     return SessionStatus.from_dict(found)
+
+
+def _list_questions(store: Store, session: str, record: dict[str, Any]) -> list[Json]:
+    """Return the questions that a stopped session left open; `hint` answers them before `resume`."""
+    asked = record.get("questions") or []
+    if not asked or record["status"] == "running":
+        return []
+    ended = {row.problem.id for row in store.problems(session) if row.status != "open"}
+    return [one for one in asked if one["problem"] not in ended]

@@ -43,7 +43,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
             Imported
         answers need no call. With a repairer, a namer, a second proposer or a seeder (the search
-        that gives hypotheses first), "calls" contains its role too.
+        that gives hypotheses first), "calls" contains its role too. With "ask_human", `most` holds
+        until a person answers: each answer of a person allows as many further answers of the model.
     """
     from ...graphs import get_method
     from ...graphs.forecast import Sizes
@@ -89,6 +90,8 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         }
     if SEEDER in plan.operational["players"]:
         calls[SEEDER] = {"least": problems, "most": problems * settings["seed_hypotheses"]}
+    if settings.get("ask_human"):
+        beside["ask_human"] = True
     return {
         "task": settings["task"],
         "method": settings["method"],

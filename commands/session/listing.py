@@ -245,12 +245,26 @@ def list_hypotheses(store: Store, session: str, problem: str) -> list[Hypothesis
     """Return one row for each hypothesis or malformed answer of a problem, in the order of the
     steps.
     """
-    return list_judged(store.steps(session, problem), store.settings(session))
+    from ...reports.hints import find_hints
+
+    hints = find_hints(store, session, problem)
+    return list_judged(store.steps(session, problem), store.settings(session), hints)
 
 
-def list_judged(steps: Iterable[StepRecord], settings: Mapping[str, Any]) -> list[HypothesisRow]:
-    """Return each hypothesis or malformed answer of these steps as `peirce show` lists it."""
+def list_judged(
+    steps: Iterable[StepRecord],
+    settings: Mapping[str, Any],
+    hints: Mapping[str, Mapping[str, str]],
+) -> list[HypothesisRow]:
+    """Return each hypothesis or malformed answer of these steps as `peirce show` lists it.
+
+    Args:
+        steps: the steps.
+        settings: the settings of the session.
+        hints: the hints that calls showed, as `reports.hints.find_hints` returns them.
+    """
     from ...reports.findings import summarize_hypothesis
+    from ...reports.hints import find_hint
     from ...reports.proposers import describe_proposer, has_several_proposers
     from ...tasks import load_family
 
@@ -274,6 +288,7 @@ def list_judged(steps: Iterable[StepRecord], settings: Mapping[str, Any]) -> lis
             repaired=_repaired(step, answer.path, one.hypothesis),
             summary=summarize_hypothesis(family, one.hypothesis) if one.hypothesis else None,
             found_by=describe_proposer(settings, step, answer) if several else None,
+            after_hint=find_hint(hints.get(step.problem, {}), answer.path),
         )
         for step in steps
         for answer in step.answers
@@ -307,5 +322,7 @@ def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]
         if prices is not None and call["kind"] == "model":
             role = str(call["request"].get("role", "proposer"))
             told["cost_usd"] = prices.cost_usd(role, call)
+        if call["kind"] == "human":
+            told["texts"] = call["response"].get("hints") or [call["response"].get("text") or ""]
         listed.append(CallRow.from_dict(told))
     return listed

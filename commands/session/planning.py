@@ -172,7 +172,30 @@ def plan_run(
         **chosen.sources,
         **beside,
     }
+    _check_ask_human(settings, operational)
     return RunPlan(chosen, config, settings, operational)
+
+
+def _check_ask_human(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> None:
+    """Raise UsageError if a session may ask a person, but no model of it would read the answer."""
+    if settings.get("ask_human") and (why := describe_unread_hints(operational)):
+        raise UsageError(f"ask_human is true: {why} Choose another model, or omit it")
+
+
+def describe_unread_hints(operational: Mapping[str, Json]) -> str:
+    """Return a sentence if no model that proposes hypotheses reads hints; otherwise "".
+
+    Args:
+        operational: what the session records outside its digest.
+    """
+    model = operational.get("model")
+    second = ((operational.get("players") or {}).get(THEN) or [None])[0]
+    if not isinstance(model, str) or is_language_model(model):
+        return ""
+    if second is not None and is_language_model(second):
+        return ""
+    name = "the embedded search" if model.partition(":")[0] == REPAIRERS[0] else model
+    return f"Hypotheses come from {name}, which does not read hints."
 
 
 def _protocol_record(config: RunConfig) -> dict[str, Json]:
@@ -226,6 +249,8 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
         del record["fit"]
     if "history_limit" not in given and record["max_answers"] <= record["history_limit"]:
         del record["history_limit"]  # no prompt lists more answers
+    if not record.get("ask_human"):
+        record.pop("ask_human", None)
     if not record.get("seed_hypotheses"):  # sessions without seeds record what they did before
         record.pop("seed_hypotheses", None)
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):

@@ -32,7 +32,15 @@ from .settings import describe_spending
 
 METHOD = "abduce"
 MAX_EARLIER = 200
-NOT_TAKEN = ("problems", "sample", "learning_curve", "repair", "seed_hypotheses", "then")
+NOT_TAKEN = (
+    "problems",
+    "sample",
+    "learning_curve",
+    "repair",
+    "seed_hypotheses",
+    "then",
+    "ask_human",
+)
 
 
 class Proposals(Result):
@@ -119,8 +127,8 @@ async def _propose(plan: RunPlan, earlier: Sequence[str], on_event: OnEvent | No
     usage = sum((one.usage for one in journal.outcomes.values()), Usage())
     return Proposals(
         problem=problem.id,
-        proposals=list_judged(ledger.steps, plan.settings),
-        earlier=list_judged(before, plan.settings),
+        proposals=list_judged(ledger.steps, plan.settings, {}),
+        earlier=list_judged(before, plan.settings, {}),
         ended=state["stop"],
         reason=describe_end(last.response) if state["stop"] == "exhausted" and last else "",
         tokens_in=usage.tokens_in,

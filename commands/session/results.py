@@ -64,6 +64,8 @@ class SessionStatus(Result):
         questions: one {problem, question, since} for each question that waits for a person.
         log: path of the log of a session that runs without a terminal; otherwise "".
         cause: why the session ended early; absent from the JSON if there is no reason.
+        note: what `hint` has to say, for example that the model reads no hints; absent from the JSON
+            otherwise.
     """
 
     session: str
@@ -89,6 +91,7 @@ class SessionStatus(Result):
     questions: Sequence[Mapping[str, Json]]
     log: str
     cause: str = optional_key(default_factory=str)
+    note: str = optional_key(default_factory=str)
 
 
 class ProblemRow(Result):
@@ -147,6 +150,8 @@ class HypothesisRow(Result):
             from the JSON, if no list is long.
         found_by: who gave the answer, as in `Finding`; None, and absent from the JSON, if only one
             model answers in the session.
+        after_hint: the newest hint of a person that the model had read when it gave the answer;
+            None, and absent from the JSON, without one.
     """
 
     problem: str
@@ -166,17 +171,20 @@ class HypothesisRow(Result):
     repaired: Mapping[str, int] = optional_key(default_factory=dict)
     summary: str | None = optional_key(default_factory=lambda: None)
     found_by: str | None = optional_key(default_factory=lambda: None)
+    after_hint: str | None = optional_key(default_factory=lambda: None)
 
 
 class CallRow(Result):
-    """A call of a model or tool, as `peirce show --calls` lists it.
+    """A call of a model or tool, or a text from a person, as `peirce show --calls` lists it.
 
     Attributes:
         path: the path of the call in the session, such as step/3/propose/0.
-        kind: model or tool.
+        kind: model, tool or human.
         repeats: id of the session whose recorded answer was used instead of a new call; otherwise
             "".
         cost_usd: cost of a model call in US dollars, if the session has prices.
+        texts: for the kind human, the hints or the answer of the person; absent from the JSON
+            otherwise.
     """
 
     problem: str
@@ -191,6 +199,7 @@ class CallRow(Result):
     started: Json
     repeats: str
     cost_usd: float | None = None
+    texts: Sequence[str] = optional_key(default_factory=list)
 
 
 class BankRow(Result):
@@ -271,6 +280,9 @@ class Forecast(Result):
             do not apply ("unused"); None, and absent from the JSON, without a protocol.
         judge: the model that labels texts; None, and absent from the JSON, where this is the proposer
             or none.
+        ask_human: whether the session may ask a person. Each answer of a person then allows as many
+            further answers of the model, so `calls` holds for a problem only until the first one;
+            absent from the JSON if false.
     """
 
     task: str
@@ -282,6 +294,7 @@ class Forecast(Result):
     prompt_tokens: int | None = None
     protocol: Mapping[str, Json] | None = optional_key(default_factory=lambda: None)
     judge: str | None = optional_key(default_factory=lambda: None)
+    ask_human: bool = optional_key(default_factory=bool)
 
 
 class SweepRow(Result):
@@ -474,6 +487,8 @@ class Finding(Result):
         found_by: who found the hypothesis first: a model ("openai:NAME"), or the search ("search,
             before the first request", "search, which repaired an answer of openai:NAME", …); None,
             and absent from the JSON, if only one model answers in the session.
+        after_hint: the newest hint of a person that the model had read when it first gave the
+            hypothesis; None, and absent from the JSON, without one.
     """
 
     problem: str
@@ -489,6 +504,7 @@ class Finding(Result):
     together: Together | None = optional_key(default_factory=lambda: None)
     summary: str | None = optional_key(default_factory=lambda: None)
     found_by: str | None = optional_key(default_factory=lambda: None)
+    after_hint: str | None = optional_key(default_factory=lambda: None)
 
 
 class Findings(Sequence[Finding]):

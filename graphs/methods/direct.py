@@ -111,4 +111,5 @@ METHOD = Method(
     optional=frozenset({"judge"}),
     forecast=forecast,
     first_prompt=first_prompt,
+    takes_hints=False,
 )

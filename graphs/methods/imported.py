@@ -63,4 +63,5 @@ METHOD = Method(
     asks=False,
     forecast=lambda of: {},
     settings=ImportedSettings,
+    takes_hints=False,
 )

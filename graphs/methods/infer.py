@@ -75,4 +75,5 @@ METHOD = Method(
     reads=frozenset({"bank"}),
     forecast=forecast,
     first_prompt=lambda case: (),
+    takes_hints=False,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import MethodName, MethodSettings, ToolCalls
+from ...config import AskHuman, MethodName, MethodSettings, ToolCalls
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
@@ -31,6 +31,7 @@ class IoSettings(MethodSettings):
     patience: int | None = None
     problem_tokens: int | None = None
     history_limit: int = 30
+    ask_human: AskHuman = False
 
 
 METHOD = Method(

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...agents.prompts.protocol import select_wording
 from ...config import UNRECORDED, MethodSettings, RepairSettings, TextSettings
@@ -25,6 +25,7 @@ from ...records import (
     BankEvent,
     Batch,
     CallKey,
+    CallKind,
     Digest,
     Family,
     FamilyWords,
@@ -67,6 +68,7 @@ from .stopping import Progress
 if TYPE_CHECKING:
     from ...agents.prompts.text import TextPrompts
     from ..inference.reading import Entry
+    from .hints import Mailbox
     from .judge_calls import RowJudge
 
 Event = Mapping[str, Json]
@@ -138,9 +140,12 @@ class Case:
     oracle: Apply | None = None  # None: only the journal answers tool calls
     cache: AnswerCache | None = None  # answers of other sessions; None to make every call
     budget: Budget = field(default_factory=Budget)
+    mailbox: Mailbox | None = None  # the hints of people; None: only those in the journal
     gate: CallGate | None = None  # limits the requests in flight, and holds calls in a pause
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
+    # called with True when the problem begins to wait for a person, and then with False
+    on_waiting: Callable[[bool], None] = lambda begins: None
 
     # Memory of the problem.
     past_answers: list[PastAnswer] = field(default_factory=list)
@@ -165,6 +170,9 @@ class Case:
     found_results: list[Agreement] = field(default_factory=list)
     asked_role: str = PROPOSER  # the role that proposes now (second_proposer.py)
     has_accepted: bool = False  # whether an answer of a recorded step was accepted
+    hints_read: int = 0  # texts of a person that prompts showed or that answered a question
+    hint_characters: int = 0  # of the hints in a prompt
+    questions: int = 0  # to a person, so far
     seeds_left: int = 0  # hypotheses that the search may still give before the first request
     # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
@@ -244,7 +252,7 @@ class Case:
 
     def limit_prompt(self, messages: Sequence[Message]) -> None:
         """Limit the length of later prompts, after the model refused these messages as too long."""
-        self.prompt_limit = allowed_characters(messages, self.reply.meta)
+        self.prompt_limit = allowed_characters(messages, self.reply.meta, self.hint_characters)
         self.emit({"type": "too_long", "problem": self.problem.id})
 
     def sums_visits(self, rows: int) -> bool:
@@ -338,7 +346,7 @@ class Case:
     async def record_once(
         self,
         path: str,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
         *,
@@ -352,7 +360,7 @@ class Case:
 
         Args:
             path: The path of the call in the journal.
-            kind: "model" or "tool".
+            kind: "model", "tool" or "human".
             request: The request, as the journal records it.
             make: Function that makes the call.
             cached: Whether answers of other sessions may be used.
@@ -367,7 +375,8 @@ class Case:
                 if cache is not None and (known := cache.find(digest_of(request))):
                     source = "cache"
                     return known
-            async with self.gate.passing(kind == "model") if self.gate else nullcontext():
+            gate = None if kind == "human" else self.gate
+            async with gate.passing(kind == "model") if gate else nullcontext():
                 if kind == "model":
                     self.budget.check()
                 source = "made"

@@ -14,6 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from ...records import Json, StoreError, UsageError
 from ...store import Store
 from .budget import Budget
 from .call_gate import CallGate
+from .hints import Mailbox, add_hint
 
 Event = Mapping[str, Json]
 
@@ -71,7 +73,14 @@ class SessionControl:
             "continue": self.continue_,
             "stop": self.stop,
             "adjust": self.adjust,
+            "hint": self.hint,
         }
+        self._mailbox: Mailbox | None = None
+        self._secrets: Mapping[str, str] = {}
+
+    def use_mailbox(self, mailbox: Mailbox, secrets: Mapping[str, str]) -> None:
+        """Set the mailbox of the session, and the keys of its models, which no hint may hold."""
+        self._mailbox, self._secrets = mailbox, secrets
 
     # --- Messages and events.
 
@@ -242,6 +251,22 @@ class SessionControl:
                 self._call_in_loop(self._spread)
             told = limits if concurrency is None else {"concurrency": concurrency, **limits}
             self._call_in_loop(self._emit, {"type": "adjusted", **told})
+        return self.describe()
+
+    def hint(self, problem: str, text: str) -> dict[str, Json]:
+        """Give a hint for a problem to the session (hints.py). It is stored before this returns.
+
+        Args:
+            problem: The id of the problem, or "all".
+            text: The hint. An empty text answers a question and gives the problem up.
+
+        Raises:
+            UsageError: The hint is refused (`add_hint`).
+            StoreError: There is no such problem, or the store cannot be written.
+        """
+        add_hint(self._store, self._session, problem, text, self._mailbox, self._secrets)
+        with suppress(StoreError):  # it has just ended
+            self._call_in_loop(self._emit, {"type": "hint", "problem": problem})
         return self.describe()
 
     # --- Parts.

@@ -17,6 +17,8 @@ from typing import Any, Literal
 from ...config import TextSettings
 from ...records import (
     CallKey,
+    CallKind,
+    Digest,
     InputSet,
     Json,
     LabelsRows,
@@ -27,6 +29,7 @@ from ...records import (
     Repairer,
     StepRecord,
     UsageError,
+    digest_of,
 )
 from ...tasks import load_task, problem_family
 from .case import Case, SessionSettings
@@ -42,18 +45,25 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self.outcomes: dict[CallKey, Outcome] = {}
+        self._requests: dict[CallKey, Json] = {}
 
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
         """Return the outcome of a call, or make the call if its outcome is not in memory."""
         if key not in self.outcomes:
             self.outcomes[key] = await make()
+            self._requests[key] = request
         return self.outcomes[key]
+
+    def find_entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+        """Return the digest of the request and the outcome of a call; None without a record."""
+        found = self.outcomes.get(key)
+        return None if found is None else (digest_of(self._requests.get(key)), found)
 
 
 class MemoryLedger:

@@ -60,17 +60,20 @@ def refusal_reply(error: ContextExceeded) -> Reply:
     return Reply(finish=TOO_LONG, usage=error.usage or Reply().usage, meta=meta)
 
 
-def allowed_characters(messages: Sequence[Message], meta: Mapping[str, Json]) -> int:
-    """Return how many characters the next prompt may have, after this one was refused.
+def allowed_characters(
+    messages: Sequence[Message], meta: Mapping[str, Json], hint_characters: int = 0
+) -> int:
+    """Return how many characters the next prompt may have, with its hints, after this one was refused.
 
     Args:
-        messages: The refused prompt.
+        messages: The refused prompt, without hints.
         meta: The fields "prompt_tokens" and "room_tokens" of the recorded refusal.
+        hint_characters: The number of characters of the hints that the prompt showed.
     """
     share = meta["room_tokens"] / max(1, meta["prompt_tokens"])
     if share >= 1:  # by its estimate, the refused prompt had to fit
         share = UNKNOWN_SHARE
-    return int(count_characters(messages) * share * MARGIN)
+    return int((count_characters(messages) + hint_characters) * share * MARGIN)
 
 
 def count_characters(messages: Sequence[Message]) -> int:
@@ -93,7 +96,7 @@ def fit_prompt(
     limit, most = case.prompt_limit, case.settings.method.history_limit
     answers = len(listed.past_answers)
     tries = [Listing(most), *(Listing(n) for n in HISTORY_LIMITS if n < min(most, answers))]
-    used = count_characters(case.tool_turns)
+    used = count_characters(case.tool_turns) + case.hint_characters
 
     def fits(listing: Listing) -> bool:
         return limit is None or used + count_characters(build(listing)) <= limit
@@ -124,6 +127,8 @@ def fit_rows(
         build: Function that builds the prompt for a view.
     """
     limit, whole = case.prompt_limit, build(listed)
+    if limit is not None:
+        limit -= case.hint_characters
     if limit is None or count_characters(whole) <= limit:
         return list(whole), len(listed.shown) > 1
     order = rank_observations(listed.shown, list_observations(listed, case.words), ())

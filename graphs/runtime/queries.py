@@ -32,6 +32,7 @@ from ...records import (
     canonical_json,
 )
 from .call_gate import SessionStopped
+from .hints import show_hints
 from .observation_choice import refusal_reply
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ async def query_model(
         role: The name of the role.
         path: The path of the call in the journal.
         view: The problem as the model may see it.
-        messages: The prompt.
+        messages: The prompt. The hints of a person are added for a proposer (hints.py).
         tools: The tools that the model may call.
         schema: The JSON schema of the answer; None for free text.
         is_optional: Whether the session can do without an answer. If the model gives none, an empty
@@ -92,6 +93,8 @@ async def query_model(
         UsageError: The user's proposer object returned an invalid reply.
     """
     seed, player = case.derive_seed(path), case.get_role(role)
+    if role in (PROPOSER, THEN):
+        messages = await show_hints(case, path, messages)
     request = {
         "role": role,
         "model": player.model_settings,

@@ -17,6 +17,8 @@ import numpy as np
 
 from ...records import (
     CallKey,
+    CallKind,
+    Digest,
     Json,
     JudgedHypothesis,
     OpenOracle,
@@ -165,7 +167,7 @@ class _Recorded:
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
@@ -188,6 +190,10 @@ class _Recorded:
             if not np.array_equal(codes, outcome.vectors.get(name, ())):
                 self.noted.add(step, f"{name} of {key.path}", "recorded", "other")
         return again
+
+    def find_entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+        """Return the recorded call, which still has to be requested."""
+        return self.journal.find_entry(key)
 
     def check_end(self) -> None:
         """Note every recorded call that was not requested."""

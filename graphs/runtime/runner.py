@@ -36,8 +36,9 @@ from ..bank.reading import add_bank_reading
 from .budget import Budget
 from .case import Case, Event, SessionSettings
 from .control import SessionControl
+from .hints import Mailbox
 from .queries import Role
-from .secret_guard import guarded
+from .secret_guard import find_secrets, guarded
 from .steps import START_STATE
 
 # With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
@@ -62,6 +63,7 @@ async def run_session(
     max_failures: int | None = None,
     cache: bool = True,
     fast: bool = False,
+    mailbox: Mailbox | None = None,
 ) -> dict[str, Json]:
     """Run the open problems of a session.
 
@@ -82,6 +84,7 @@ async def run_session(
         cache: Whether to reuse answers of other sessions in the store.
         fast: Whether answers arrive at a high rate, as from a small model in this process. Then the
             results of several problems are committed together.
+        mailbox: The hints of people; None to open those of the stored session.
 
     Returns:
         {"status", "problems", "done", "failed", "cause"}. "problems" and "done" are numbers of
@@ -112,6 +115,10 @@ async def run_session(
         emit=emit, on_concurrency=lambda: start_workers(),
     )  # fmt: skip
     gate = control.gate
+    models = (proposer, repairer, *(players or {}).values())
+    secrets = find_secrets(models)
+    mailbox = mailbox or Mailbox.open(store, session, secrets)
+    control.use_mailbox(mailbox, secrets)
     todo = [
         row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
     ]
@@ -125,15 +132,15 @@ async def run_session(
     graph, apply = plan.select_graph(rows), plan.limit_oracle(oracle)
     waiting = deque(todo)
     raise_open_file_limit(concurrency)
-    models = (proposer, repairer, *(players or {}).values())
     patient: Any
     for patient in models:
         if isinstance(patient, JoinsSession):
             patient.join_session(stopping, lambda said: emit({"type": "report", "text": said}))
-    journal, ledger = guarded(store.journal(session), store.ledger(session), models)
+    journal, ledger = guarded(store.journal(session), store.ledger(session), secrets)
     answers = store.answer_cache(session) if cache else None
     workers: set[asyncio.Task[None]] = set()  # those that are still running
     ended_workers: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
+    resting = 0  # workers whose problem waits for a person
     failures = 0
     failing = {row.problem.id for row in rows if row.status == "failed"}
     # status and cause of each reason to end early; the first one counts
@@ -144,11 +151,17 @@ async def run_session(
         stopping.set()
 
     def start_workers() -> None:
-        for _ in range(min(gate.limit - len(workers), len(waiting))):
+        for _ in range(min(gate.limit - len(workers) + resting, len(waiting))):
             task = asyncio.create_task(run_some())
             workers.add(task)
             task.add_done_callback(leave)
         set_commits()
+
+    def note_waiting(begins: bool) -> None:
+        nonlocal resting
+        resting += 1 if begins else -1
+        if begins:  # another problem runs meanwhile
+            start_workers()
 
     def leave(task: asyncio.Task[None]) -> None:
         workers.discard(task)
@@ -162,15 +175,15 @@ async def run_session(
     async def run_some() -> None:
         nonlocal failures
         while waiting and not stopping.is_set():
-            if len(workers) > gate.limit:  # the concurrency was lowered
+            if len(workers) - resting > gate.limit:  # the concurrency was lowered
                 workers.discard(asyncio.current_task())  # so that only as many leave as have to
                 return
             row = waiting.popleft()
             case = plan.make_case(
                 row, players, proposer=proposer, repairer=repairer,
                 oracle=apply, gate=gate,
-                budget=budget, stopping=stopping, emit=emit, cache=answers,
-                journal=journal, ledger=ledger,
+                budget=budget, stopping=stopping, emit=emit, cache=answers, on_waiting=note_waiting,
+                journal=journal, ledger=ledger, mailbox=mailbox,
             )  # fmt: skip
             try:
                 ended_as = await _run_problem(graph, case, callbacks)

@@ -29,7 +29,20 @@ def may_hand_over(case: Case, stop: str, solved_by: str) -> bool:
         stop: Why the problem is about to end.
         solved_by: What solves the problem: an "accepted" hypothesis, or only a reached "target".
     """
-    if THEN not in case.others or case.asked_role == THEN or stop == PROBLEM_BUDGET:
+    if THEN not in case.others or case.asked_role == THEN:
+        return False
+    return ends_unsolved(case, stop, solved_by)
+
+
+def ends_unsolved(case: Case, stop: str, solved_by: str) -> bool:
+    """Return whether a problem is about to end unsolved, and not because its tokens are spent.
+
+    Args:
+        case: The working data of the problem.
+        stop: Why the problem is about to end.
+        solved_by: As for `may_hand_over`.
+    """
+    if stop == PROBLEM_BUDGET:
         return False
     return stop != TARGET if solved_by == TARGET else not case.has_accepted
 

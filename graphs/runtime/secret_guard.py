@@ -18,6 +18,8 @@ from typing import Any, Literal
 from ...agents.endpoint.replies import redact_key
 from ...records import (
     CallKey,
+    CallKind,
+    Digest,
     HoldsSecrets,
     Journal,
     Json,
@@ -48,7 +50,7 @@ class _Guard:
     async def record_once(
         self,
         key: CallKey,
-        kind: Literal["model", "tool"],
+        kind: CallKind,
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
@@ -63,6 +65,10 @@ class _Guard:
             return outcome
 
         return await self.journal.record_once(key, kind, request, make_masked)
+
+    def find_entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+        """Return the recorded call as `Journal.find_entry`."""
+        return self.journal.find_entry(key)
 
     async def record_step(self, record: StepRecord) -> None:
         """Record a step as `Ledger.record_step`. Raises Unavailable for one with a secret."""
@@ -84,18 +90,28 @@ class _Guard:
                 )
 
 
-def guarded(journal: Journal, ledger: Ledger, models: Iterable[object]) -> tuple[Journal, Ledger]:
-    """Return a journal and a ledger that store no key of these models.
-
-    If no model has a key, `journal` and `ledger` are returned unchanged.
-    """
+def find_secrets(models: Iterable[object]) -> dict[str, str]:
+    """Return the keys of these models, by the variable of the environment that holds them."""
     found: dict[str, str] = {}
     for model in models:
         if isinstance(model, HoldsSecrets):
             found |= model.secrets()
-    if not found:
+    return found
+
+
+def guarded(journal: Journal, ledger: Ledger, secrets: Mapping[str, str]) -> tuple[Journal, Ledger]:
+    """Return a journal and a ledger that store none of these keys.
+
+    If there are no keys, `journal` and `ledger` are returned unchanged.
+
+    Args:
+        journal: The journal of the session.
+        ledger: The ledger of the session.
+        secrets: The keys by the variable that holds them (`find_secrets`).
+    """
+    if not secrets:
         return journal, ledger
-    guard = _Guard(journal, ledger, found)
+    guard = _Guard(journal, ledger, secrets)
     return guard, guard
 
 

@@ -10,6 +10,8 @@ same step.
     step/3/propose/0/tool/1          the second tool that the model called in this turn
     step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on shown observations
     step/3/repair/0                  the repaired version of this answer
+    step/3/propose/0/hints           the hints that this call shows (hints.py)
+    step/4/human/0                   the answer of a person (human_questions.py)
     seed/0                           a hypothesis of the search, before the first request (seeding.py)
 
 Functions on edges are coroutines too, because LangGraph runs a plain function in a thread pool.
@@ -44,6 +46,7 @@ from ...records import (
 from ...store.bank import sum_visits
 from ...tasks.io.answer_repair import TOOL_CALL_TEXT
 from .case import Case, Runtime
+from .human_questions import ask_human, may_ask_human
 from .observation_choice import TOO_LONG, Listing, fit_prompt, keep_results
 from .queries import decode_outcome, gather_or_cancel, query_model
 from .second_proposer import hand_over, may_hand_over, note_step
@@ -335,7 +338,8 @@ def build_loop(
 
     The graph ends when `decide` or a reply sets a reason to stop. If the model refuses tools, it is
     asked again without tools. If the problem is not solved at its end and the session has a second
-    proposer, the graph goes on with it.
+    proposer, the graph goes on with it. If it is still not solved and the session may ask a person,
+    the person is asked for a hint.
 
     Args:
         judge: The node that judges a reply.
@@ -345,7 +349,7 @@ def build_loop(
         repair: A node between `judge` and `record` that repairs answers. It is skipped unless the
             session's settings name a repairer.
         solved_by: Whether a problem is solved by any accepted hypothesis, or only when its target is
-            reached. None if no second proposer may continue it.
+            reached. None if no second proposer or person may continue it.
         seed: A node that comes before the first `ask`, as often as the session's settings ask for
             hypotheses of a search.
     """
@@ -378,11 +382,15 @@ def build_loop(
     async def after_decide(state: State, runtime: Runtime) -> str:
         if state["stop"] and may_hand_over(runtime.context, state["stop"], solved_by):
             return "hand_over"
+        if state["stop"] and may_ask_human(runtime.context, state["stop"], solved_by):
+            return "ask_human"
         return await _next_request(state, runtime)
 
     graph.add_node(hand_over)
-    graph.add_conditional_edges("decide", after_decide, ["hand_over", *following])
-    graph.add_conditional_edges("hand_over", _next_request, ["ask", END])
+    graph.add_node(ask_human)
+    graph.add_conditional_edges("decide", after_decide, ["hand_over", "ask_human", *following])
+    for before in ("hand_over", "ask_human"):
+        graph.add_conditional_edges(before, _next_request, ["ask", END])
     return compile_graph(graph)
 
 

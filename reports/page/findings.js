@@ -56,7 +56,7 @@ function finding(one, rank, id, row, source, ...below) {
   const observed = [one.shown, one.held_out].filter(Boolean);
   const sum = (name) => observed.reduce((all, each) => all + each[name], 0);
   const silent = sum("of") - sum("right") - sum("wrong");
-  const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations", ...describeErrors(one), one.found_by ? `; found by ${one.found_by}` : ""];
+  const said = [`${one.shown.right} of ${one.shown.of} shown`, one.held_out ? ` and ${one.held_out.right} of ${one.held_out.of} held-out` : "", " observations", ...describeErrors(one), one.found_by ? `; found by ${one.found_by}` : "", one.after_hint ? `; found after the hint “${one.after_hint}”` : ""];
   return h("li", { id },
     h("p", { class: rank === 1 ? "reading best" : "reading" }, h("span", { class: "rank" }, `${rank}. `), reading),
     one.summary || reading.trim() === one.text.trim() || reading.startsWith(`${one.text.trim()}: `) ? null : h("pre", null, one.text),

@@ -29,6 +29,7 @@ from ..findings import (
     rank_hypotheses,
     summarize_hypothesis,
 )
+from ..hints import find_hints, find_hints_by_hypothesis
 from ..metrics.results import SpaceCache, list_judged, pair_with_steps
 from ..papers.hypobench.metrics import summarize_first_split
 from ..proposers import find_proposers
@@ -58,7 +59,8 @@ def describe_findings(
     "disagreement" is an input for which the best two hypotheses make different predictions, with
     both predictions; None if there is no such input. "summary" is a hypothesis with long lists shortened,
     and absent if no list is long. "found_by" says who found a hypothesis, and is absent if only one
-    model answers in the session. "together" is a sentence on how well the bank of labelled rows
+    model answers in the session. "after_hint" is the newest hint of a person that the model had read,
+    and absent without one. "together" is a sentence on how well the bank of labelled rows
     predicts held-out rows, or "". "figures" says whether the problem has figures, "effects"
     whether it has effects of sentences.
 
@@ -73,20 +75,21 @@ def describe_findings(
     records = store.steps(session, [row.problem.id for row in first], spaces="consistent")
     settings = store.settings(session)
     in_order = proposed_likeliest_first(settings)
-    found = []
+    hints, found = find_hints(store, session), []
     for row, steps in pair_with_steps(first, records):
         judged = list_judged(steps)
         ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
         known = checked.get(row.problem.id, NOT_CHECKED)
         numbers = {id(one): number for number, one in enumerate(judged, 1)}
         proposers = find_proposers(settings, steps)
+        after = find_hints_by_hypothesis(hints.get(row.problem.id, {}), steps)
         found.append({
             "problem": row.problem.id,
             "hypotheses": [
                 {
                     "number": numbers[id(one.judged)],
                     **_finding(one, known, load_family(row.problem.family)),
-                    **_found_by(one, proposers),
+                    **_found_by(one, proposers, after),
                 }
                 for one in ranked[:FINDINGS_PER_PROBLEM]
             ],
@@ -109,9 +112,12 @@ def _describe_bank(problem: Problem, steps: Sequence[StepRecord]) -> str:
     return "" if found is None else describe_together(found)
 
 
-def _found_by(one: RankedHypothesis, proposers: Mapping[str, str]) -> dict[str, Json]:
-    name = proposers.get(one.hypothesis.text)
-    return {} if name is None else {"found_by": truncate(name, MAX_NAME)}
+def _found_by(
+    one: RankedHypothesis, proposers: Mapping[str, str], after: Mapping[str, str]
+) -> dict[str, Json]:
+    text = one.hypothesis.text
+    told = {"found_by": proposers.get(text), "after_hint": after.get(text)}
+    return {key: truncate(name, MAX_NAME) for key, name in told.items() if name is not None}
 
 
 def _finding(one: RankedHypothesis, checked: CheckedFindings, family: Family) -> dict[str, Json]:

@@ -145,6 +145,7 @@ function scoresOf(one, told) {
   return facts([
     ["step", one.step],
     ["found by", (answerOf(one, told) || {}).found_by || null],
+    ["after the hint", (answerOf(one, told) || {}).after_hint || null],
     ["coverage", one.coverage === null ? null : number(one.coverage)],
     ["unique predictions", alone === undefined ? null : `on ${percent(alone, 1)} of the sample space`],
     ["undefined", one.undefined && Object.keys(one.undefined).length ? counted(one.undefined) : null],
@@ -275,7 +276,9 @@ function callsOf(told) {
   const calls = [...told.calls].sort((a, b) => COLLATOR.compare(orderOf(a), orderOf(b)));
   const rows = calls.map((call) => [call.path, call.kind, call.tokens_in, call.tokens_out, duration(call.seconds), call.retries, ...(before ? [call.repeats ? `from ${call.repeats}` : ""] : [])]);
   const asked = calls.filter((call) => call.said);
-  return folded(`Calls (${told.calls.length})`, asked.length ? [h("h4", null, "Tool calls of the proposer"), toolCalls(asked), h("h4", null, "All calls")] : null,
+  const people = calls.filter((call) => call.texts && call.texts.some(Boolean));
+  return folded(`Calls (${told.calls.length})`, people.length ? [h("h4", null, "Hints of a person"), h("ul", { class: "asked" }, people.map(({ path, texts }) =>
+    h("li", null, h("code", null, path), texts.filter(Boolean).map((text) => h("pre", null, text)))))] : null, asked.length ? [h("h4", null, "Tool calls of the proposer"), toolCalls(asked), h("h4", null, "All calls")] : null,
     table("Model and tool calls of this problem", ["path", "kind", "input tokens", "output tokens", "time", "retries", ...(before ? ["reused answer"] : [])], rows, { unseen: true }));
 }
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import (
+    HINTS,
     Agreement,
     DrawsFigures,
     Family,
@@ -39,6 +40,7 @@ from ..findings import (
     summarize_hypothesis,
 )
 from ..front import find_front_points
+from ..hints import find_hint
 from ..proposers import describe_proposer, has_several_proposers
 from ..sentence_effects import EffectOptions
 from .effects import describe_effects
@@ -242,7 +244,8 @@ def describe_problem(
     which the hypothesis is not right, by index of the observation. "figures" lists the figures of
     families that draw some. "effects" lists the sentences of a finished problem of labelled text
     (`describe_effects`). In a session in which more than one model answers, the answers of
-    a step have the key "found_by" (`describe_proposer`).
+    a step have the key "found_by" (`describe_proposer`). Answers to a request with hints of a person
+    have the key "after_hint", the newest of them.
 
     Args:
         row: The problem, as the store contains it.
@@ -262,6 +265,7 @@ def describe_problem(
     ranked = rank_hypotheses(problem, judged, in_order=in_order)
     ranks, consistent = _ranks(ranked), _consistent(judged, ranked)
     listed = _listed_places(problem)
+    hints = _newest_hints(calls)
     return {
         "problem": {
             "id": problem.id, "task": problem.task, "family": problem.family,
@@ -283,7 +287,7 @@ def describe_problem(
         ],
         "steps": [
             {"step": step.step, "fields": cut_lists(dict(step.fields)),
-             "answers": [_answer(settings, step, answer) for answer in step.answers]}
+             "answers": [_answer(settings, step, answer, hints) for answer in step.answers]}
             for step in steps
         ],
         "calls": list(calls),
@@ -299,12 +303,25 @@ def describe_problem(
 
 
 def _answer(
-    settings: Mapping[str, Json], step: StepRecord, answer: JudgedAnswer
+    settings: Mapping[str, Json], step: StepRecord, answer: JudgedAnswer, hints: Mapping[str, str]
 ) -> dict[str, Json]:
     told: dict[str, Json] = {"path": answer.path, "text": truncate(answer.text)}
+    if (hint := find_hint(hints, answer.path)) is not None:
+        told["after_hint"] = truncate(hint, MAX_PROPOSER_CHARS)
     if has_several_proposers(settings):
         told["found_by"] = truncate(describe_proposer(settings, step, answer), MAX_PROPOSER_CHARS)
     return told
+
+
+def _newest_hints(calls: Sequence[Mapping[str, Json]]) -> dict[str, str]:
+    """Return the newest hint that each request showed, by the path of the request."""
+    found = {}
+    for call in calls:
+        shown = [text for text in call.get("texts", ()) if text]
+        request, _, last = str(call["path"]).rpartition("/")
+        if last == HINTS and shown:
+            found[request] = shown[-1]
+    return found
 
 
 def _draw_figures(

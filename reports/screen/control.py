@@ -48,6 +48,8 @@ def print_status(out: Console, row: Mapping[str, Json]) -> None:
             _line(out, f"Running: {', '.join(running[:MAX_PROBLEMS])}{more}")
     for one in row["questions"]:
         _line(out, f"Question for {one['problem']}, since {one['since']}: {to_one_line(one['question'], 300)}")  # fmt: skip
+    if row.get("note"):
+        _line(out, f"Note: {row['note']}")
     if row["log"]:
         _line(out, f"Log: {row['log']}")
     if row["status"] == "paused":

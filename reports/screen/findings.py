@@ -193,6 +193,8 @@ def _evidence(row: Mapping[str, Json]) -> str:
     if errors:
         told += f"; root mean square error {' and '.join(errors)} observations"
     by = f"; found by {to_one_line(str(row['found_by']), 100)}" if row.get("found_by") else ""
+    if row.get("after_hint"):
+        by += f'; found after your hint: "{to_one_line(str(row["after_hint"]), 100)}"'
     return f"right on {told}{by}"
 
 

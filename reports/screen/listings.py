@@ -100,6 +100,8 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
         if row.get("found_by"):
             head.append(f"  by {to_one_line(str(row['found_by']), 100)}", style="dim")
+        if row.get("after_hint"):
+            head.append(f"  after: {to_one_line(str(row['after_hint']), 100)}", style="dim")
         if row["reason"]:
             head.append(f"  {to_one_line(row['reason'], 90)}", style="dim")
         out.print(head)
@@ -159,6 +161,7 @@ def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
         facts = [join_counts(told | {"retries": row["retries"]})]
         facts += [f"{row['cost_usd']:.6f} US dollars"] if row.get("cost_usd") else []
         facts += [f"reused from session {row['repeats']}"] if row["repeats"] else []
+        facts += [f'"{to_one_line(text, 100)}"' for text in row.get("texts") or () if text]
         cells = (
             to_one_line(row["problem"], 20),
             to_one_line(row["path"], 48),

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -100,6 +100,7 @@ class SessionProgress:
     ) -> None:
         self.session = ""
         self.store = ""
+        self.answers_here = False  # whether questions to a person are asked on this terminal
         self._out = out or create_console(stderr=True)
         self._quiet = quiet
         self._clock = clock
@@ -271,6 +272,38 @@ class SessionProgress:
         changed = [f"{key} {value:,}" for key, value in event.items() if key != "type"]
         if not self._quiet:
             self._say(f"Changed: {', '.join(changed)}")
+
+    def _on_question(self, event: Mapping[str, Json]) -> None:
+        if not self.answers_here:
+            self._say(escape_unprintable(f"Question: {event['question']}"))
+            self.tell_how_to_answer(event["problem"])
+
+    def _on_hint(self, event: Mapping[str, Json]) -> None:
+        if not self._quiet:
+            self._say(f"A hint for {escape_unprintable(event['problem'])} arrived.")
+
+    def tell_how_to_answer(self, problem: str) -> None:
+        """Print the command that answers a question about a problem."""
+        command = format_command("hint", self.session, self.store, problem, "TEXT")
+        self._say(f"To answer, run: {escape_unprintable(command)}")
+
+    def write(self, line: str) -> None:
+        """Print a line, with control characters shown as escapes, also if the display is quiet."""
+        self._say(escape_unprintable(line))
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Hide the live display inside the `with` block, so that a line can be typed."""
+        picture = self._picture
+        if picture is None:
+            yield
+            return
+        picture.stop()
+        try:
+            yield
+        finally:
+            if not self._over.is_set() and not self._status:  # the session has not ended
+                picture.start()
 
     def _on_ended(self, event: Mapping[str, Json]) -> None:
         self._status, self._cause = event["status"], event.get("cause", "")

@@ -367,6 +367,8 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
             of = f" of {forecast['judge']}" if role == "judge" and forecast.get("judge") else ""
             said = f"{role:<9} {_range(calls)} calls{of}, not counting retries"
             out.print(escape_unprintable(said), soft_wrap=True)
+    if forecast.get("ask_human"):
+        out.print("person    each answer of a person allows a problem as many calls again")
     if forecast.get("prompt_tokens"):
         out.print(
             f"prompt    the longest first prompt has about {forecast['prompt_tokens']:,} tokens"

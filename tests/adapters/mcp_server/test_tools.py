@@ -6,6 +6,8 @@ Internals: the process is prepared for warnings as the command line does it.
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import peirce
@@ -19,7 +21,7 @@ def test_every_tool_has_a_description_and_a_schema_of_its_answer(served: Any) ->
     tools = served.drive(lambda client: client.list_tools()).tools
     assert {tool.name for tool in tools} >= {
         *("execute", "solve", "judge", "check", "propose", "discover", "run", "status", "findings"),
-        *("predict", "resume", "tasks", "plan", "pause", "continue", "stop", "adjust"),
+        *("predict", "resume", "tasks", "plan", "pause", "continue", "stop", "adjust", "hint"),
     }
     for tool in tools:
         assert tool.description.endswith("."), tool.name
@@ -29,6 +31,34 @@ def test_every_tool_has_a_description_and_a_schema_of_its_answer(served: Any) ->
     run = next(tool for tool in tools if tool.name == "run")
     digest = run.output_schema["$defs"]["Session"]["properties"]["digest"]
     assert digest == {"title": "Digest", "type": "string"}
+
+
+def test_the_page_for_agents_names_every_tool_with_its_arguments(served: Any) -> None:
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "use-from-coding-agents.md"
+    rows = [
+        line.split("|") for line in page.read_text("utf-8").splitlines() if line.startswith("| `")
+    ]
+    named = {
+        tool: set(re.findall(r"`(\w+)`", row[2]))
+        for row in rows
+        for tool in re.findall(r"`(\w+)`", row[1])
+    }
+    tools = served.drive(lambda client: client.list_tools()).tools
+    for tool in tools:  # the arguments of plan are those of run
+        arguments = {"run"} if tool.name == "plan" else set(tool.input_schema["properties"])
+        assert named[tool.name] == arguments, tool.name
+    size = sum(len(one.description) + len(json.dumps(one.input_schema)) for one in tools)
+    assert size < 20_000, size
+
+
+def test_a_hint_is_stored_for_a_session_that_does_not_run(served: Any) -> None:
+    script = served.root / "script.json"
+    script.write_text('{"*": ["no answer", "no answer", "no answer"]}')
+    arguments = {"task": "examples", "data": "pairs.jsonl", "model": "scripted:script.json"}
+    session = served.call("run", **arguments, max_answers=1)["session"]
+    said = served.refusal("hint", session=session, problem="pairs", text="look at the even numbers")
+    assert "ended" in said or "end" in said
+    assert "no problem" in served.refusal("hint", session=session, problem="none", text="x")
 
 
 def test_rows_in_the_call_and_a_file_give_the_session_of_the_public_function(served: Any) -> None:
