@@ -93,3 +93,30 @@ def test_a_session_run_over_stdio_has_the_digest_of_the_same_on_the_command_line
     assert executed["results"] == [{"value": 2}, {"undefined": "TypeError"}]
     amounts = [progress for progress, _, _ in heard]
     assert amounts and amounts == sorted(set(amounts)) and heard[0][1] == 2
+
+
+NOISY = """
+import os, subprocess, sys, warnings
+
+print("noise")
+sys.stdout.write("noise without an end")
+sys.stdout.flush()
+os.write(1, b"raw noise\\n")
+subprocess.run(["sh", "-c", "echo noise of a child; read line; echo got $line"])
+warnings.warn("a noisy warning")
+"""
+
+
+def test_what_code_prints_does_not_reach_the_client(tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+
+    async def drive() -> tuple[Any, Any]:
+        async with Client(start(tmp_path, "--allow-task-files")) as client:
+            noisy = await client.call_tool("tasks", {"task": "noisy.py"})
+            return noisy, await client.call_tool(
+                "execute", {"source": "def f(x): return x", "inputs": [1]}
+            )
+
+    noisy, executed = asyncio.run(drive())
+    assert noisy.is_error and "noisy.py" in noisy.content[0].text  # it defines no task
+    assert read(executed)["results"] == [{"value": 1}]
