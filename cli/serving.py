@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -119,6 +120,11 @@ def mcp(
         time_limit,
     )
     if not http:
+        if sys.stdin is not None and sys.stdin.isatty():
+            typer.echo(
+                "peirce: waiting for the messages of a coding agent on stdin; Ctrl-C stops the server",
+                err=True,
+            )
         serve_stdio(settings)
         return
     token, is_new = find_token(token_file)

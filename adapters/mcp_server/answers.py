@@ -20,7 +20,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ... import PeirceError, Result
-from ...secrecy import redact_secrets
+from ...secrecy import REDACTED, find_secrets
 
 MAX_ANSWER_CHARACTERS = 4_000_000
 _ATTRIBUTE = re.compile(r"^ {4,}(\w+): ")
@@ -57,18 +57,25 @@ def make_refusal(sentence: str) -> CallToolResult:
 
 def clean_json(value: Any) -> Any:
     """Return a JSON value in whose texts secrets are masked and lone surrogates escaped."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, Mapping):
-        return {clean_text(str(key)): clean_json(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean_json(one) for one in value]
-    return value
+    return _clean(value, [secret for _, secret in find_secrets()])
 
 
 def clean_text(text: str) -> str:
     """Return a text in which secrets are masked and lone surrogates escaped."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", redact_secrets(text))
+    cleaned: str = clean_json(text)
+    return cleaned
+
+
+def _clean(value: Any, secrets: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, REDACTED)
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    if isinstance(value, Mapping):
+        return {_clean(str(key), secrets): _clean(one, secrets) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(one, secrets) for one in value]
+    return value
 
 
 # --- Schemas.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import sys
@@ -18,7 +19,10 @@ from collections.abc import Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-CHUNK_BYTES = 65_536
+CHUNK_BYTES, HEAD_BYTES = 65_536, 1_024
+MAX_LINE_BYTES = 8_000_000  # of one message; arguments have a limit of their own (arguments.py)
+TOO_LONG = f"message of more than {MAX_LINE_BYTES:,} bytes"  # the method that is not found
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")')
 
 
 class ClosableStdin:
@@ -41,8 +45,11 @@ def closable_stdin() -> Iterator[ClosableStdin]:
     """
     state = ClosableStdin()
     ours, theirs = socket.socketpair()
-    source = os.dup(0)
     with open(os.devnull, "rb") as nothing:
+        try:
+            source = os.dup(0)
+        except OSError:  # the caller has closed stdin
+            source = os.dup(nothing.fileno())
         os.dup2(nothing.fileno(), 0)
     usual = {number: signal.getsignal(number) for number in SIGNALS}
 
@@ -68,9 +75,34 @@ def closable_stdin() -> Iterator[ClosableStdin]:
 
 
 def _copy(source: int, target: socket.socket) -> None:
-    """Copy a descriptor to a socket until one of them ends."""
+    """Copy lines from a descriptor to a socket until one of them ends."""
+    line, is_too_long = bytearray(), False
     with contextlib.suppress(OSError):
         while data := os.read(source, CHUNK_BYTES):
-            target.sendall(data)
+            *ends, rest = data.split(b"\n")
+            for end in ends:
+                if not is_too_long:
+                    line += end
+                if is_too_long or len(line) > MAX_LINE_BYTES:
+                    line = bytearray(_replace_message(bytes(line)))
+                target.sendall(line + b"\n")
+                line.clear()
+                is_too_long = False
+            if not is_too_long:
+                line += rest
+            if len(line) > MAX_LINE_BYTES:
+                del line[HEAD_BYTES:]
+                is_too_long = True
+        target.sendall(line)
     with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)
+
+
+def _replace_message(line: bytes) -> bytes:
+    """Return a request with the id of a message that is too long, to which the answer is an error.
+
+    Reading the message would take gigabytes of memory. Clients write the id at the beginning.
+    """
+    found = _ID.search(line[:HEAD_BYTES])
+    number = found[1].decode("ascii", "replace") if found else "null"
+    return f'{{"jsonrpc": "2.0", "id": {number}, "method": "{TOO_LONG}"}}'.encode()

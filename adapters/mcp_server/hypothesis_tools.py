@@ -33,7 +33,7 @@ from .session_tools import READS, Data, Label, Model, ProblemId, Settings, Task,
 T = TypeVar("T")
 MAX_ANSWERS = 10_000  # hypotheses in one call of `check`
 MAX_INPUTS = 10_000  # inputs in one call of `execute`, and rows in one of `judge`
-MAX_PREDICTIONS = 10_000  # in one answer; `out` writes any number to a file
+MAX_PREDICTIONS = 2_000  # in one answer; `out` writes any number to a file
 CALLS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 WRITES_FILE = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 PURE = ToolAnnotations(read_only_hint=True, open_world_hint=False, idempotent_hint=True)

@@ -24,7 +24,7 @@ class RunAnswer(Result):
     Attributes:
         session: the id of the session.
         status: done, interrupted, budget or failed; running, if the tool did not wait.
-        outcome: the outcome with the best findings; None if the tool did not wait.
+        outcome: the outcome with at most 100 of the best findings; None if the tool did not wait.
         state: the state of the session that was started; None if the tool waited.
     """
 

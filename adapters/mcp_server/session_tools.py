@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Annotated, Any, TypeAlias
+from dataclasses import replace
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
@@ -31,11 +32,13 @@ from .progress import SessionReporter, finish_cancelled
 from .results import DiscoverAnswer, FindingsPage, RunAnswer, TaskOverview
 from .run_settings import AccessRules
 
+AnySession = TypeVar("AnySession", bound=Session)
 ToolEntry: TypeAlias = tuple[Callable[..., Awaitable[Result]], type[Result], ToolAnnotations]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
-MAX_FINDINGS = 1_000  # in one answer
+MAX_FINDINGS = 1_000  # in one answer of `findings`
+MAX_BEST = 100  # findings in the outcome of a session
 
 Task = Annotated[str, Field(description="Name of a task; the tool `tasks` lists them.")]
 Data = Annotated[
@@ -206,7 +209,7 @@ class SessionTools:
             adiscover(source, target, on_event=SessionReporter(ctx), **options)
         )
         return DiscoverAnswer(
-            session=found.session, status=found.status, outcome=found, state=None,
+            session=found.session, status=found.status, outcome=_shorten(found), state=None,
             kind=found.kind, why=found.why,
         )  # fmt: skip
 
@@ -292,8 +295,15 @@ class SessionTools:
         return await run_in_thread(read)
 
 
+def _shorten(session: AnySession) -> AnySession:
+    """Return an outcome with at most `MAX_BEST` findings, so that it can be sent."""
+    return replace(session, best=list(session.best)[:MAX_BEST])
+
+
 def _finished(session: Session) -> RunAnswer:
-    return RunAnswer(session=session.session, status=session.status, outcome=session, state=None)
+    return RunAnswer(
+        session=session.session, status=session.status, outcome=_shorten(session), state=None
+    )
 
 
 def _started(state: SessionStatus) -> RunAnswer:

@@ -158,8 +158,11 @@ def test_lines_that_are_no_messages_do_not_end_the_server(tmp_path: Path) -> Non
         "{" * 1_000,
     ):
         server.write(line)
-    huge = {"name": "execute", "arguments": {"source": "x" * 20_000_000, "inputs": [1]}}
-    server.send("tools/call", 7, **huge)
+    for number, length in ((6, 20_000_000), (7, 5_000_000)):
+        huge = {"name": "execute", "arguments": {"source": "x" * length, "inputs": [1]}}
+        server.write(
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": huge})
+        )
     server.send(
         "tools/call",
         8,
@@ -167,13 +170,14 @@ def test_lines_that_are_no_messages_do_not_end_the_server(tmp_path: Path) -> Non
         arguments={"source": "def f(x): return x", "inputs": [[[1]]]},
     )
     answers: dict[int, Any] = {}
-    while 8 not in answers or 7 not in answers:
+    while not {6, 7, 8} <= answers.keys():
         told = server.read()
         answers[told.get("id")] = told
     assert (
         answers[7]["result"]["isError"]
         and "too large" in answers[7]["result"]["content"][0]["text"]
     )
+    assert answers[6]["error"]["data"] == "message of more than 8,000,000 bytes"
     assert answers[8]["result"]["structuredContent"]["results"] == [{"value": [[1]]}]
     server.process.stdin.close()
     server.process.stdin = None
