@@ -134,6 +134,8 @@ def _start(job: dict[str, Json], store: Path) -> SessionStatus:
             report = _read_report(reports)
         except BaseException:  # such as Ctrl-C: a session that nobody knows of must not go on
             process.terminate()
+            if "session" not in job:
+                path.unlink(missing_ok=True)
             raise
         # This leaves no zombie, however long this process lives.
         threading.Thread(target=process.wait, daemon=True).start()
