@@ -50,6 +50,15 @@ if TYPE_CHECKING:
     from .commands.score.checking import check
     from .commands.score.comparing import compare
     from .commands.score.evaluating import baselines, evaluate
+    from .commands.score.executing import execute
+    from .commands.score.judging_rows import judge
+    from .commands.score.oracle_results import (
+        Execution,
+        InputResult,
+        JudgedRows,
+        Solved,
+        WorldResult,
+    )
     from .commands.score.predicting import predict
     from .commands.score.rater_agreement import agree
     from .commands.score.rating import rate
@@ -69,12 +78,15 @@ if TYPE_CHECKING:
         Report,
         Study,
     )
+    from .commands.score.solving import solve
     from .commands.score.studying import study
     from .commands.session.controlling import adjust, continue_, pause, status, stop
-    from .commands.session.detaching import start
+    from .commands.session.detaching import start, start_resumed
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
+    from .commands.session.event_loops import run_in_thread
     from .commands.session.hinting import hint
     from .commands.session.listing import bank, load, sessions, show
+    from .commands.session.proposing import Proposals, propose
     from .commands.session.results import (
         BankRow,
         BankStep,
@@ -141,18 +153,18 @@ __version__ = "0.1.0"
 __all__ = [
     "Agreement", "Audit", "BankRow", "BankStep", "BudgetConfig", "CallRow", "CheckRow",
     "ClassifierRecord", "ClusterConfig", "ComparedSession", "Comparison", "CostAssumptions", "DataConfig", "Disagreement", "Discovery", "Doctor",
-    "Evaluation", "Export", "FileReading", "Finding", "Findings", "Forecast",
-    "FrontHypothesis", "Generated", "HypothesisRow", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
+    "Evaluation", "Execution", "Export", "FileReading", "Finding", "Findings", "Forecast",
+    "FrontHypothesis", "Generated", "HypothesisRow", "InputResult", "JudgedRows", "Merged", "MergedStore", "MethodSettings", "Metric", "ModelConfig", "PairReport",
     "PairSetRow", "PairsConfig", "PeirceError", "PlannedStep", "PredictionFile", "PredictionRow", "Pretrained",
-    "ProblemBaselines", "ProblemRow", "ProblemShown", "QuickMetric", "QuickRecord", "Rating",
+    "ProblemBaselines", "ProblemRow", "ProblemShown", "Proposals", "QuickMetric", "QuickRecord", "Rating",
     "RatingSheet", "RatingSummary", "Recognition", "Replay", "Report", "ReproducedRow", "Reproduction",
     "ReproductionConfig", "ReproductionPlan", "Result", "RightCount",
-    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SessionStatus", "SpaceFile",
+    "RolesConfig", "RunConfig", "SandboxConfig", "Session", "SessionRow", "SessionStatus", "Solved", "SpaceFile",
     "StoreConfig", "Study", "SweepRow", "TaskHelp", "TaskRow", "TextConfig", "Trace", "TrainConfig",
-    "TrainingCurves", "TrainingRecord", "TrainingRow", "adiscover", "adjust", "agree", "aresume", "arun",
-    "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "export", "hint", "import_recorded",
-    "load", "merge", "merge_stores", "pair_sets", "pairs", "pause", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "rate", "recognize",
-    "replay", "report", "reproduce", "resume", "run", "sessions", "show", "start", "status", "stop", "study", "sweep", "tasks_audit",
+    "TrainingCurves", "TrainingRecord", "TrainingRow", "WorldResult", "adiscover", "adjust", "agree", "aresume", "arun",
+    "bank", "baselines", "check", "compare", "continue_", "discover", "doctor", "evaluate", "execute", "export", "hint", "import_recorded",
+    "judge", "load", "merge", "merge_stores", "pair_sets", "pairs", "pause", "plan", "plan_reproduction", "plan_sweep", "predict", "pretrain", "propose", "rate", "recognize",
+    "replay", "report", "reproduce", "resume", "run", "run_in_thread", "sessions", "show", "solve", "start", "start_resumed", "status", "stop", "study", "sweep", "tasks_audit",
     "tasks_generate", "tasks_help", "tasks_list", "tasks_show", "tasks_space", "train",
     "train_labels", "train_quick", "training_curves", "trainings", "view",
 ]  # fmt: skip
@@ -163,10 +175,16 @@ _NAMES = {
     "commands.session.running": "run arun plan resume aresume import_recorded replay",
     "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.controlling": "status pause continue_ stop adjust",
+    "commands.session.detaching": "start start_resumed",
     "commands.session.hinting": "hint",
-    "commands.session.detaching": "start",
     "commands.session.discovering": "discover adiscover recognize Discovery",
     "commands.session.listing": "sessions show bank load",
+    "commands.session.event_loops": "run_in_thread",
+    "commands.session.proposing": "propose Proposals",
+    "commands.score.executing": "execute",
+    "commands.score.judging_rows": "judge",
+    "commands.score.solving": "solve",
+    "commands.score.oracle_results": "Execution InputResult JudgedRows Solved WorldResult",
     "commands.score.checking": "check",
     "commands.score.comparing": "compare",
     "commands.score.predicting": "predict",

@@ -30,7 +30,9 @@ MODEL_ARG = "model_arg"
 ROLE_TABLES = (*ROLES, SCORER)
 FILE_BYTES, LINE_DOTS = 256_000, 500  # limits of the file
 # Variables of Peirce that are not settings.
-RESERVED_VARIABLES = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG_VARIABLE})
+RESERVED_VARIABLES = frozenset(
+    {"PEIRCE_API_KEY", "PEIRCE_MCP_TOKEN", "PEIRCE_SHARED", CONFIG_VARIABLE}
+)
 
 
 class ConfigurationError(Exception):

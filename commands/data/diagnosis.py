@@ -24,6 +24,7 @@ EXTRAS = {
     "serve": ("transformers", "fastapi", "uvicorn"),
     "report": ("matplotlib",),
     "cluster": ("ray",),
+    "mcp": ("mcp",),
 }
 ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 KEY_VARIABLES = ("PEIRCE_API_KEY", *(key for one in PROVIDERS.values() for key in one.keys))

@@ -10,6 +10,7 @@ is judged.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import queue
 import threading
 import warnings
@@ -417,7 +418,8 @@ def iter_results(
 
     with ThreadPoolExecutor(1) as thread:
         try:
-            done = thread.submit(run)
+            # With the context of the caller, a cancelled `run_in_thread` cancels the work at once.
+            done = thread.submit(contextvars.copy_context().run, run)
             while one := given.get():
                 yield build(one[0])
             done.result()

@@ -80,6 +80,7 @@ def start(
     return _start({"task": task, "config": settings.to_record()}, path)
 
 
+@validate_call
 def start_resumed(
     session: str = "last", *, retry_failed: bool = False, **overrides: Unpack[ResumeOptions]
 ) -> SessionStatus:

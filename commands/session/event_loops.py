@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from ...records import Interrupted
+from ...records import Interrupted, UsageError
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -117,7 +117,17 @@ async def run_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
 
     If the awaiting task is cancelled, the coroutines that the function runs with `run_coroutine`
     are cancelled too. The task ends when the function has ended and closed what it opened.
+
+    Args:
+        function: the function, for example `peirce.check`.
+        args: its arguments.
+        kwargs: its keyword arguments.
+
+    Raises:
+        UsageError: `function` is not a function; otherwise what the function raises.
     """
+    if not callable(function):
+        raise UsageError(f"function is {function!r:.80}: it must be a function")
     cancellation, context = Cancellation(), contextvars.copy_context()
     context.run(_CANCELLATION.set, cancellation)
     thread = ThreadPoolExecutor(1)

@@ -248,15 +248,21 @@ def list_hypotheses(store: Store, session: str, problem: str) -> list[Hypothesis
     from ...reports.hints import find_hints
 
     hints = find_hints(store, session, problem)
-    return _judged(store.steps(session, problem), store.settings(session), hints)
+    return list_judged(store.steps(session, problem), store.settings(session), hints)
 
 
-def _judged(
+def list_judged(
     steps: Iterable[StepRecord],
     settings: Mapping[str, Any],
     hints: Mapping[str, Mapping[str, str]],
 ) -> list[HypothesisRow]:
-    """Return each hypothesis or malformed answer of these steps as `peirce show` lists it."""
+    """Return each hypothesis or malformed answer of these steps as `peirce show` lists it.
+
+    Args:
+        steps: the steps.
+        settings: the settings of the session.
+        hints: the hints that calls showed, as `reports.hints.find_hints` returns them.
+    """
     from ...reports.findings import summarize_hypothesis
     from ...reports.hints import find_hint
     from ...reports.proposers import describe_proposer, has_several_proposers

@@ -222,7 +222,7 @@ async def _judge(
             judged.append(judge_malformed(item))
         else:
             path = f"step/{step}/judge/{number}/{ordinal}"
-            judged.append(await _examine(case, view, item, path))
+            judged.append(await examine(case, view, item, path))
     case.judged_answers.append(JudgedAnswer(reply_path, reply.text, tuple(judged)))
     return judged
 
@@ -300,7 +300,7 @@ def _parse(case: Case, view: View, reply: Reply, by: str) -> Sequence[Hypothesis
     return items or [Malformed("empty", "the answer holds no hypothesis")]
 
 
-async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> JudgedHypothesis:
+async def examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> JudgedHypothesis:
     """Judge one hypothesis.
 
     Consistency comes first: an answer that is both inconsistent and redundant counts as

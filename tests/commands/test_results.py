@@ -82,7 +82,11 @@ def kinds(annotation: typing.Any) -> Iterator[type]:
         yield from kinds(part)
 
 
-@pytest.mark.parametrize("name", [name for name in peirce.__all__ if name.islower()])
+FUNCTIONS = [name for name in peirce.__all__ if name.islower()]
+FUNCTIONS.remove("run_in_thread")  # it returns what the function in the thread returns
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_public_function_returns_public_results(name: str) -> None:
     declared = typing.get_type_hints(getattr(peirce, name))["return"]
     for kind in kinds(declared):
