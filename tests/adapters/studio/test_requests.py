@@ -21,27 +21,27 @@ from peirce import graphs
 
 require_studio()
 
-from peirce.adapters.langgraph_platform.events import (  # noqa: E402
+from peirce.adapters.studio.events import (  # noqa: E402
     WaitingProblems,
     describe_event,
 )
-from peirce.adapters.langgraph_platform.origin_guard import is_allowed  # noqa: E402
-from peirce.adapters.langgraph_platform.outer_graph import build_graph, read_answers  # noqa: E402
-from peirce.adapters.langgraph_platform.schemas import (  # noqa: E402
+from peirce.adapters.studio.origin_guard import is_allowed  # noqa: E402
+from peirce.adapters.studio.outer_graph import build_graph, read_answers  # noqa: E402
+from peirce.adapters.studio.schemas import (  # noqa: E402
     RESUMABLE,
     describe_settings,
     merge_request,
 )
-from peirce.adapters.langgraph_platform.session_process import (  # noqa: E402
+from peirce.adapters.studio.session_process import (  # noqa: E402
     decode_request,
     encode_request,
     run_in_process,
 )
-from peirce.adapters.langgraph_platform.thread_folders import (  # noqa: E402
+from peirce.adapters.studio.thread_folders import (  # noqa: E402
     ThreadFolder,
     open_thread_folder,
 )
-from peirce.adapters.langgraph_platform.thread_session import SessionRequest  # noqa: E402
+from peirce.adapters.studio.thread_session import SessionRequest  # noqa: E402
 
 
 def test_the_core_imports_nothing_of_the_adapters() -> None:
@@ -184,7 +184,7 @@ def test_methods_of_other_packages_are_served(tmp_path: Path) -> None:
     (info / "entry_points.txt").write_text("[peirce.methods]\nask-twice = twice:METHOD\n")
     script = (
         f"import sys; sys.path.append({str(tmp_path)!r})\n"
-        "from peirce.adapters.langgraph_platform import served\n"
+        "from peirce.adapters.studio import served\n"
         "print(type(served.ask_twice).__name__, sorted(served.ask_twice.nodes))"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -1,6 +1,6 @@
 """Run a session in a process of its own, for a server whose event loop nothing may block.
 
-    python -P -m peirce.adapters.langgraph_platform.session_process
+    python -P -m peirce.adapters.studio.session_process
 
 `langgraph dev` watches every event loop of its process, also those of other threads, and refuses
 blocking calls on them. A session has its own loop, on which it may block. In a process of its own it
