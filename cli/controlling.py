@@ -99,7 +99,15 @@ def hint(
     wrong. If no process runs the session, `peirce resume` reads the hint."""
     from .. import hint as give_hint
 
-    print_state(give_hint(session, problem, text, store=store), as_json)
+    found = give_hint(session, problem, text, store=store)
+    if not as_json:
+        done = (
+            "The hint is stored: later prompts show it."
+            if text.strip()
+            else "The question is answered."
+        )
+        typer.echo(done)
+    print_state(found, as_json)
 
 
 @app.command(
