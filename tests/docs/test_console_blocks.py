@@ -19,6 +19,7 @@ from peirce import cli
 PAGES = Path(__file__).resolve().parents[2] / "docs"
 NAMED = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.S | re.M)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+RECORDED = ("walks", "skill")  # transcripts, which walks/record.py or an agent wrote
 ANY = "…"
 EXIT = re.compile(r"\[exit (\d+)\]")
 
@@ -50,7 +51,7 @@ def missing(wanted: list[str], printed: list[str]) -> str | None:
 
 def with_console() -> list[Path]:
     """Return the pages with console blocks, without docs/walks, which test_walks.py runs."""
-    pages = [page for page in sorted(PAGES.rglob("*.md")) if page.parent.name != "walks"]
+    pages = [page for page in sorted(PAGES.rglob("*.md")) if page.parent.name not in RECORDED]
     return [page for page in pages if CONSOLE.search(page.read_text("utf-8"))]
 
 
