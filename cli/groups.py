@@ -134,7 +134,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Tasks and installation": {
         "tasks": ("tasks", "List, show, generate and audit problems of the tasks."),
-        "mcp": ("serving", "Serve tools to coding agents over MCP; files only below --root."),
+        "mcp": ("serving", "Serve tools to coding agents over MCP (Model Context Protocol)."),
         "doctor": ("reading", ("Show the settings and their sources, sandbox layers, models, extras and the store.")),
     },
 }  # fmt: skip
