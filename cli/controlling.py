@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 app = typer.Typer()
 Problem: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="PROBLEM", help="Id of the problem, or all.", show_default=False),
+    typer.Argument(
+        metavar="PROBLEM", help="Id of the problem, or all for every problem.", show_default=False
+    ),
 ]
 HintText: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="TEXT",
-        help="The hint. An empty text answers a question and gives the problem up.",
+        help="The hint. An empty text answers a question: the problem is given up.",
         show_default=False,
     ),
 ]
@@ -50,10 +52,10 @@ def status(
 def pause(
     session: o.SessionName = "last", store: o.StoreFile = None, as_json: o.AsJson = False
 ) -> None:
-    """Hold the calls of a running session until `peirce continue`.
+    """Pause a running session: it makes no calls until `peirce continue`.
 
-    Calls in flight are finished and saved. A pause is not stored: `peirce resume` of a session that
-    was stopped or killed in a pause runs it."""
+    Calls in flight are finished and saved. A pause is not stored: if the
+    session is stopped or killed, `peirce resume` continues it unpaused."""
     from .. import pause as pause_session
 
     print_state(pause_session(session, store=store), as_json)
@@ -77,7 +79,8 @@ def stop(
 ) -> None:
     """Stop a running session after the steps in progress, as Ctrl-C does.
 
-    The command does not wait for these steps. `peirce resume` continues the session."""
+    The command does not wait for these steps. `peirce resume` continues the
+    session later."""
     from .. import stop as stop_session
 
     print_state(stop_session(session, store=store), as_json)
@@ -95,8 +98,9 @@ def hint(
 ) -> None:  # fmt: skip
     """Give the model a hint for a problem, or answer its question.
 
-    The hint is stored at once. Each later prompt about the problem shows it, as a remark that may be
-    wrong. If no process runs the session, `peirce resume` reads the hint."""
+    The hint is stored at once. Later prompts about the problem show it as a
+    remark that may be wrong. If no process runs the session, `peirce resume`
+    reads the hint."""
     from .. import hint as give_hint
 
     found = give_hint(session, problem, text, store=store)
@@ -119,8 +123,9 @@ def hint(
 )
 @o.add_flags("concurrency", "budget_tokens", "budget_usd", texts={
     "concurrency": "New number of problems in progress at the same time, at most 1,000.",
-    "budget_tokens": "New limit of the session's tokens, including those that are spent.",
-    "budget_usd": "New limit of the session's cost in US dollars, including what is spent.",
+    "budget_tokens": "New limit of the session's tokens, including those already used.",
+    "budget_usd": "New limit of the session's cost in US dollars, including what is already"
+    " spent; only for a session with prices.",
 })  # fmt: skip
 def adjust(
     session: o.SessionName = "last", store: o.StoreFile = None, as_json: o.AsJson = False,

@@ -100,7 +100,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "merge-stores": ("reading", "Merge stores of several runs into one; merging a store again changes nothing."),
         "sessions": ("reading", "List the sessions of a store, even while a run is using it."),
         "status": ("controlling", "Show the state of a session, also while another process runs it."),
-        "pause": ("controlling", "Hold the calls of a running session until `peirce continue`."),
+        "pause": ("controlling", "Pause a running session: it makes no calls until `peirce continue`."),
         "continue": ("controlling", "Continue a paused session."),
         "stop": ("controlling", "Stop a running session after the steps in progress, as Ctrl-C does."),
         "adjust": ("controlling", "Change the concurrency or the budgets of a running session."),
@@ -134,7 +134,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Tasks and installation": {
         "tasks": ("tasks", "List, show, generate and audit problems of the tasks."),
-        "mcp": ("serving", "Serve tools to coding agents over MCP; files only below --root."),
+        "mcp": ("serving", "Serve tools to coding agents over MCP (Model Context Protocol)."),
         "doctor": ("reading", ("Show the settings and their sources, sandbox layers, models, extras and the store.")),
     },
 }  # fmt: skip

@@ -27,7 +27,7 @@ def mcp(
     root: Annotated[
         Path,
         typer.Option(
-            help="Folder below which all files must lie that a client names.",
+            help="Clients can name only files in this folder and its subfolders.",
             metavar="DIR", rich_help_panel=SERVER,
         ),
     ] = Path("."),
@@ -49,7 +49,7 @@ def mcp(
     time_limit: Annotated[
         float,
         typer.Option(
-            help="Seconds after which a tool that starts no session is stopped.",
+            help="Maximum time of a tool call that runs no session.",
             metavar="SECONDS", min=1, rich_help_panel=SERVER,
         ),
     ] = 600.0,
@@ -92,7 +92,7 @@ def mcp(
     workers: o.Workers = None,
     store: o.StoreFile = None,
 ) -> None:  # fmt: skip
-    """Serve tools to coding agents over MCP; files only below --root."""
+    """Serve tools to coding agents over MCP (Model Context Protocol)."""
     from ..commands.outcome import store_path
     from ..records import UsageError, registry
 

@@ -37,7 +37,7 @@ class ControlTools:
         return await self._call(status, session)
 
     async def pause(self, session: SessionId = "last") -> SessionStatus:
-        """Hold the calls of a running session until `continue`. Calls in flight are finished."""
+        """Pause a running session: it makes no calls until `continue`. Calls in flight are finished."""
         return await self._call(pause, session)
 
     async def continue_(self, session: SessionId = "last") -> SessionStatus:

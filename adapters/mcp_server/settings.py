@@ -27,7 +27,7 @@ class ServerSettings:
         workers: number of worker processes of each sandbox; None for one per core.
         budget_tokens: maximum number of tokens that one session or proposal may use, whatever a
             client asks for; None for no limit.
-        time_limit_s: seconds after which a tool that starts no session is stopped.
+        time_limit_s: maximum time of a tool call that runs no session, in seconds.
     """
 
     root: Path

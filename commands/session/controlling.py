@@ -41,7 +41,7 @@ def status(session: str = "last", *, store: str | Path | None = None) -> Session
 
 @validate_call
 def pause(session: str = "last", *, store: str | Path | None = None) -> SessionStatus:
-    """Hold the calls of a running session until `continue_`.
+    """Pause a running session: it makes no calls until `continue_`.
 
     Calls in flight are finished and saved, and no new call of a model or tool is made. A pause is
     not stored: a session that is stopped or killed in a pause runs when it is resumed.
