@@ -15,12 +15,12 @@ MAX_CONNECTIONS = 256  # at the same time; a further one is closed at once
 FIRST_REQUEST_S = 10.0  # from the connection until its first request has a complete head
 
 
-class LimitedProtocol(H11Protocol):
+class LimitedProtocol(H11Protocol):  # type: ignore[misc]
     """The protocol of uvicorn with these limits."""
 
     _is_refused = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Take a connection, or close it."""
         if len(self.connections) >= MAX_CONNECTIONS:
             self._is_refused = True
