@@ -8,6 +8,9 @@ underscores or hyphens, as in `seed = 1`. A table of the file configures the mod
 `temperature` of [judge]. Keys of [proposer] that are not options are passed as --model-arg.
 Settings of a training are in a separate YAML file (`train --config`) and are not read here, nor are
 those of an experiment (`reproduce`).
+
+`peirce mcp` does not read the file in the working folder: a coding agent starts the server in the
+folder of a project, which may be somebody else's, and its file must not decide what the agent may do.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ CONFIG_FILE = Path("peirce.toml")
 CONFIG_VARIABLE = "PEIRCE_CONFIG"
 MODEL_ARG = "model_arg"
 ROLE_TABLES = (*ROLES, SCORER)
+WITHOUT_FOLDER_FILE = ("mcp",)  # commands that do not read the file in the working folder
 FILE_BYTES, LINE_DOTS = 256_000, 500  # limits of the file
 # Variables of Peirce that are not settings.
 RESERVED_VARIABLES = frozenset(
@@ -81,15 +85,18 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
             or a variable looks like a misspelt setting.
     """
     path = _path()
+    verb = next((one for one in arguments if not one.startswith("-")), "")
+    is_named = bool(os.environ.get(CONFIG_VARIABLE))
+    is_read = path.is_file() and (is_named or verb not in WITHOUT_FOLDER_FILE)
     refuse_file_origins({}, "", ())
     variables = {
         name: value for name, value in os.environ.items() if name.startswith("PEIRCE_") and value
     }
-    if not path.is_file() and not variables.keys() - RESERVED_VARIABLES:
+    if not is_read and not variables.keys() - RESERVED_VARIABLES:
         return Configuration()  # avoids importing all commands
     options = {_key(option): option for option in _options(command)}
-    top, tables = _read(path, options)
-    if not os.environ.get(CONFIG_VARIABLE):
+    top, tables = _read(path, options) if is_read else ({}, {})
+    if not is_named:
         refuse_file_origins([top, tables], str(path), [*arguments, *variables.values()])
     made = Configuration()
     for key, value in top.items():
@@ -124,8 +131,6 @@ def _path() -> Path:
 
 def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the file's keys that are options, including those of [proposer], and the rest by role."""
-    if not path.is_file():
-        return {}, {}
     try:
         content = tomllib.loads(_text_of(path))
         json.dumps(

@@ -18,10 +18,14 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
+import pydantic_core
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CHUNK_BYTES, HEAD_BYTES = 65_536, 1_024
 MAX_LINE_BYTES = 8_000_000  # of one message; arguments have a limit of their own (arguments.py)
-TOO_LONG = f"message of more than {MAX_LINE_BYTES:,} bytes"  # the method that is not found
+# Methods that are not found, in place of messages that cannot be read.
+TOO_LONG = f"message of more than {MAX_LINE_BYTES:,} bytes"
+NO_JSON = "message that is no valid JSON"
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")')
 
 
@@ -84,7 +88,9 @@ def _copy(source: int, target: socket.socket) -> None:
                 if not is_too_long:
                     line += end
                 if is_too_long or len(line) > MAX_LINE_BYTES:
-                    line = bytearray(_replace_message(bytes(line)))
+                    line = bytearray(_replace_message(bytes(line), TOO_LONG))
+                elif not _is_json(line):
+                    line = bytearray(_replace_message(bytes(line), NO_JSON))
                 target.sendall(line + b"\n")
                 line.clear()
                 is_too_long = False
@@ -98,11 +104,27 @@ def _copy(source: int, target: socket.socket) -> None:
         target.shutdown(socket.SHUT_WR)
 
 
-def _replace_message(line: bytes) -> bytes:
-    """Return a request with the id of a message that is too long, to which the answer is an error.
+def _is_json(line: bytes | bytearray) -> bool:
+    """Return whether the SDK, which uses the same parser, can read a message.
 
-    Reading the message would take gigabytes of memory. Clients write the id at the beginning.
+    It cannot read a lone surrogate or an integer of over 4,300 digits, and would not answer at all:
+    the client would wait for its time limit.
     """
-    found = _ID.search(line[:HEAD_BYTES])
-    number = found[1].decode("ascii", "replace") if found else "null"
-    return f'{{"jsonrpc": "2.0", "id": {number}, "method": "{TOO_LONG}"}}'.encode()
+    try:
+        pydantic_core.from_json(bytes(line))
+    except ValueError:
+        return False
+    return True
+
+
+def _replace_message(line: bytes, fault: str) -> bytes:
+    """Return a request with the id of a message that cannot be read, to which the answer is an error.
+
+    Reading a message that is too long would take gigabytes of memory. Clients write the id at the
+    beginning, or at the end. A line without an id is returned as it is, cut to its beginning.
+    """
+    found = _ID.search(line[:HEAD_BYTES]) or _ID.search(line[-HEAD_BYTES:])
+    if found is None:
+        return line[:HEAD_BYTES]
+    number = found[1].decode("ascii", "replace")
+    return f'{{"jsonrpc": "2.0", "id": {number}, "method": "{fault}"}}'.encode()

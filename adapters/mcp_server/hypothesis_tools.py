@@ -154,7 +154,11 @@ class HypothesisTools:
     async def judge(
         self,
         sentence: Annotated[
-            str, Field(description='Sentence such as "texts with at least two ! are deceptive".')
+            str,
+            Field(
+                description="Sentence such as \"If the text contains 'good', it is positive; otherwise"
+                ' it is negative".'
+            ),
         ],
         rows: Annotated[
             list[str | dict[str, Any]],

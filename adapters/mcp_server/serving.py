@@ -15,6 +15,7 @@ import uvicorn
 
 from ...records.errors import Interrupted, UsageError
 from .closable_stdin import closable_stdin
+from .connections import LimitedProtocol
 from .http_access import AccessCheck
 from .server import build_server, note_warning
 from .settings import ServerSettings
@@ -64,6 +65,7 @@ def serve_http(
         AccessCheck(application, port, token),
         log_level="warning",
         access_log=False,
+        http=LimitedProtocol,
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,

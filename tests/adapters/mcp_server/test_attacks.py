@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 import peirce
 import pytest
-from peirce.adapters.mcp_server.arguments import MAX_CHARACTERS, MAX_DEPTH
+from peirce.adapters.mcp_server.arguments import MAX_CHARACTERS, MAX_DEPTH, check_size
 from peirce.adapters.mcp_server.file_access import RootFolder
 from peirce.adapters.mcp_server.run_settings import MODELS, OWN_CHECKS, PATHS, PLAIN, REFUSED
 from peirce.records import UsageError
@@ -280,3 +280,37 @@ def test_calls_at_the_same_time_are_all_answered(served: Any) -> None:
     assert [json.loads(one.content[0].text)["results"] for one in answers] == [
         [{"value": 2 * n}] for n in range(8)
     ]
+
+
+def test_more_than_fits_in_one_call_is_refused(
+    served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limits are lowered, so that the test is quick."""
+    module = "peirce.adapters.mcp_server"
+    for name in (
+        "run_settings.MAX_ROWS",
+        "file_access.MAX_ENTRIES",
+        "hypothesis_tools.MAX_ANSWERS",
+    ):
+        monkeypatch.setattr(f"{module}.{name}", 2)
+    rows = [{"input": 1, "output": 1}] * 3
+    assert "more than 2 to a file" in served.refusal("run", task="examples", data=rows)
+    folder = served.root / "many"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.csv").write_text("text,label\n")
+    assert "more than 2 files" in served.refusal("run", task="labels", data="many")
+    answers = [{"problem": "pairs", "hypothesis": f"def f(x): return {n}"} for n in range(3)]
+    assert "more than 2 hypotheses" in served.refusal(
+        "check", task="examples", data="pairs.jsonl", answers=answers
+    )
+    monkeypatch.setattr(f"{module}.answers.MAX_ANSWER_CHARACTERS", 50)
+    assert "the answer has" in served.refusal("tasks")
+
+
+def test_numbers_and_keys_count_as_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peirce.adapters.mcp_server.arguments.MAX_CHARACTERS", 1_000)
+    for large in (1 << 4_000, {"x" * 1_001: 1}):
+        with pytest.raises(UsageError, match="too large"):
+            check_size({"inputs": [large]})
+    check_size({"inputs": [1 << 1_000, {"x" * 500: 1}]})

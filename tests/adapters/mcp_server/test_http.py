@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,6 +23,7 @@ import pytest
 mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+from peirce.adapters.mcp_server.connections import MAX_CONNECTIONS  # noqa: E402
 from peirce.adapters.mcp_server.http_access import AccessCheck, find_token  # noqa: E402
 from peirce.records import UsageError  # noqa: E402
 
@@ -223,3 +225,23 @@ def test_a_signal_during_a_session_stores_it(tmp_path: Path) -> None:
         assert server.process.stderr is not None
         assert "Traceback" not in server.process.stderr.read()
     assert peirce.sessions(store=server.store)[0].status == "interrupted"
+
+
+def test_silent_connections_do_not_end_the_server(tmp_path: Path) -> None:
+    """They need no token. A client gets in again as soon as they are gone."""
+    with serving(tmp_path) as server:
+        port = int(server.address.split(":")[2].partition("/")[0])
+        links = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(MAX_CONNECTIONS)]
+        try:
+            for link in links:
+                link.sendall(b"POST /mcp HTTP/1.1")
+            with pytest.raises(httpx2.HTTPError):
+                httpx2.post(server.address)
+            links[0].settimeout(60)
+            assert links[0].recv(1) == b""  # closed for want of a request
+        except ConnectionResetError:
+            pass
+        finally:
+            for link in links:
+                link.close()
+        assert httpx2.post(server.address).status_code == 401

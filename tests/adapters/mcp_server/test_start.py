@@ -82,3 +82,30 @@ def test_a_module_below_the_root_is_not_imported(tmp_path: Path) -> None:
     ended = run(str(tmp_path), code=code)
     assert ended.returncode == 0, ended.stderr
     assert not (tmp_path / "imported").exists()
+
+
+def test_a_file_in_the_folder_of_the_project_decides_nothing(tmp_path: Path) -> None:
+    """The project may be somebody else's, and the server is started in its folder."""
+    (tmp_path / "peirce.toml").write_text(
+        'allow_task_files = true\nmodel = "http://127.0.0.1:9/v1#x"\nroot = "/"\nsandbox = "docker"\n'
+    )
+    code = (
+        "import peirce.adapters.mcp_server.serving as s; s.serve_stdio = print;"
+        " from peirce.cli import main; main(['mcp'])"
+    )
+    started = [sys.executable, "-P", "-c", code]
+    usual = {name: one for name, one in os.environ.items() if not name.startswith("PEIRCE_")}
+
+    def settings(**variables: str) -> str:
+        ended = subprocess.run(
+            started, capture_output=True, text=True, cwd=tmp_path, env={**usual, **variables}
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    assert f"root={tmp_path.resolve()!r}" in settings()
+    assert "models=(), task_files=False, sandbox='process'" in settings()
+    named = settings(PEIRCE_CONFIG=str(tmp_path / "peirce.toml"))
+    assert "task_files=True, sandbox='docker'" in named
+    (tmp_path / "peirce.toml").write_text("no toml")
+    assert "task_files=False" in settings(PEIRCE_SEED="3")

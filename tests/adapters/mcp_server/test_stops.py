@@ -163,6 +163,11 @@ def test_lines_that_are_no_messages_do_not_end_the_server(tmp_path: Path) -> Non
         server.write(
             json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": huge})
         )
+    for number, value in ((9, '"\\ud800"'), (10, "9" * 5_000)):  # JSON that the SDK cannot read
+        server.write(
+            f'{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"execute",'
+            f'"arguments":{{"source":"def f(x): return x","inputs":[{value}]}}}}}}'
+        )
     server.send(
         "tools/call",
         8,
@@ -170,7 +175,7 @@ def test_lines_that_are_no_messages_do_not_end_the_server(tmp_path: Path) -> Non
         arguments={"source": "def f(x): return x", "inputs": [[[1]]]},
     )
     answers: dict[int, Any] = {}
-    while not {6, 7, 8} <= answers.keys():
+    while not {6, 7, 8, 9, 10} <= answers.keys():
         told = server.read()
         answers[told.get("id")] = told
     assert (
@@ -178,6 +183,11 @@ def test_lines_that_are_no_messages_do_not_end_the_server(tmp_path: Path) -> Non
         and "too large" in answers[7]["result"]["content"][0]["text"]
     )
     assert answers[6]["error"]["data"] == "message of more than 8,000,000 bytes"
+    assert (
+        answers[9]["error"]["data"]
+        == answers[10]["error"]["data"]
+        == "message that is no valid JSON"
+    )
     assert answers[8]["result"]["structuredContent"]["results"] == [{"value": [[1]]}]
     server.process.stdin.close()
     server.process.stdin = None
