@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
-from .connection import Database, Row, RowReader, StoreLocked, first_line
+from .connection import AlreadyOpen, Database, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
 
 if TYPE_CHECKING:
@@ -400,7 +400,8 @@ class OwnerClient:
         self._link.close()
 
 
-OPEN_TIMEOUT_S = 5.0  # how long to wait for a process that is just opening or closing the file
+# how long to wait for a process, or another thread of this one, that is just opening or closing the file
+OPEN_TIMEOUT_S = 5.0
 
 
 class Reader:
@@ -491,7 +492,7 @@ def _reach(path: Path) -> RowReader:
                 raise
         try:
             return Database(path, write=False)
-        except StoreLocked:
+        except (StoreLocked, AlreadyOpen):
             if time.monotonic() > until:
                 raise
         time.sleep(0.05)
@@ -532,7 +533,7 @@ def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:
         try:
             with connection.OPENING, store_files.creation_lock(path, until):
                 return Database(path, write=True, sources=sources)
-        except StoreLocked:
+        except (StoreLocked, AlreadyOpen):
             if time.monotonic() > until:
                 raise
         time.sleep(0.05)
