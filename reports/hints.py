@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..records import HINTS, StepRecord
+from ..records import StepRecord
+from ..store.hinted_answers import find_hint, newest_hints
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -23,28 +24,11 @@ def find_hints(store: Store, session: str, problem: str | None = None) -> dict[s
         session: Id of the session.
         problem: Id of one problem; None for all problems.
     """
-    found: dict[str, dict[str, str]] = {}
+    recorded: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for name, path, texts in store.human_texts(session, problem):
-        request, _, last = path.rpartition("/")
-        shown = [text for text in texts if text]
-        if last == HINTS and shown:
-            found.setdefault(name, {})[request] = shown[-1]
-    return found
-
-
-def find_hint(hints: Mapping[str, str], path: str) -> str | None:
-    """Return the newest hint before an answer; None without one.
-
-    Args:
-        hints: The hints of the problem by the path of the request, in order.
-        path: The path of the answer. For a repaired answer, the requests of its step count.
-    """
-    if path in hints or "/repair/" not in path:
-        return hints.get(path)
-    step = path.partition("/repair/")[0]
-    return next(
-        (text for at, text in reversed(list(hints.items())) if at.startswith(f"{step}/")), None
-    )
+        recorded.setdefault(name, []).append((path, texts))
+    found = {name: newest_hints(calls) for name, calls in recorded.items()}
+    return {name: hints for name, hints in found.items() if hints}
 
 
 def find_hints_by_hypothesis(

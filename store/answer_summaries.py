@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from ..records import NOT_REQUESTED, Digest, Hypothesis, Json, Verdict
 from .codec import decode_json, decode_text, encode_text, verdict_of
 from .connection import Row, RowReader, rows_by_problem
+from .hinted_answers import find_hint, newest_hints
+from .journal import read_texts
 
 _PLACE = "step, answer, ordinal"
 PROPOSED_BY = "proposed_by"  # of the fields of a step with two proposers: the role that proposed
@@ -98,6 +100,7 @@ class AnswerSummary:
             its cost in the logic families.
         proposed_by: The role that proposed the answers of the step, in a session with a second
             proposer; otherwise "".
+        after_hint: Whether the request for the answer showed a hint of a person.
     """
 
     path: str
@@ -110,6 +113,7 @@ class AnswerSummary:
     reasons: Digest | None = None
     detail: Json = None
     proposed_by: str = ""
+    after_hint: bool = False
 
 
 def answer_summaries(
@@ -123,6 +127,7 @@ def answer_summaries(
         return rows_by_problem(reader, select, session, names, place, where)
 
     answers = rows("answer", "path, text", "step, answer")
+    of_people = rows("call", "path, response", "path", "AND kind = 'human'")
     noted = rows("step", "fields", "step", f"AND fields LIKE '%{PROPOSED_BY}%'")
     parts = (
         rows("verdict", "verdict, reason"),
@@ -141,6 +146,12 @@ def answer_summaries(
             step: str(decode_json(fields, "step.fields", dict).get(PROPOSED_BY) or "")
             for step, fields in noted[name]
         }
+        hints = newest_hints(
+            sorted(
+                (decode_text(path), read_texts(decode_json(response, "call.response")))
+                for _, path, response in of_people[name]
+            )
+        )
         found[decode_text(name)] = [
             replace(
                 _summarise_answer(
@@ -149,6 +160,7 @@ def answer_summaries(
                     *(part.get((step, answer), {}) for part in of_answer),
                 ),
                 proposed_by=proposers.get(step, ""),
+                after_hint=find_hint(hints, decode_text(path)) is not None,
             )
             for step, answer, path, text in answers[name]
         ]

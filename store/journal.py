@@ -345,7 +345,7 @@ def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dic
         if request is not None:
             call["said"] = {"request": request, "response": response}
         if of_person is not None:
-            call["texts"] = list(_texts(decode_json(of_person, "call.response")))
+            call["texts"] = list(read_texts(decode_json(of_person, "call.response")))
         found.append(call)
     return found
 
@@ -362,7 +362,7 @@ def human_texts(
         where, params = where + " AND problem = ?", [session, encode_text(problem)]
     rows = reader.query(f"SELECT problem, path, response FROM call WHERE {where}", params)
     found = [
-        (decode_text(name), decode_text(path), _texts(decode_json(response, "call.response")))
+        (decode_text(name), decode_text(path), read_texts(decode_json(response, "call.response")))
         for name, path, response in rows
     ]
     return sorted(found, key=lambda one: (one[0], _numbers_of(one[1]), one[1]))
@@ -373,7 +373,8 @@ def _numbers_of(path: str) -> list[int]:
     return [int(part) for part in path.split("/") if part.isdecimal()]
 
 
-def _texts(response: Any) -> tuple[str, ...]:
+def read_texts(response: Any) -> tuple[str, ...]:
+    """Return the texts in the response of a call of a person."""
     told = response if isinstance(response, dict) else {}
     hints = told.get("hints", [told.get("text")])
     return tuple(one for one in hints if isinstance(one, str)) if isinstance(hints, list) else ()

@@ -400,7 +400,8 @@ class OwnerClient:
         self._link.close()
 
 
-OPEN_TIMEOUT_S = 5.0  # how long to wait for a process that is just opening or closing the file
+# how long to wait for a process, or another thread of this one, that is just opening or closing the file
+OPEN_TIMEOUT_S = 5.0
 
 
 class Reader:

@@ -264,8 +264,8 @@ def list_judged(
         hints: the hints that calls showed, as `reports.hints.find_hints` returns them.
     """
     from ...reports.findings import summarize_hypothesis
-    from ...reports.hints import find_hint
     from ...reports.proposers import describe_proposer, has_several_proposers
+    from ...store.hinted_answers import find_hint
     from ...tasks import load_family
 
     family, several = load_family(settings["family"]), has_several_proposers(settings)

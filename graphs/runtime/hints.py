@@ -88,9 +88,11 @@ class Mailbox:
         return Mailbox(fields.get(HINTS_FIELD) or (), save_questions)
 
     def add(self, hint: Mapping[str, Json]) -> None:
-        """Add a hint that is stored already."""
+        """Add a hint that is stored already. It answers the questions of its problem."""
         with self._lock:
             self._hints.append(hint)
+            for name in [one for one in self._questions if hint["problem"] in (None, one)]:
+                del self._questions[name]
             waiting = list(self._waiting)
         for wake in waiting:
             wake()
@@ -299,7 +301,8 @@ def add_hint(
 
     def append(fields: Mapping[str, Json]) -> Mapping[str, Json]:
         held = list(fields.get(HINTS_FIELD) or ())
-        waiting = {one["problem"] for one in fields.get(QUESTIONS_FIELD) or ()}
+        questions = list(fields.get(QUESTIONS_FIELD) or ())
+        waiting = {one["problem"] for one in questions}
         if not said and (of_all or problem not in waiting):
             raise UsageError(
                 "the hint is empty: an empty text only answers a question, and"
@@ -311,7 +314,9 @@ def add_hint(
                 f"the hints of this problem would have {total:,} characters: a problem takes"
                 f" {MAX_PROBLEM_CHARACTERS:,}, because each prompt shows all of them"
             )
-        return {HINTS_FIELD: [*held, hint]}
+        # A second text would answer the next question, which nobody has seen yet.
+        left = [one for one in questions if one["problem"] not in asked]
+        return {HINTS_FIELD: [*held, hint], QUESTIONS_FIELD: left}
 
     hint = {"problem": None if of_all else problem, "text": said, "at": _now()}
     store.change_fields(session, append)

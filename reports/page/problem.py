@@ -30,6 +30,7 @@ from ...records import (
     StepRecord,
 )
 from ...sandbox.inside.canonical import Unrepresentable, code_of
+from ...store.hinted_answers import find_hint
 from ...tasks import load_family
 from ..findings import (
     CheckedFindings,
@@ -40,7 +41,6 @@ from ..findings import (
     summarize_hypothesis,
 )
 from ..front import find_front_points
-from ..hints import find_hint
 from ..proposers import describe_proposer, has_several_proposers
 from ..sentence_effects import EffectOptions
 from .effects import describe_effects

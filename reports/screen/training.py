@@ -418,6 +418,7 @@ EXCLUSION_TEXTS = {
     "cut": "answers that were cut at a token limit",
     "unanswered": "answers that contain only tool calls",
     "not_text": "answers that are not valid Unicode text",
+    "after_hint": "answers after a hint of a person",
     "not_judged": "consistent hypotheses without predictions over S or a known cost",
     "in_another_split": "problems whose observations also occur in a stricter split",
     "repeated_pairs": "duplicate pairs",

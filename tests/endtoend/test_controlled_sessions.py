@@ -191,6 +191,20 @@ def test_the_server_sees_the_concurrency_change(whole):
         assert peirce.status().concurrency == 4
 
 
+def test_with_a_lower_concurrency_problems_end_before_others_begin():
+    with HoldingModel() as model:
+        running = Running(**options(model, max_answers=1))
+        wait_until(lambda: model.held == 3)
+        peirce.adjust(concurrency=1)
+        for done in (1, 2, 3):
+            model.let_go(1)
+            wait_until(lambda: peirce.status().done == done)  # noqa: B023
+        wait_until(lambda: model.held == 1)
+        assert len(peirce.status().running) == 1
+        model.release()
+        assert running.join().status == "done"
+
+
 def test_a_budget_that_is_raised_in_flight_avoids_the_stop(whole):
     with HoldingModel() as model:
         running = Running(**options(model, budget_tokens=3 * TOKENS))

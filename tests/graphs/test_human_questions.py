@@ -14,7 +14,7 @@ from peirce.agents.scripted import ScriptedProposer
 from peirce.graphs.runtime.hints import Mailbox, add_hint
 from peirce.graphs.runtime.replay import replay_session
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import InputSet, Reply
+from peirce.records import InputSet, Reply, UsageError
 from peirce.store import Store
 
 SHOWN = [([3], [3]), ([5], [5])]
@@ -210,6 +210,40 @@ def test_a_stop_leaves_the_question_open_and_resume_asks_again(asking, make_answ
     again, outcome = go_on(store, session, replies, ["unchanged"], concurrency=3)
     assert again.questions == asked.questions and outcome["status"] == "done"
     assert differences(store, session) == []
+
+
+def test_a_second_text_does_not_answer_the_question_that_comes_next(asking, make_answer):
+    replies = {"one": [make_answer(WRONG)] * 9}
+    store, session = asking(replies)
+    go_on(store, session, replies, [None])
+    add_hint(store, session, "one", "look again")
+    assert store.session(session)["questions"] == []
+    with pytest.raises(UsageError, match="problem one asked none"):
+        add_hint(store, session, "one", "")
+    again, _ = go_on(store, session, replies, [""])
+    assert len(again.questions) == 1
+    assert list(human_calls(store, session).values())[-1] == {"text": ""}
+
+
+def test_a_hint_answers_the_listed_questions_of_its_problem_at_once():
+    saved = []
+
+    async def ask():
+        mailbox, stopping = Mailbox(save_questions=saved.append), asyncio.Event()
+        waiting = [
+            asyncio.ensure_future(
+                mailbox.wait_for_text(name, 0, "What now?", stopping, lambda: None)
+            )
+            for name in ("one", "two", "three")
+        ]
+        await asyncio.sleep(0)
+        mailbox.add({"problem": "two", "text": "a"})
+        left = [one["problem"] for one in mailbox.list_questions()]
+        mailbox.add({"problem": None, "text": "b"})
+        return left, mailbox.list_questions(), await asyncio.gather(*waiting)
+
+    assert asyncio.run(ask()) == (["one", "three"], [], ["b", "a", "b"])
+    assert saved[-1] == []
 
 
 def test_a_question_is_answered_while_nobody_runs_the_session(asking, make_answer):

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import CallKey, Outcome, StoreError
-from peirce.store import Store
+from peirce.store import Store, connection
 from peirce.store.connection import Database
 from peirce.store.owner import OwnerClient, socket_path
 
@@ -343,6 +343,19 @@ def test_many_readers_at_once_while_the_owner_writes(
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_a_store_that_another_thread_is_about_to_close_is_waited_for(
+    path: Path, made: SimpleNamespace, write: bool
+) -> None:
+    """Also by a session that begins while `peirce.status` reads its store in the same process."""
+    with Store.open(path, write=True) as store:
+        session = store.create_session({}, [(made.problem("1"), made.space)])
+    held = connection.Database(path, write=not write)
+    threading.Timer(0.3, held.close).start()
+    with Store.open(path, write=write) as opened:
+        assert opened.find_session("last") == session
 
 
 def test_the_owner_tells_its_pid(store: Store, path: Path) -> None:

@@ -15,6 +15,7 @@ answers are left out and counted:
  - `unanswered`: the model made only tool calls, up to the limit of a step;
  - `not_text`: the answer, or its hypothesis, contains lone surrogates and is therefore not valid
    Unicode text, which no tokenizer accepts. An escape sequence in the answer can produce them;
+ - `after_hint`: the request showed a hint of a person, which the prompt of a pair does not show;
  - `not_judged`: the score of a consistent hypothesis cannot be computed, because the hypothesis has
    no predictions on S, or has no known cost in a family in which hypotheses have costs.
 """
@@ -54,7 +55,7 @@ CUT_REASON = "cut: the answer was cut at the token limit"  # the reason that a s
 UNANSWERED_PREFIX = "no_answer: "
 PROMPTS_PER_SESSION = 4  # whose digests a set of pairs contains
 SECOND_PROPOSER = "then"  # the role whose answers a session continues a problem with
-EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "not_judged")
+EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "after_hint", "not_judged")
 
 
 @dataclass(frozen=True)
@@ -367,6 +368,8 @@ def _left_out(one: AnswerSummary, taken: Mapping[str, PooledAnswer], costed: boo
     said = () if one.hypothesis is None else (one.hypothesis.description, one.hypothesis.text)
     if not all(map(is_utf8, (one.text, *said))):
         return "not_text"
+    if one.after_hint:
+        return "after_hint"
     if one.verdict.consistent and (one.codes is None or one.reasons is None):
         return "not_judged"
     if one.verdict.consistent and costed and _cost(one) is None:

@@ -6,6 +6,7 @@ Internals: pairs are built from stores that are written without running anything
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +15,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.records import JudgedAnswer, JudgedHypothesis, StoreError, UsageError, Verdict
+from peirce.records import (
+    CallKey,
+    JudgedAnswer,
+    JudgedHypothesis,
+    Outcome,
+    StoreError,
+    UsageError,
+    Verdict,
+)
 from peirce.store import AnswerSummary, Store
 from peirce.training import Fractions, Split, Splits
 from peirce.training.pairs import Caps, PairChoices, PairsResult
@@ -30,6 +39,16 @@ from sessions_of_pairs import (
     space,
     write,
 )
+
+
+def hint(store: Store, session: str, path: str, response: dict[str, object]) -> None:
+    """Record a call of a person about the problem p."""
+
+    async def make() -> Outcome:
+        return Outcome(response)
+
+    asyncio.run(store.journal(session).record_once(CallKey(session, "p", path), "human", {}, make))
+
 
 EVERY = Caps((None, None, None), (None, None, None))
 ALL_TRAIN = Splits(fractions=Fractions(1, 0, 0))
@@ -423,3 +442,22 @@ def test_sessions_without_a_pair_are_one_sentence(
 def test_numbers_that_cannot_be_are_refused(told: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         PairChoices(**told)
+
+
+def test_an_answer_whose_request_showed_a_hint_makes_no_pair(store: Store) -> None:
+    given = [
+        answered(I, "wrong", WIDE),
+        JudgedAnswer("step/2/propose/1", "after a hint", (judged(A, "wide", WIDE),)),
+        JudgedAnswer("step/3/repair/0", "mended after a hint", (judged(A, "half", HALF),)),
+        JudgedAnswer("step/4/propose/0", "by itself", (judged(A, "other", OTHER),)),
+        JudgedAnswer("step/5/propose/0", "after giving up", (judged(A, "half", HALF),)),
+    ]
+    session = write(store, [(problem("p"), given)], space(4))
+    hint(store, session, "step/2/propose/1/hints", {"hints": ["first", "it is wide"]})
+    hint(store, session, "step/3/propose/0/hints", {"hints": ["it is half"]})
+    hint(store, session, "step/4/human/0", {"text": "it is other"})
+    hint(store, session, "step/5/propose/0/hints", {"hints": [""]})
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN))
+    assert made.table.answers == ["after giving up", "answer wrong", "by itself"]
+    assert made.report["left_out"]["after_hint"] == 2
+    assert sum(of_model["answers"] for of_model in made.report["by_model"].values()) == 5
