@@ -25,7 +25,6 @@ import numpy as np
 import pytest
 from peirce.records import CallKey, Outcome, StoreError
 from peirce.store import Store, connection
-from peirce.store.connection import Database
 from peirce.store.owner import OwnerClient, socket_path
 
 NewSession = Callable[..., str]
@@ -503,18 +502,3 @@ def test_an_owner_that_closes_leaves_the_socket_of_the_next_one(
             assert reader.find_session("last") == session
     assert not os.path.lexists(socket_path(path))
     assert before == socket_path(path) or not before.parent.exists()
-
-
-@pytest.mark.parametrize("write", [False, True])
-def test_a_file_that_a_thread_of_this_process_is_just_closing_is_waited_for(
-    tmp_path: Path, write: bool
-) -> None:
-    """So a client of a server that reads and runs sessions in threads sees no error between them."""
-    path = tmp_path / "closing.duckdb"
-    Store.open(path, write=True).close()
-    held = Database(path, write=not write)
-    closing = threading.Timer(0.3, held.close)
-    closing.start()
-    with Store.open(path, write=write) as opened:
-        assert opened.sessions() == []
-    closing.join()
