@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 from ...agents.endpoint.limits import raise_open_file_limit
@@ -41,6 +40,9 @@ class SessionControl:
         concurrency: The number of problems that run at the same time.
         budget: The limits on tokens and dollars.
         stopping: The event that stops the session after the steps in flight.
+        mailbox: The hints of people, and the open questions to them.
+        secrets: The keys of the session's models by the variable that holds them, which no hint may
+            hold.
         emit: Function that is called with each event of the session, in the event loop.
         on_concurrency: Function that is called in the event loop when the concurrency has changed.
     """
@@ -53,17 +55,19 @@ class SessionControl:
         concurrency: int,
         budget: Budget,
         stopping: asyncio.Event,
+        mailbox: Mailbox,
+        secrets: Mapping[str, str] | None = None,
         emit: Callable[[Event], None] = lambda event: None,
         on_concurrency: Callable[[], None] = lambda: None,
     ) -> None:
         self.gate = CallGate(max(1, concurrency), stopping)
         self._store, self._session = store, session
+        self._mailbox, self._secrets = mailbox, secrets or {}
         self._budget, self._stopping = budget, stopping
         self._emit, self._on_concurrency = emit, on_concurrency
         self._loop = asyncio.get_running_loop()
         self._lock = threading.RLock()
         self._running: dict[str, int] = {}  # the last finished step of each running problem
-        self._questions: dict[str, dict[str, Json]] = {}  # open questions to a person, by problem
         self._started = time.monotonic()
         self._seconds_before = float(store.session(session).get("seconds") or 0.0)
         self._is_stopping = False
@@ -75,12 +79,6 @@ class SessionControl:
             "adjust": self.adjust,
             "hint": self.hint,
         }
-        self._mailbox: Mailbox | None = None
-        self._secrets: Mapping[str, str] = {}
-
-    def use_mailbox(self, mailbox: Mailbox, secrets: Mapping[str, str]) -> None:
-        """Set the mailbox of the session, and the keys of its models, which no hint may hold."""
-        self._mailbox, self._secrets = mailbox, secrets
 
     # --- Messages and events.
 
@@ -112,27 +110,15 @@ class SessionControl:
         return self._verbs[verb](**arguments)
 
     def note_event(self, event: Event) -> None:
-        """Keep what `describe` tells of an event: running problems, their steps, and questions."""
+        """Keep what `describe` tells of an event: running problems and their steps."""
         kind = event["type"]
         with self._lock:
             if kind == "problem_started":
                 self._running[event["problem"]] = 0
             elif kind == "problem_ended":
                 self._running.pop(event["problem"], None)
-                self._questions.pop(event["problem"], None)
             elif kind == "step" and event["problem"] in self._running:
                 self._running[event["problem"]] = event["step"]
-            elif kind == "question":
-                self._questions[event["problem"]] = {
-                    "problem": event["problem"],
-                    "question": event["question"],
-                    "since": datetime.now(UTC).isoformat(timespec="seconds"),
-                    "path": event["path"],
-                }
-            elif kind == "call":
-                asked = self._questions.get(event["problem"])
-                if asked is not None and asked["path"] == event["path"]:
-                    del self._questions[event["problem"]]
 
     # --- The verbs.
 
@@ -161,10 +147,7 @@ class SessionControl:
                 "running": [
                     {"problem": name, "step": step} for name, step in self._running.items()
                 ],
-                "questions": [
-                    {key: one[key] for key in ("problem", "question", "since")}
-                    for one in self._questions.values()
-                ],
+                "questions": self._mailbox.list_questions(),
             }
 
     def pause(self) -> dict[str, Json]:

@@ -110,15 +110,14 @@ async def run_session(
         control.note_event(event)
         listener(event)
 
-    control = SessionControl(
-        store, session, concurrency=concurrency, budget=budget, stopping=stopping,
-        emit=emit, on_concurrency=lambda: start_workers(),
-    )  # fmt: skip
-    gate = control.gate
     models = (proposer, repairer, *(players or {}).values())
     secrets = find_secrets(models)
     mailbox = mailbox or Mailbox.open(store, session, secrets)
-    control.use_mailbox(mailbox, secrets)
+    control = SessionControl(
+        store, session, concurrency=concurrency, budget=budget, stopping=stopping,
+        mailbox=mailbox, secrets=secrets, emit=emit, on_concurrency=lambda: start_workers(),
+    )  # fmt: skip
+    gate = control.gate
     todo = [
         row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
     ]

@@ -13,6 +13,7 @@ import pytest
 from peirce.graphs.runtime.budget import Budget
 from peirce.graphs.runtime.call_gate import CallGate, SessionStopped
 from peirce.graphs.runtime.control import SessionControl
+from peirce.graphs.runtime.hints import Mailbox
 from peirce.records import SessionPrices, StoreError, UsageError
 from peirce.store import Store
 
@@ -159,7 +160,7 @@ def controlled(tmp_path, check, prices=None):
             stopping, events = asyncio.Event(), []
             control = SessionControl(
                 store, name, concurrency=2, budget=Budget(prices=prices), stopping=stopping,
-                emit=events.append,
+                mailbox=Mailbox(), emit=events.append,
             )  # fmt: skip
             await check(control, store, stopping, events)
 
@@ -275,21 +276,15 @@ def test_a_message_for_another_session_is_refused(tmp_path: Path, session):
     controlled(tmp_path, check)
 
 
-def test_running_problems_and_open_questions_are_told(tmp_path: Path):
+def test_running_problems_are_told_with_their_last_step(tmp_path: Path):
     async def check(control, store, stopping, events):
         control.note_event({"type": "problem_started", "problem": "a"})
         control.note_event({"type": "problem_started", "problem": "b"})
         control.note_event({"type": "step", "problem": "a", "step": 3})
-        asked = {"problem": "b", "path": "step/1/human/0"}
-        control.note_event({"type": "question", "question": "Why?", **asked})
         told = control.describe()
         assert told["running"] == [{"problem": "a", "step": 3}, {"problem": "b", "step": 0}]
-        ((question),) = told["questions"]
-        assert (question["problem"], question["question"]) == ("b", "Why?")
-        control.note_event({"type": "call", **asked})
         control.note_event({"type": "problem_ended", "problem": "a"})
-        told = control.describe()
-        assert told["questions"] == [] and told["running"] == [{"problem": "b", "step": 0}]
+        assert control.describe()["running"] == [{"problem": "b", "step": 0}]
 
     controlled(tmp_path, check)
 
