@@ -81,7 +81,14 @@ def pytest_unconfigure() -> None:
 # whole time; the others take the other files, the rooms with the longest first.
 ALONE = ("tests/sandbox/", "tests/hostile/")
 TOGETHER = ("tests/reports/page/",)  # rooms whose sessions are run once for all their files
-LONG = (*TOGETHER, "tests/endtoend/", "tests/graphs/", "tests/agents/", "tests/reports/")
+LONG = (
+    *TOGETHER,
+    "tests/endtoend/",
+    "tests/adapters/",
+    "tests/graphs/",
+    "tests/agents/",
+    "tests/reports/",
+)
 
 
 def share(nodeid: str) -> str:
