@@ -108,7 +108,7 @@ def propose(
 
 async def _propose(plan: RunPlan, earlier: Sequence[str], on_event: OnEvent | None) -> Proposals:
     from ...graphs import get_method
-    from ...graphs.runtime.earlier import add_earlier
+    from ...graphs.runtime.earlier_answers import add_earlier
     from ...graphs.runtime.memory import MemoryJournal, MemoryLedger
     from ...graphs.runtime.steps import START_STATE
     from ...tasks import load_family

@@ -120,11 +120,11 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def undisturbed(tmp_path_factory):
     """The outcome of the session that nobody disturbed."""
     with HoldingModel() as model:
         model.release()
-        store = tmp_path_factory.mktemp("whole") / "s.duckdb"
+        store = tmp_path_factory.mktemp("undisturbed") / "s.duckdb"
         return peirce.run("list_functions", **options(model, store=store))
 
 
@@ -138,7 +138,7 @@ def request_keys(session="last"):
         ]
 
 
-def test_a_pause_holds_new_requests_and_saves_those_in_flight(whole):
+def test_a_pause_holds_new_requests_and_saves_those_in_flight(undisturbed):
     with HoldingModel() as model:
         running = Running(**options(model))
         wait_until(lambda: model.held == 3)
@@ -153,23 +153,27 @@ def test_a_pause_holds_new_requests_and_saves_those_in_flight(whole):
         assert model.requests == 3 and peirce.status().status == "paused"
         assert peirce.continue_().status == "running"
         assert peirce.continue_().status in ("running", "done")
-        assert running.join().digest == whole.digest
+        assert running.join().digest == undisturbed.digest
         assert peirce.status().to_dict()["status"] == "done" and peirce.status().pid == 0
 
 
-def test_a_status_counts_as_the_outcome_does(whole):
-    told = peirce.status(store=whole.store)
-    assert (told.session, told.status, told.steps) == (whole.session, "done", whole.steps)
-    assert {name: n for name, n in whole.verdicts.items() if n} == told.verdicts
-    assert told.usage["tokens_in"] == whole.usage["tokens_in"]
+def test_a_status_counts_as_the_outcome_does(undisturbed):
+    told = peirce.status(store=undisturbed.store)
+    assert (told.session, told.status, told.steps) == (
+        undisturbed.session,
+        "done",
+        undisturbed.steps,
+    )
+    assert {name: n for name, n in undisturbed.verdicts.items() if n} == told.verdicts
+    assert told.usage["tokens_in"] == undisturbed.usage["tokens_in"]
     assert (told.problems, told.done, told.failed, told.open) == (6, 6, 0, 0)
-    assert told.log == "" and told.running == [] and told.seconds == whole.seconds
+    assert told.log == "" and told.running == [] and told.seconds == undisturbed.seconds
     for command in (peirce.pause, peirce.continue_, peirce.stop):
-        with pytest.raises(peirce.PeirceError, match=f"^session {whole.session} is done$"):
-            command(store=whole.store)
+        with pytest.raises(peirce.PeirceError, match=f"^session {undisturbed.session} is done$"):
+            command(store=undisturbed.store)
 
 
-def test_the_server_sees_the_concurrency_change(whole):
+def test_the_server_sees_the_concurrency_change(undisturbed):
     with HoldingModel() as model:
         running = Running(**options(model, concurrency=2))
         wait_until(lambda: model.held == 2)
@@ -187,7 +191,7 @@ def test_the_server_sees_the_concurrency_change(whole):
         peirce.adjust(concurrency=4)
         wait_until(lambda: model.held > 1)
         model.release()
-        assert running.join().digest == whole.digest
+        assert running.join().digest == undisturbed.digest
         assert peirce.status().concurrency == 4
 
 
@@ -205,7 +209,7 @@ def test_with_a_lower_concurrency_problems_end_before_others_begin():
         assert running.join().status == "done"
 
 
-def test_a_budget_that_is_raised_in_flight_avoids_the_stop(whole):
+def test_a_budget_that_is_raised_in_flight_avoids_the_stop(undisturbed):
     with HoldingModel() as model:
         running = Running(**options(model, budget_tokens=3 * TOKENS))
         wait_until(lambda: model.held == 3)
@@ -213,7 +217,7 @@ def test_a_budget_that_is_raised_in_flight_avoids_the_stop(whole):
         peirce.adjust(budget_tokens=10**6)
         model.release()
         outcome = running.join()
-        assert (outcome.status, outcome.digest) == ("done", whole.digest)
+        assert (outcome.status, outcome.digest) == ("done", undisturbed.digest)
         assert peirce.status().budget_tokens == 10**6
 
 
@@ -225,7 +229,7 @@ def test_a_budget_that_nobody_raises_stops_the_session():
         assert running.join().status == "budget"
 
 
-def test_lowered_limits_hold_for_the_resumed_session(whole):
+def test_lowered_limits_hold_for_the_resumed_session(undisturbed):
     with HoldingModel() as model:
         running = Running(**options(model))
         wait_until(lambda: model.held == 3)
@@ -243,10 +247,10 @@ def test_lowered_limits_hold_for_the_resumed_session(whole):
         assert peirce.status().concurrency == 2
         model.release()
         resumed.join(TIMEOUT_S)
-        assert peirce.load("last").digest == whole.digest and model.peak == 2
+        assert peirce.load("last").digest == undisturbed.digest and model.peak == 2
 
 
-def test_a_stop_in_a_pause_makes_no_held_call_and_loses_none_in_flight(whole):
+def test_a_stop_in_a_pause_makes_no_held_call_and_loses_none_in_flight(undisturbed):
     with HoldingModel() as model:
         running = Running(**options(model))
         wait_until(lambda: model.held == 3)
@@ -265,11 +269,11 @@ def test_a_stop_in_a_pause_makes_no_held_call_and_loses_none_in_flight(whole):
             peirce.PeirceError, match=f"`peirce resume {told.session}` continues it"
         ):
             peirce.continue_()
-        assert peirce.resume().digest == whole.digest
+        assert peirce.resume().digest == undisturbed.digest
         assert model.requests == len(request_keys())
 
 
-def test_a_stop_finishes_the_steps_in_progress(whole):
+def test_a_stop_finishes_the_steps_in_progress(undisturbed):
     with HoldingModel() as model:
         running = Running(**options(model))
         wait_until(lambda: model.held == 3)
@@ -277,10 +281,10 @@ def test_a_stop_finishes_the_steps_in_progress(whole):
         model.release()
         assert running.join().status == "interrupted"
         assert peirce.status().steps == 3 == model.requests
-        assert peirce.resume().digest == whole.digest
+        assert peirce.resume().digest == undisturbed.digest
 
 
-def test_a_listener_controls_its_own_session(whole):
+def test_a_listener_controls_its_own_session(undisturbed):
     """It is called in the thread of the event loop, which answers nothing meanwhile."""
     states = []
 
@@ -292,7 +296,7 @@ def test_a_listener_controls_its_own_session(whole):
     with HoldingModel() as model:
         model.release()
         outcome = peirce.run("list_functions", **options(model), on_event=listen)
-        assert states == ["paused", "running"] and outcome.digest == whole.digest
+        assert states == ["paused", "running"] and outcome.digest == undisturbed.digest
 
 
 def test_only_the_running_session_of_a_store_is_controlled():
@@ -315,7 +319,7 @@ def test_only_the_running_session_of_a_store_is_controlled():
 # --- In a process of its own.
 
 
-def test_a_detached_session_has_the_digest_of_the_same_session_here(whole):
+def test_a_detached_session_has_the_digest_of_the_same_session_here(undisturbed):
     with HoldingModel() as model:
         told = peirce.start("list_functions", **options(model))
         assert told.status == "running" and told.pid not in (0, os.getpid())
@@ -327,15 +331,15 @@ def test_a_detached_session_has_the_digest_of_the_same_session_here(whole):
         model.release()
         found = wait_until(lambda: (one := peirce.status()).pid == 0 and one)
         assert found.status == "done" and found.session == told.session
-        assert peirce.load("last").digest == whole.digest
-        wait_until(lambda: whole.digest in log.read_text())
+        assert peirce.load("last").digest == undisturbed.digest
+        wait_until(lambda: undisturbed.digest in log.read_text())
         assert sorted(one.name for one in Path().iterdir()) == ["s.duckdb", log.name]
 
 
 @pytest.mark.parametrize(
     "end", [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
 )
-def test_a_signal_in_a_pause_loses_nothing(whole, end):
+def test_a_signal_in_a_pause_loses_nothing(undisturbed, end):
     with HoldingModel() as model:
         told = peirce.start("list_functions", **options(model))
         wait_until(lambda: model.held == 3)
@@ -348,7 +352,7 @@ def test_a_signal_in_a_pause_loses_nothing(whole, end):
         assert model.requests == 3 == len(request_keys())
         with pytest.raises(peirce.PeirceError, match="`peirce resume"):
             peirce.pause()
-        assert peirce.resume().digest == whole.digest
+        assert peirce.resume().digest == undisturbed.digest
         assert model.requests == len(request_keys())
 
 
@@ -391,7 +395,7 @@ def test_pauses_change_nothing_on_ways_of_working_with_models(name, tmp_path):
     way = WAYS[name]
     with way.server(model=way.says) as server:
         chosen = session_options(way, server.url, tmp_path)
-        expected = peirce.run(way.task, store=tmp_path / "whole.duckdb", **chosen).digest
+        expected = peirce.run(way.task, store=tmp_path / "undisturbed.duckdb", **chosen).digest
     pauses = 0
 
     def go_on():
