@@ -292,7 +292,7 @@ def _fitting(what: str, value: Any, many: bool) -> Any:
     several = value if isinstance(value, list) else [value]
     nested = any(isinstance(one, list | dict) for one in several)
     if nested or (several is value and not many):
-        must = "a list of strings" if many else "a single value"
+        must = "a single value or a list of strings" if many else "a single value"
         raise ConfigurationError(f"{what} is {redact_setting(what, value):.80}: it must be {must}")
     return [str(one) for one in several] if many else value
 

@@ -137,10 +137,19 @@ def test_the_configuration_may_lie_elsewhere(peirce, options, monkeypatch):
         ("temperature = 1\n[proposer]\ntemperature = 1", "temperature is set twice"),
         ("top-p = 1\ntop_p = 1", "top_p is set twice"),
         ("[proposer]\nmodel_arg = 3", "model_arg must be a table or a list"),
-        ("problem = {a = 1}", 'peirce.toml: problem is {"a": 1}: it must be a list of strings'),
-        ("problem = [['x']]", 'peirce.toml: problem is [["x"]]: it must be a list of strings'),
+        (
+            "problem = {a = 1}",
+            'peirce.toml: problem is {"a": 1}: it must be a single value or a list of strings',
+        ),
+        (
+            "problem = [['x']]",
+            'peirce.toml: problem is [["x"]]: it must be a single value or a list of strings',
+        ),
         ("seed = [1]", "peirce.toml: seed is [1]: it must be a single value"),
-        ("[proposer]\nmodel = {a = 1}", 'model is {"a": 1}: it must be a single value'),
+        (
+            "[proposer]\nmodel = {a = 1}",
+            'model is {"a": 1}: it must be a single value or a list of strings',
+        ),
         ("seed = " + "[" * 9_000, "peirce.toml cannot be read: it is nested too deeply"),
         ("seed = " + "{a=" * 9_000, "peirce.toml cannot be read: it is nested too deeply"),
         ("seed = " + "1" * 9_000, "peirce.toml cannot be read: "),
