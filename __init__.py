@@ -84,6 +84,13 @@ if TYPE_CHECKING:
     from .commands.session.detaching import start, start_resumed
     from .commands.session.discovering import Discovery, adiscover, discover, recognize
     from .commands.session.event_loops import run_in_thread
+    from .commands.session.finding_results import (
+        Disagreement,
+        Finding,
+        Findings,
+        FrontHypothesis,
+        RightCount,
+    )
     from .commands.session.hinting import hint
     from .commands.session.listing import bank, load, sessions, show
     from .commands.session.proposing import Proposals, propose
@@ -91,17 +98,12 @@ if TYPE_CHECKING:
         BankRow,
         BankStep,
         CallRow,
-        Disagreement,
         FileReading,
-        Finding,
-        Findings,
         Forecast,
-        FrontHypothesis,
         HypothesisRow,
         ProblemRow,
         Recognition,
         Replay,
-        RightCount,
         SessionRow,
         SessionStatus,
         SweepRow,
@@ -209,10 +211,12 @@ _NAMES = {
     "commands.data.diagnosis": "doctor",
     "commands.outcome": "Session Trace",
     "commands.results": "Metric Result",
+    "commands.session.finding_results": (
+        "Disagreement Finding Findings FrontHypothesis RightCount"
+    ),
     "commands.session.results": (
-        "BankRow BankStep CallRow Disagreement FileReading Finding Findings Forecast "
-        "FrontHypothesis HypothesisRow ProblemRow Recognition Replay RightCount SessionRow "
-        "SessionStatus SweepRow"
+        "BankRow BankStep CallRow FileReading Forecast HypothesisRow ProblemRow Recognition Replay "
+        "SessionRow SessionStatus SweepRow"
     ),
     "commands.score.results": (
         "Agreement CheckRow ComparedSession Comparison Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "

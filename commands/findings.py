@@ -50,7 +50,7 @@ from ..reports.papers.hypobench.metrics import summarize_first_split
 from ..reports.proposers import find_proposers
 from ..tasks import load_family
 from .oracles import open_oracles
-from .session.results import (
+from .session.finding_results import (
     Disagreement,
     Finding,
     Findings,

@@ -16,7 +16,7 @@ from ..records import Json, Problem, StepRecord, UsageError
 from ..store import ProblemRow, Store
 from ..tasks.io.files import expand_home
 from .results import Metric, Result, json_key, optional_key, unprinted_field
-from .session.results import Finding, Findings
+from .session.finding_results import Finding, Findings
 from .session.settings import display_model_name
 
 if TYPE_CHECKING:
