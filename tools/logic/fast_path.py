@@ -32,15 +32,25 @@ from numpy.typing import NDArray
 from .completions import (
     MAX_COMPONENT_ATOMS,
     MAX_UNKNOWN_BITS,
-    CompletionAlgebra,
     Component,
-    KleeneAlgebra,
+    ComponentTooLarge,
     ThreeValued,
+    Words,
     unpack_bits,
 )
-from .evaluation import Structures, TableTooLarge, TruthAlgebra, broadcast_to_elements, evaluate
-from .formula import FREE, LETTERS, QUANTIFIERS, Formula, substitute
+from .evaluation import (
+    MAX_CELLS,
+    Structures,
+    TableTooLarge,
+    TruthAlgebra,
+    broadcast_to_elements,
+    count_cells,
+    evaluate,
+)
+from .formula import Formula
+from .joins import MAX_NESTED, JoinEvaluator
 from .theories import Theory
+from .truth_bounds import BoundsAlgebra, Evaluated, evaluate_bounds
 from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]
@@ -50,11 +60,11 @@ NO_COMPLETION, EVERY_COMPLETION, SOME_COMPLETIONS = (
     1,
     2,
 )  # the completions in which an element is covered
-MAX_COMPONENT_WORDS = (
-    1 << 23
-)  # words of all tables of a component; takes some hundredths of a second
-MAX_TOTAL_WORDS = 1 << 27  # words of all components together; takes about a second
-_WORDS_AT_ONCE = 1 << 21  # words of one table of completions, 16 MB
+# Formulas whose tables have no more cells are evaluated by tables, others by joins if these have at
+# most one row for so many cells.
+FEW_CELLS = 1 << 16
+CELLS_PER_ROW = 32
+MAX_ROWS = 1 << 22  # rows of all joins of a formula; takes some tenths of a second
 
 
 class BeyondFastPath(Exception):
@@ -157,18 +167,18 @@ class PreparedWorlds:
         return found
 
     @cached_property
-    def kleene(self) -> KleeneAlgebra:
-        """The operations of three-valued logic over these worlds."""
-        return KleeneAlgebra(self.structures)
-
-    @cached_property
     def _violated(self) -> NDArray[np.bool_]:
         """V of the full regime, (worlds, elements)."""
-        return self._table(self.violation) & self.structures.inside
+        return self._table(self.violation)
 
     @cached_property
-    def _violated_maybe(self) -> ThreeValued:
-        return self._three(self.violation)
+    def _evaluated(self) -> dict[Formula, Evaluated]:
+        """The values of the theory's violation and of the last rule, which are used again."""
+        return {}
+
+    @cached_property
+    def _joins(self) -> JoinEvaluator:
+        return JoinEvaluator(self.structures, self.regime == "full")
 
     @cached_property
     def bounds(self) -> tuple[int, ...]:
@@ -185,7 +195,7 @@ class PreparedWorlds:
     def _bounds(self) -> tuple[int, ...]:
         if self.regime == "full":
             return tuple(map(int, self._violated.sum(axis=1)))
-        here = self._violated_maybe
+        here = self._three(self.violation)
         found = _undecided(here, here)
         sizes = found.certain_cost
         for component, rows in self.component_words(found.components, self.violation):
@@ -227,7 +237,7 @@ class PreparedWorlds:
             BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
-            return self._violated, self._table(rule) & self.structures.inside
+            return self._violated, self._table(rule)
 
     def _completed(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         found = self.find_undecided(rule)
@@ -255,7 +265,7 @@ class PreparedWorlds:
             BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
-            return _undecided(self._violated_maybe, self._three(rule))
+            return _undecided(self._three(self.violation), self._three(rule))
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
         """Return in which completions a rule marks each element, int8 of shape (worlds, elements).
@@ -280,18 +290,48 @@ class PreparedWorlds:
         return found
 
     def _table(self, formula: Formula) -> NDArray[np.bool_]:
-        value = evaluate(formula, TruthAlgebra(self.structures))
-        table: NDArray[np.bool_] = broadcast_to_elements(value, formula, self.structures.size)
-        return table
+        """Return the extent in the full regime, (worlds, elements); false outside of a domain."""
+        structures = self.structures
+        found = self._joined(formula)
+        if found is not None:
+            return found.bounds.true
+        value = evaluate(formula, TruthAlgebra(structures))
+        table: NDArray[np.bool_] = broadcast_to_elements(value, formula, structures.size)
+        return table & structures.inside
+
+    def _joined(self, formula: Formula) -> Evaluated | None:
+        """Return the values of a rule by joins, or None if tables are smaller or the only way."""
+        cells = count_cells(formula, self.structures)
+        if cells <= FEW_CELLS or formula.nesting > MAX_NESTED:
+            return None
+        try:
+            most = MAX_ROWS if cells > MAX_CELLS else cells // CELLS_PER_ROW
+            return self._joins.evaluate(formula, most)
+        except TableTooLarge:
+            return None  # `evaluate` decides whether the tables are too large, too
+
+    def _values(self, formula: Formula) -> Evaluated:
+        """Return the values of a rule or of the theory's violation for all elements.
+
+        Raises:
+            TableTooLarge: The tables are too large.
+        """
+        known = self._evaluated
+        if formula not in known:
+            for other in [one for one in known if one != self.violation]:
+                del known[other]
+            known[formula] = self._joined(formula) or evaluate_bounds(
+                formula, BoundsAlgebra(self.structures)
+            )
+        return known[formula]
 
     def _three(self, formula: Formula) -> ThreeValued:
         """Return the three-valued extent, (worlds, elements); false outside of a domain."""
-        value = evaluate(formula, self.kleene)
-        size, inside = self.structures.size, self.structures.inside
-        true, false, on = (broadcast_to_elements(part, formula, size) for part in value)
-        return ThreeValued(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
+        return self._values(formula).three_valued
 
-    def component_words(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
+    def component_words(
+        self, components: Sequence[Component], formula: Formula
+    ) -> list[tuple[Component, Words]]:
         """Return the truth values of a formula in all completions, component by component.
 
         Args:
@@ -305,42 +345,14 @@ class PreparedWorlds:
         Raises:
             BeyondFastPath: The components need too much work.
         """
-        formula, element = _of_element(formula)
-        found = {}
-        cells = [self.structures.size ** len(free - {element}) for free in formula.free_at]
-        inner = max(cells)
-        by_words: dict[int, list[Component]] = {}
-        whole = 0
-        for component in components:
-            by_words.setdefault(component.words, []).append(component)
-            work = component.words * len(component.elements) * sum(cells)
-            whole += work
-            if work > MAX_COMPONENT_WORDS or whole > MAX_TOTAL_WORDS:
-                raise BeyondFastPath(
-                    f"{work:,} words for a component of {len(component.atoms)} atoms"
-                )
-        for words, alike in by_words.items():
-            most = max(len(component.elements) for component in alike)
-            together = max(1, _WORDS_AT_ONCE // (words * inner * most))
-            for start in range(0, len(alike), together):
-                part = alike[start : start + together]
-                algebra = CompletionAlgebra(self.structures, part, element)
-                value = evaluate(formula, algebra, MAX_TOTAL_WORDS)
-                if not formula.free:
-                    value = np.repeat(value[:, None], algebra.elements.shape[1], axis=1)
-                value = np.broadcast_to(value, (*value.shape[:2], words))
-                for component, rows in zip(part, value, strict=True):
-                    found[component] = rows[: len(component.elements)]
-        return [(component, found[component]) for component in components]
-
-
-def _of_element(formula: Formula) -> tuple[Formula, str]:
-    """Return the formula with an element variable that no quantifier binds, and that variable."""
-    if all(node.name != FREE for node in formula.nodes if node.kind in QUANTIFIERS):
-        return formula, FREE
-    taken = {term for node in formula.nodes for term in (*node.terms, node.name)}
-    spare = next(letter for letter in LETTERS if letter not in taken)
-    return substitute(formula, spare), spare
+        with _within_reach():
+            found = self._values(formula)
+        true = found.bounds.true
+        try:
+            words = found.circuit.evaluate(components, found.roots, true.shape[1], true)
+        except ComponentTooLarge as error:
+            raise BeyondFastPath(str(error)) from error
+        return list(zip(components, words, strict=True))
 
 
 def _undecided(violated: ThreeValued, covered: ThreeValued) -> Undecided:
