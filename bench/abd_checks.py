@@ -81,9 +81,7 @@ def main() -> None:
     for size in SIZES:
         draw = random.Random(f"{size} elements")
         worlds = tuple(draw_world(draw, size, f"W{n}") for n in range(options.worlds))
-        regimes = {
-            regime: PreparedWorlds(THEORY, worlds, regime) for regime in REGIMES
-        }
+        regimes = {regime: PreparedWorlds(THEORY, worlds, regime) for regime in REGIMES}
         for name, text in RULES.items():
             found = {key: measure(one, text, options.rounds) for key, one in regimes.items()}
             full = found["full"]

@@ -129,7 +129,8 @@ class Layer(NamedTuple):
         operands: The operands. A decided operand does not change a conjunction or an exclusive
             disjunction.
         flips: For "xor", whether each cell is negated.
-        starts: For "some", the position of the first value of each cell. No cell is without values.
+        starts: For "some", the position of the first value of each cell.
+        counts: For "some", the number of values of each cell, at least 1.
     """
 
     kind: Literal["atoms", "and", "xor", "some"]
@@ -138,6 +139,7 @@ class Layer(NamedTuple):
     operands: tuple[Reference, ...] = ()
     flips: Bools | None = None
     starts: Places | None = None
+    counts: Places | None = None
 
 
 class Circuit:
@@ -193,7 +195,8 @@ class Circuit:
             worlds: Index of the world of each disjunction.
         """
         masks = np.bitwise_or.reduceat(self.layers[values.layer].depends_on[values.at], starts)
-        return self._add(Layer("some", worlds, masks, (values,), None, starts))
+        counts = np.append(starts[1:], len(values.at)) - starts
+        return self._add(Layer("some", worlds, masks, (values,), None, starts, counts))
 
     def _union(self, operands: Sequence[Reference], count: int) -> Words:
         found = self.depends_on(operands[0], count)
@@ -219,35 +222,46 @@ class Circuit:
             true: Whether each value is certainly true, of shape (worlds, size).
 
         Returns:
-            An array of 64-bit words for each component, of shape (elements, words).
+            An array of 64-bit words for each component, of shape (elements, words). Components of
+            the same number of words that follow each other share memory.
 
         Raises:
             ComponentTooLarge: The components need too much work.
         """
-        found: list[Words] = [
-            np.repeat(
-                np.where(true[one.world, list(one.elements)], _ONES, _NONE)[:, None], one.words, 1
+        if not components:
+            return []
+        counts = np.array([len(one.elements) for one in components])
+        elements = np.concatenate([one.elements for one in components])
+        worlds = np.repeat([one.world for one in components], counts)
+        places = worlds * size + elements
+        first = np.cumsum(counts) - counts
+        widths = np.array([one.words for one in components])
+        known = np.where(true.reshape(-1)[places], _ONES, _NONE)
+        whole = {
+            width: np.repeat(known[np.repeat(widths == width, counts), None], width, axis=1)
+            for width in np.unique(widths).tolist()
+        }
+        # The row of each element in the array of its width.
+        rows = np.zeros(len(places), np.int64)
+        for width in whole:
+            here = np.repeat(widths == width, counts)
+            rows[here] = np.arange(int(here.sum()))
+        at = np.full(len(places), -1) if roots is None else roots.at[places]
+        open_ = np.flatnonzero(at >= 0)
+        if roots is not None and len(open_):
+            owner = np.repeat(np.arange(len(components)), counts)
+            task = _Completing(self, components, roots.layer, at[open_])
+            for chosen, width in task.batches():
+                values, local = task.words(chosen, width)
+                mine = open_[chosen[owner[open_]]]
+                row = values[local[at[mine]]]
+                whole[width][rows[mine]] = ~row if roots.negated else row
+        return [
+            whole[width][rows[start] : rows[start] + count]
+            for width, start, count in zip(
+                widths.tolist(), first.tolist(), counts.tolist(), strict=True
             )
-            for one in components
         ]
-        if roots is None or not components:
-            return found
-        places = np.concatenate(
-            [one.world * size + np.array(one.elements, np.int64) for one in components]
-        )
-        owner = np.repeat(np.arange(len(components)), [len(one.elements) for one in components])
-        rank = np.concatenate([np.arange(len(one.elements)) for one in components])
-        at = roots.at[places]
-        owner, rank, at = owner[at >= 0], rank[at >= 0], at[at >= 0]
-        if not len(at):
-            return found
-        task = _Completing(self, components, roots.layer, at)
-        for chosen, words in task.batches():
-            values, local = task.words(chosen, words)
-            for place in np.flatnonzero(chosen[owner]):
-                row = values[local[at[place]]]
-                found[owner[place]][rank[place]] = ~row if roots.negated else row
-        return found
 
 
 class _Completing:
@@ -277,9 +291,8 @@ class _Completing:
                 continue
             layer, mine = layers[place], needed[place]
             if layer.kind == "some":
-                assert layer.starts is not None
-                counts = np.diff(layer.starts, append=len(layer.operands[0].at))
-                mine = np.repeat(mine, counts)
+                assert layer.counts is not None
+                mine = np.repeat(mine, layer.counts)
             for operand in layer.operands:
                 wanted = operand.at[mine]
                 theirs = needed.setdefault(
@@ -307,9 +320,7 @@ class _Completing:
         worst = int(work.argmax())
         if work[worst] > MAX_COMPONENT_WORDS or work.sum() > MAX_TOTAL_WORDS:
             atoms = len(self.components[worst].atoms)
-            raise ComponentTooLarge(
-                f"{int(work[worst]):,} words for a component of {atoms} atoms"
-            )
+            raise ComponentTooLarge(f"{int(work[worst]):,} words for a component of {atoms} atoms")
         found = []
         for width in np.unique(words[cells > 0]).tolist():
             alike = np.flatnonzero((words == width) & (cells > 0))
@@ -356,9 +367,9 @@ class _Completing:
             return ~found if operand.negated else found
 
         if layer.kind == "some":
-            assert layer.starts is not None
+            assert layer.starts is not None and layer.counts is not None
             (operand,) = layer.operands
-            counts = np.diff(layer.starts, append=len(operand.at))[cells]
+            counts = layer.counts[cells]
             starts = np.cumsum(counts) - counts
             edges = np.arange(int(counts.sum())) + np.repeat(layer.starts[cells] - starts, counts)
             found: Words = np.bitwise_or.reduceat(

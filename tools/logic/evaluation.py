@@ -108,12 +108,11 @@ def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS)
 
 def count_cells(formula: Formula, structures: Structures) -> int:
     """Return how many elements all tables of a formula have together."""
-    return sum(structures.size ** len(free) for free in formula.free_at) * len(structures)
+    cells: int = sum(structures.size ** len(free) for free in formula.free_at)
+    return cells * len(structures)
 
 
-def evaluate_nodes(
-    formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS
-) -> list[V]:
+def evaluate_nodes(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS) -> list[V]:
     """Return the value of each node of a formula under an algebra, in the order of the nodes.
 
     Args:

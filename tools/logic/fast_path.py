@@ -60,11 +60,12 @@ NO_COMPLETION, EVERY_COMPLETION, SOME_COMPLETIONS = (
     1,
     2,
 )  # the completions in which an element is covered
+MANY = 1 << 40  # more than any cost
 # Formulas whose tables have no more cells are evaluated by tables, others by joins if these have at
 # most one row for so many cells.
 FEW_CELLS = 1 << 16
 CELLS_PER_ROW = 32
-MAX_ROWS = 1 << 22  # rows of all joins of a formula; takes some tenths of a second
+MAX_ROWS = 1 << 22  # rows of all joins of a formula; takes about a second
 
 
 class BeyondFastPath(Exception):
@@ -243,19 +244,28 @@ class PreparedWorlds:
         found = self.find_undecided(rule)
         valid, cost = ~found.certainly_broken, found.certain_cost
         wanted = [one for one in found.components if valid[one.world]]
-        of_rule = self.component_words(wanted, rule)
-        of_theory = self.component_words(wanted, self.violation)
-        for (component, covered), (_, violated) in zip(of_rule, of_theory, strict=True):
-            sizes = unpack_bits(covered).sum(axis=0)
-            repaired = ~unpack_bits(np.bitwise_or.reduce(violated & ~covered, axis=0))
+        wanted.sort(key=lambda one: one.words)
+        of_rule = [rows for _, rows in self.component_words(wanted, rule)]
+        of_theory = [rows for _, rows in self.component_words(wanted, self.violation)]
+        for start, end in _in_groups(wanted):
+            covered, violated = of_rule[start], of_theory[start]
+            if end > start + 1:
+                covered, violated = (
+                    np.concatenate(some[start:end]) for some in (of_rule, of_theory)
+                )
+            some = wanted[start:end]
+            first = np.cumsum([0, *(len(one.elements) for one in some[:-1])])
+            sizes = np.add.reduceat(unpack_bits(covered), first, axis=0, dtype=np.int64)
+            broken = np.bitwise_or.reduceat(violated & ~covered, first, axis=0)
+            repaired = ~unpack_bits(broken)
+            worlds = [one.world for one in some]
             if self.regime == "partial":
-                if repaired.any():
-                    cost[component.world] += sizes[repaired].min()
-                else:
-                    valid[component.world] = False
+                least = np.where(repaired, sizes, MANY).min(axis=1)
+                np.logical_and.at(valid, worlds, least < MANY)
+                np.add.at(cost, worlds, least)
             else:
-                valid[component.world] &= bool(repaired.all())
-                cost[component.world] += sizes.max()
+                np.logical_and.at(valid, worlds, repaired.all(axis=1))
+                np.add.at(cost, worlds, sizes.max(axis=1))
         return valid, cost
 
     def find_undecided(self, rule: Formula) -> Undecided:
@@ -355,6 +365,15 @@ class PreparedWorlds:
         return list(zip(components, words, strict=True))
 
 
+def _in_groups(components: Sequence[Component]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index + 1 of components whose completions are unpacked together."""
+    together = sum(one.words == 1 for one in components)
+    if together:
+        yield 0, together
+    for place in range(together, len(components)):
+        yield place, place + 1
+
+
 def _undecided(violated: ThreeValued, covered: ThreeValued) -> Undecided:
     # A violation does not matter at an element that the rule certainly covers.
     on = np.where(covered.true, np.uint64(0), violated.depends_on) | covered.depends_on
@@ -371,7 +390,7 @@ def _undecided(violated: ThreeValued, covered: ThreeValued) -> Undecided:
                     apart.append((others, members))
             groups = [*apart, (atoms, elements)]
         for atoms, elements in groups:
-            numbers = tuple(bit for bit in range(MAX_UNKNOWN_BITS) if atoms >> bit & 1)
+            numbers = tuple(bit for bit in range(atoms.bit_length()) if atoms >> bit & 1)
             if len(numbers) > MAX_COMPONENT_ATOMS:
                 raise BeyondFastPath(f"a component of {len(numbers)} unknown atoms")
             components.append(Component(int(world), tuple(sorted(elements)), numbers))

@@ -13,7 +13,7 @@ the same, because guards leave out only rows for which the part is certainly fal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -22,13 +22,12 @@ import numpy as np
 from .completions import Circuit, Places, Reference
 from .evaluation import Bools, Structures, TableTooLarge
 from .formula import QUANTIFIERS, Formula, Node
+from .guards import Fans, GuardFans, GuardFinder, Part
 from .truth_bounds import Bounds, Evaluated
 
 MAX_NESTED = 60  # height of a formula, each level of which takes several frames of the interpreter
 ROWS_PER_STEP = 64  # rows that take as long as the calls of one step
 _MARKS_PER_ROW = 16  # distinct rows are found by marks up to so many places a row, else by sorting
-_GUARD_DEPTH = 5  # connectives and quantifiers around a guard
-_ALL = Node("equal")  # stands for the guard that allows every element
 
 
 class Rows:
@@ -82,34 +81,6 @@ class RowValues(NamedTuple):
         return RowValues(true, self.possible[places], self.at.take(places))
 
 
-class Part(NamedTuple):
-    """A node of a formula, or its negation."""
-
-    place: int
-    positive: bool
-
-
-class Fans(NamedTuple):
-    """The elements that a guard allows for a variable, for each assignment of other variables.
-
-    Attributes:
-        given: The other variables, in alphabetical order.
-        counts: Number of allowed elements for each world and assignment, flattened.
-        starts: Position of the first allowed element of each world and assignment.
-        elements: The allowed elements.
-    """
-
-    given: tuple[str, ...]
-    counts: Places
-    starts: Places
-    elements: Places
-
-    @property
-    def mean(self) -> float:
-        """The mean number of allowed elements."""
-        return len(self.elements) / max(1, len(self.counts))
-
-
 class JoinEvaluator:
     """Evaluates formulas in some worlds by joins.
 
@@ -120,7 +91,7 @@ class JoinEvaluator:
 
     def __init__(self, structures: Structures, closed: bool) -> None:
         self.structures, self.closed = structures, closed
-        self._fans: dict[tuple[Node, str, tuple[str, ...]], Fans] = {}
+        self.fans = GuardFans(structures, closed)
 
     def evaluate(self, formula: Formula, most_rows: int) -> Evaluated:
         """Return the values of a rule for all elements.
@@ -149,59 +120,7 @@ class JoinEvaluator:
             return Evaluated(Bounds(true, true), task.circuit, None)
         possible, at = np.zeros(inside.shape, bool), np.full(inside.shape, -1, np.int64)
         possible[inside], at[inside] = value.possible, value.at.at
-        return Evaluated(
-            Bounds(true, possible), task.circuit, value.at._replace(at=at.reshape(-1))
-        )
-
-    def fans(self, node: Node, variable: str, given: tuple[str, ...]) -> Fans:
-        """Return the elements that an atom or equality allows for a variable.
-
-        Args:
-            node: The atom or equality. Variables that are not in `given` may have any value.
-            variable: A variable of the node.
-            given: Other variables of the node, in alphabetical order.
-        """
-        key = (node, variable, given)
-        if key not in self._fans:
-            if len(self._fans) >= 256:
-                self._fans.clear()
-            self._fans[key] = self._find_fans(node, variable, given)
-        return self._fans[key]
-
-    def every_element(self) -> Fans:
-        """Return the fans that allow every element of a world."""
-        return self.fans(_ALL, "", ())
-
-    def _find_fans(self, node: Node, variable: str, given: tuple[str, ...]) -> Fans:
-        structures = self.structures
-        if node is _ALL:
-            table = structures.inside
-        else:
-            terms = sorted({term for term in node.terms if len(term) == 1 and term.islower()})
-            table = self.table(node)
-            rest = tuple(1 + at for at, term in enumerate(terms) if term not in (*given, variable))
-            table = np.logical_or.reduce(table, axis=rest) if rest else table
-            kept = [term for term in terms if term in given or term == variable]
-            table = np.moveaxis(table, 1 + kept.index(variable), -1)
-            around = (len(table), *(1,) * len(given), structures.size)
-            table = table & structures.inside.reshape(around)
-        *keys, elements = np.nonzero(table)
-        shape = table.shape[:-1]
-        flat = np.ravel_multi_index(tuple(keys), shape)
-        counts = np.bincount(flat, minlength=int(np.prod(shape)))
-        return Fans(given, counts, np.cumsum(counts) - counts, elements)
-
-    def table(self, node: Node) -> Bools:
-        """Return where an atom or an equality is possible, with one axis for each variable."""
-        structures = self.structures
-        if node.kind == "equal":
-            return structures.equality(node.terms)
-        if self.closed or node.name not in structures.undecided:
-            kind, tables = "true", structures.true
-        else:
-            kind, tables = "possible", structures.possible
-        found: Bools = structures.atom_table(kind, tables, node.name, node.terms, False)
-        return found
+        return Evaluated(Bounds(true, possible), task.circuit, value.at._replace(at=at.reshape(-1)))
 
 
 class _Evaluation:
@@ -212,6 +131,7 @@ class _Evaluation:
         self.nodes, self.free = formula.nodes, formula.free_at
         self.left = most_rows
         self.circuit = Circuit(self.structures)
+        self.guards = GuardFinder(formula, evaluator.fans)
 
     def _spend(self, rows: int) -> None:
         self.left -= rows + ROWS_PER_STEP
@@ -236,7 +156,7 @@ class _Evaluation:
         if node.kind == "not":
             return values[0].negate()
         if node.kind == "iff":
-            return self._equivalence(*values, rows)
+            return self._equivalence(values[0], values[1], rows)
         if node.kind == "and":
             return self._conjunction(values, rows)
         if node.kind == "or":
@@ -304,7 +224,7 @@ class _Evaluation:
         parts = [none if part.at is None else part.at.take(where) for part in (one, other)]
         # An undecided part counts as false, as `exclusive` negates by its value.
         flips = np.equal(one.true[where], other.true[where])
-        found = self.circuit.exclusive(*parts, flips, rows.worlds[where])
+        found = self.circuit.exclusive(parts[0], parts[1], flips, rows.worlds[where])
         return RowValues(same & ~open_, same | open_, _spread(found, where, len(rows)))
 
     # --- quantifiers -------------------------------------------------------------------------
@@ -348,7 +268,7 @@ class _Evaluation:
 
     def _some(self, variables: frozenset[str], part: Part, rows: Rows) -> RowValues:
         """Return whether a part holds for some elements in place of the variables."""
-        some = [self._some_of(variables, one, rows) for one in self._flat(part, "or")]
+        some = [self._some_of(variables, one, rows) for one in self.guards.flatten(part, "or")]
         return self._disjunction(some, rows)
 
     def _some_of(self, variables: frozenset[str], part: Part, rows: Rows) -> RowValues:
@@ -363,7 +283,7 @@ class _Evaluation:
             inner = Part(node.parts[0], part.positive)
             found = self._some(variables | {node.name}, inner, distinct)
         else:
-            found = self._join(variables, list(self._flat(part, "and")), distinct)
+            found = self._join(variables, list(self.guards.flatten(part, "and")), distinct)
         return found if copies is None else found.take(copies)
 
     def _join(self, variables: frozenset[str], parts: Sequence[Part], rows: Rows) -> RowValues:
@@ -379,7 +299,7 @@ class _Evaluation:
                 possible = self._signed(literal, rows).possible
                 if not possible.all():
                     rows, owners = rows.take(possible), owners[possible]
-            guards = {name: self._guards(name, parts, rows.columns) for name in sorted(pending)}
+            guards = {name: self.guards.find(name, parts, rows.columns) for name in sorted(pending)}
             name = min(guards, key=lambda name: sum(one.mean for one in guards[name]))
             pending.remove(name)
             copied, rows = self._extended(rows, name, guards[name])
@@ -450,68 +370,6 @@ class _Evaluation:
         longer = rows.take(origin)
         longer.columns[name] = element
         return origin, longer
-
-    # --- guards ------------------------------------------------------------------------------
-
-    def _guards(
-        self, name: str, parts: Sequence[Part], bound: Collection[str]
-    ) -> Sequence[Fans]:
-        """Return guards of which one allows each element for which all parts may hold."""
-        found = self._best(name, parts, frozenset(bound), _GUARD_DEPTH)
-        return [self.evaluator.every_element()] if found is None else found
-
-    def _best(
-        self, name: str, parts: Sequence[Part], bound: frozenset[str], depth: int
-    ) -> Sequence[Fans] | None:
-        some = [self._guards_of(name, part, bound, depth) for part in parts]
-        known = [one for one in some if one is not None]
-        return min(known, key=lambda one: sum(fans.mean for fans in one), default=None)
-
-    def _guards_of(
-        self, name: str, part: Part, bound: frozenset[str], depth: int
-    ) -> Sequence[Fans] | None:
-        node = self.nodes[part.place]
-        if name not in self.free[part.place] or depth == 0:
-            return None
-        if node.kind in ("atom", "equal"):
-            if not part.positive:
-                return None
-            given = tuple(sorted(bound & self.free[part.place]))
-            return [self.evaluator.fans(node, name, given)]
-        if node.kind in QUANTIFIERS:
-            # What holds for every element holds for some.
-            inner = Part(node.parts[0], part.positive)
-            return self._guards_of(name, inner, bound - {node.name}, depth - 1)
-        conjuncts = list(self._flat(part, "and"))
-        if len(conjuncts) > 1 or conjuncts[0] != part:
-            return self._best(name, conjuncts, bound, depth - 1)
-        disjuncts = list(self._flat(part, "or"))
-        if disjuncts == [part]:
-            return None  # an equivalence
-        some = [self._guards_of(name, one, bound, depth - 1) for one in disjuncts]
-        if any(one is None for one in some):
-            return None
-        return [fans for one in some if one is not None for fans in one]
-
-    def _flat(self, part: Part, kind: str) -> Iterator[Part]:
-        """Yield the distinct parts of nested conjunctions ("and") or disjunctions ("or")."""
-        whole = kind == "and"
-        waiting, seen = [part], {part}
-        while waiting:
-            place, positive = one = waiting.pop()
-            node = self.nodes[place]
-            if node.kind == "not":
-                parts = [Part(node.parts[0], not positive)]
-            elif node.kind == ("and" if positive == whole else "or") and node.kind != "implies":
-                parts = [Part(inner, positive) for inner in node.parts]
-            elif node.kind == "implies" and positive != whole:
-                parts = [Part(node.parts[0], not positive), Part(node.parts[1], positive)]
-            else:
-                yield one
-                continue
-            fresh = [inner for inner in dict.fromkeys(parts) if inner not in seen]
-            seen.update(fresh)
-            waiting += reversed(fresh)
 
 
 def _is_existential(node: Node, positive: bool) -> bool:

@@ -177,9 +177,7 @@ class _Edges(NamedTuple):
 class _Grounding:
     """Builds the circuit of a formula's undecided values from the bounds of all its parts."""
 
-    def __init__(
-        self, formula: Formula, structures: Structures, values: Sequence[Bounds]
-    ) -> None:
+    def __init__(self, formula: Formula, structures: Structures, values: Sequence[Bounds]) -> None:
         self.formula, self.structures = formula, structures
         self.axes = [tuple(sorted(free)) for free in formula.free_at]
         self.true = [value.true for value in values]
@@ -254,7 +252,8 @@ class _Grounding:
         return _Edges(np.cumsum(counts) - counts, around[there])
 
     def _worlds(self, cells: Places, axes: Sequence[str]) -> Places:
-        return cells // self.structures.size ** len(axes)
+        found: Places = cells // self.structures.size ** len(axes)
+        return found
 
     def _projected(self, cells: Places, axes: Sequence[str], kept: Sequence[str]) -> Places:
         """Return the flat indices in a table of some of the variables, or of the same ones."""

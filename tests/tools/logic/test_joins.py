@@ -27,8 +27,6 @@ from peirce.tools.logic.truth_bounds import BoundsAlgebra, evaluate_bounds
 
 from .worlds_at_random import any_theory, completions, covered, formula_text, rule, world
 
-SPARSE = (0.02, 0.1)
-
 
 def sparse_world(draw: random.Random, size: int, unknown: int, degree: float = 3.0) -> World:
     """Each element has about `degree` neighbours; unary atoms hold for a third of the elements."""
@@ -37,7 +35,9 @@ def sparse_world(draw: random.Random, size: int, unknown: int, degree: float = 3
         if places == 1:
             true[name] = tuple((e,) for e in range(size) if draw.random() < 0.3)
             continue
-        pairs = sorted({(draw.randrange(size), draw.randrange(size)) for _ in range(int(degree * size))})
+        pairs = sorted(
+            {(draw.randrange(size), draw.randrange(size)) for _ in range(int(degree * size))}
+        )
         chosen = set(draw.sample(pairs, min(unknown // 2, len(pairs))))
         true[name] = tuple(pair for pair in pairs if pair not in chosen)
         open_[name] = tuple(sorted(chosen))
@@ -101,3 +101,85 @@ def test_guarded_rules_have_the_same_values_in_sparse_worlds(text):
     draw = random.Random(text)
     worlds = [sparse_world(draw, size, 12) for size in (30, 24, 1)]
     assert_same(Structures(worlds, dict(SIGNATURE)), parse_formula(text, SIGNATURE))
+
+
+@pytest.mark.parametrize("regime", ("full", "partial", "skeptical"))
+@pytest.mark.parametrize("text", GUARDED[:4])
+def test_guarded_rules_are_judged_without_z3_up_to_256_elements(regime, text):
+    draw = random.Random(f"{regime} {text}")
+    theory = any_theory(draw)
+    worlds = tuple(sparse_world(draw, 256, 18) for _ in range(3))
+    worths = PreparedWorlds(theory, worlds, regime).judge(parse_formula(text, SIGNATURE))
+    assert all(worth.reason == "" and worth.bound is not None for worth in worths)
+
+
+@pytest.mark.parametrize("regime", ("full", "partial", "skeptical"))
+def test_joins_and_z3_judge_rules_alike(monkeypatch, regime):
+    monkeypatch.setattr(fast_path, "FEW_CELLS", 0)
+    monkeypatch.setattr(fast_path, "CELLS_PER_ROW", 0.01)
+    draw = random.Random(f"joins and Z3 {regime}")
+    joined = valid = 0
+    real = JoinEvaluator.evaluate
+
+    def evaluate(self, *given):
+        nonlocal joined
+        joined += 1
+        return real(self, *given)
+
+    monkeypatch.setattr(JoinEvaluator, "evaluate", evaluate)
+    for _ in range(6):
+        theory = any_theory(draw)
+        worlds = tuple(world(draw, draw.randint(5, 8), draw.randint(3, 9)) for _ in range(2))
+        fast = PreparedWorlds(theory, worlds, regime)
+        solved = GroundedWorlds(theory, worlds, regime)
+        for _ in range(5):
+            alpha = rule(draw, theory, 5)
+            worths = fast.judge(alpha)
+            assert worths == solved.judge(alpha)
+            assert (fast.extension(alpha) == solved.extension(alpha))[fast.structures.inside].all()
+            valid += sum(bool(one.valid) for one in worths)
+    assert joined > 25 and valid > 3
+
+
+def test_the_cells_of_a_circuit_have_the_values_of_every_completion():
+    draw = random.Random("completions of a circuit")
+    checked = 0
+    for _ in range(40):
+        one = world(draw, draw.randint(2, 5), draw.randint(1, 6))
+        structures = Structures([one], dict(SIGNATURE))
+        formula = parse_formula(formula_text(draw, "PQRS", 4), SIGNATURE)
+        every = Component(0, tuple(range(len(one.names))), tuple(range(len(one.unknown_atoms))))
+        sets = [covered(formula, true, len(one.names)) for true in completions(one, closed=False)]
+        for found in both_ways(structures, formula):
+            (words,) = found.circuit.evaluate(
+                [every], found.roots, structures.size, found.bounds.true
+            )
+            # The naive judge lets the last atom change fastest, the patterns the first one.
+            count = len(every.atoms)
+            for number, marks in enumerate(sets):
+                completion = int(f"{number:0{count}b}"[::-1], 2)
+                bits = unpack_bits(words)[:, completion]
+                assert set(np.flatnonzero(bits)) == set(marks)
+                checked += 1
+    assert checked > 200
+
+
+def test_joins_give_up_when_they_need_too_many_rows():
+    structures = Structures([world(random.Random("rows"), 9, 4)], dict(SIGNATURE))
+    formula = parse_formula("(forall y (forall z (iff (R x y) (S y z))))", SIGNATURE)
+    with pytest.raises(TableTooLarge):
+        JoinEvaluator(structures, False).evaluate(formula, 700)
+    assert JoinEvaluator(structures, False).evaluate(formula, 7_000)
+
+
+def test_a_component_of_too_many_cells_goes_to_z3_with_a_reason():
+    draw = random.Random("cells")
+    names = tuple(f"a{n}" for n in range(200))
+    open_ = tuple((n, 0) for n in range(MAX_COMPONENT_ATOMS - 1))
+    world_ = World(
+        "W", names, {"P": tuple((n,) for n in range(200)), "Q": (), "R": (), "S": ()}, {"R": open_}
+    )
+    text = "(exists y (exists z (and (iff (P x) (P y)) (and (R y z) (iff (= x y) (R y z))))))"
+    prepared = PreparedWorlds(any_theory(draw), (world_,), "skeptical")
+    with pytest.raises(BeyondFastPath, match=r"words for a component of 17 atoms"):
+        prepared.judge(parse_formula(text, SIGNATURE))
