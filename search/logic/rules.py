@@ -466,7 +466,7 @@ class _Search:
     ) -> CombinedPairs:
         """Return the pairs of shapes with the places `first` and `second`."""
         sizes = ones.sizes[first] + others.sizes[second] + 1
-        held = _held(kind, ones, others)[first, second]
+        held = _held(kind, ones.held, others.held, first, second)
         return CombinedPairs(first, second, costs[first, second], sizes, held)
 
     def _kept(
@@ -497,16 +497,27 @@ class _Search:
         return ShapeTable(shapes, values, combined.sizes[places], held_)
 
 
-def _held(kind: OneOf["and", "or"], ones: ShapeTable, others: ShapeTable) -> NDArray[np.float64]:
-    """Return the share of drawn worlds in which each pair is valid, (ones, others).
+def _held(
+    kind: OneOf["and", "or"], ones: Bools, others: Bools, first: Integers, second: Integers
+) -> NDArray[np.float64]:
+    """Return the share of drawn worlds in which each pair is valid, (pairs,).
 
     For a disjunction it is a lower bound.
+
+    Args:
+        kind: How two rules are combined.
+        ones: The drawn worlds in which each rule is valid, bool of shape (rules, drawn worlds).
+        others: The same for the other rules.
+        first: The place of the first rule of each pair in `ones`.
+        second: The place of the second rule of each pair in `others`.
     """
-    one, other = ones.held.astype(np.float64), others.held.astype(np.float64)
-    both: NDArray[np.float64] = one @ other.T / max(1, one.shape[1])
+    one, other = pack_elements(ones), pack_elements(others)
+    common = count_packed(one[first] & other[second])
+    both: NDArray[np.float64] = common.astype(np.float64) / max(1, ones.shape[1])
     if kind == "and":
         return both
-    either: NDArray[np.float64] = one.mean(axis=1)[:, None] + other.mean(axis=1)[None] - both
+    alone = [held.astype(np.float64).mean(axis=1) for held in (ones, others)]
+    either: NDArray[np.float64] = alone[0][first] + alone[1][second] - both
     return either
 
 
