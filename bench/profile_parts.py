@@ -112,7 +112,9 @@ def kind_of_sample(frames: Sequence[tuple[str, str]]) -> str:
     kernel = [name for name, library in frames if library.startswith("[kernel")]
     if kernel:
         stack = " ".join(kernel)
-        return next((kind for words, kind in KERNEL if re.search(words, stack)), "other system calls")
+        return next(
+            (kind for words, kind in KERNEL if re.search(words, stack)), "other system calls"
+        )
     if not frames:
         return "Python"
     name = "/".join(Path(frames[0][1]).parts[-3:])
@@ -148,7 +150,7 @@ def read_perf(lines: Iterable[str], commands: dict[int, str]) -> Samples:
 
     for line in lines:
         if fork := FORK.search(line):
-            child, thread, parent = map(int, fork.groups())
+            child, _thread, parent = map(int, fork.groups())
             if child != parent:
                 roles[child] = role_of(parent)
                 found.forked[role_of(child)] += 1

@@ -4,13 +4,13 @@
     python bench/profile_sessions.py [--only list_functions,abd] [--out FILE.md] [--json FILE]
 
 Each job is a session of the embedded search, except "model", whose answers come from an endpoint that
-answers at once. A job runs twice with the same seed:
+answers at once. Two tools watch each job:
 
-- under `perf record`, which samples every process, also those that live a few milliseconds, with the
-  kernel. It gives the share of each process and the kind of work (interpreter, NumPy, page faults, …).
-- under `py-spy`, which reads Python stacks of all processes. It tells which part of Peirce works.
-  Threads that wait do not count. The children of the sandbox live too shortly for it, so for the
-  sandbox the kinds of perf are printed instead.
+- `perf record` samples every process, also those that live a few milliseconds, with the kernel. It gives
+  the share of each process and the kind of work (interpreter, NumPy, page faults, …).
+- `py-spy` reads the Python stacks of all processes, without stopping them. It tells which part of
+  Peirce works. Threads that wait do not count. The children of the sandbox live too shortly for it, so
+  for the sandbox the kinds of perf are printed instead.
 
 py-spy is needed only here, so it is no dependency of the project. `perf` is a package of the system
 (linux-perf on Debian); reading the kernel's stacks takes the right to (root, or
@@ -23,22 +23,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import work_limits
 from endpoint import served
-from profile_parts import ROLES, Samples, find_role, part_of_stack, read_perf, read_stacks
+from profile_parts import ROLES, SESSION, Samples, find_role, part_of_stack, read_perf, read_stacks
 from table import Row, add_json_option, write_rows, write_skipped
 
 TREE = Path(__file__).resolve().parents[1]
@@ -46,13 +46,13 @@ PERF_HZ, PY_SPY_HZ = 250, 50
 SHOWN_PERCENT = 2.0  # smaller parts are added up
 SEARCH = ("--model", "search")
 JOBS: dict[str, tuple[str, ...]] = {
-    "list_functions": ("list_functions", "--problems", "8", "--observations", "4", *SEARCH),
-    "mini_arc": ("mini_arc", "--problems", "6", *SEARCH),
+    "list_functions": ("list_functions", "--problems", "4", "--observations", "4", *SEARCH),
+    "mini_arc": ("mini_arc", "--problems", "2", *SEARCH),
     "acre": ("acre", "--problems", "12", *SEARCH),
-    "examples": ("examples", "--problems", "12", *SEARCH),
+    "examples": ("examples", "--problems", "6", *SEARCH),
     "labels": ("labels:shoe", "--method", "hypogenic", *SEARCH),
-    "laws": ("laws", "--problems", "4", *SEARCH),
-    "abd": ("abd", "--problems", "6", *SEARCH),
+    "laws": ("laws", "--problems", "2", *SEARCH),
+    "abd": ("abd", "--problems", "3", *SEARCH),
     "model": ("list_functions", "--data", "{pairs}", "--max-answers", "10", "--model", "{endpoint}"),
 }  # fmt: skip
 
@@ -62,7 +62,7 @@ class Profile:
     """Where the CPU time of one job went.
 
     Attributes:
-        cpu_s: CPU seconds of all processes in the run under perf.
+        cpu_s: CPU seconds of all processes that perf saw.
         steps: Number of answers of the session.
         shares: Percent of the CPU time, by role of the process and part or kind of work.
         kinds: Percent of the CPU time by kind of work alone, over all processes.
@@ -84,21 +84,16 @@ class Profile:
 
 @contextmanager
 def watch_commands(root: int) -> Iterator[dict[int, str]]:
-    """Collect the command lines of a process's descendants by id, until the context ends."""
+    """Collect the command lines of a process and its descendants by id, until the context ends."""
     commands: dict[int, str] = {}
     ended = threading.Event()
 
     def look() -> None:
-        while not ended.wait(0.05):
-            below = {root}
-            for pid, parent in sorted(read_parents().items()):
-                if parent in below:
-                    below.add(pid)
-                    try:
-                        text = Path(f"/proc/{pid}/cmdline").read_bytes()
-                    except OSError:
-                        continue
-                    if text:
+        while not ended.wait(0.1):
+            for pid in list_descendants(root):
+                with suppress(OSError):
+                    text = Path(f"/proc/{pid}/cmdline").read_bytes()
+                    if text:  # a process that ended has none
                         commands[pid] = text.replace(b"\0", b" ").decode(errors="replace")
 
     thread = threading.Thread(target=look, daemon=True)
@@ -110,64 +105,73 @@ def watch_commands(root: int) -> Iterator[dict[int, str]]:
         thread.join()
 
 
-def read_parents() -> dict[int, int]:
-    """Return the parent of every process of the machine."""
-    parents = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(place.parent.name)] = int(place.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    return parents
+def is_session(words: str) -> bool:
+    """Return whether a command line is that of the session itself, not of the tool that starts it."""
+    return find_role(words) == SESSION and "python" in words.partition(" ")[0]
 
 
-def run_watched(command: Sequence[str], folder: Path) -> tuple[dict[int, str], str, float]:
-    """Run a command, and return the command lines of its processes, its output and its CPU seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    log = folder / "errors"
-    with log.open("wb") as errors:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )  # fmt: skip
-        with watch_commands(process.pid) as commands:
-            output, _ = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}: {log.read_text()[-600:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return commands, output.decode(), spent
-
-
-def profile_with_perf(session: Sequence[str], folder: Path) -> tuple[Samples, float, dict[str, Any]]:
-    """Return the samples of perf, the CPU seconds and the JSON that the session printed."""
-    data = folder / "perf.data"
-    events = ("cpu-clock", "syscalls:sys_enter_fsync", "syscalls:sys_enter_fdatasync")
-    chosen = [word for event in events for word in ("-e", event)]
-    perf = ["perf", "record", "-q", "-g", "-F", str(PERF_HZ), *chosen, "-o", str(data), "--"]
-    commands, output, cpu_s = run_watched([*perf, *session], folder)
-    fields = "comm,pid,tid,time,event,ip,sym,dso"
-    script = ["perf", "script", "-i", str(data), "--show-task-events", "-F", fields]
-    text = subprocess.run(script, capture_output=True, text=True, check=True, errors="replace").stdout
-    return read_perf(text.splitlines(), commands), cpu_s, json.loads(output)
-
-
-def profile_with_py_spy(py_spy: str, session: Sequence[str], folder: Path) -> Counter[tuple[str, str]]:
-    """Return the samples of py-spy by role of the process and part of the program."""
-    raw = folder / "stacks"
-    options = ["--subprocesses", "--format", "raw", "--rate", str(PY_SPY_HZ), "--output", str(raw)]
-    commands, _, _ = run_watched([py_spy, "record", *options, "--", *session], folder)
-    found: Counter[tuple[str, str]] = Counter()
-    for process, frames, count in read_stacks(raw.read_text(errors="replace").splitlines()):
-        pid, _, words = process.removeprefix("process ").partition(":")
-        role = find_role(commands.get(int(pid), "")) or find_role(words)
-        part = part_of_stack(frames, TREE.name)
-        if role is not None and part is not None:
-            found[role, part] += count
+def list_descendants(root: int) -> list[int]:
+    """Return the ids of a process and of all processes below it."""
+    found, left = [], [root]
+    while left:
+        found.append(left.pop())
+        for file in Path(f"/proc/{found[-1]}/task").glob("*/children"):
+            with suppress(OSError):
+                left += map(int, file.read_text().split())
     return found
 
 
-def combine_samples(samples: Samples, stacks: Counter[tuple[str, str]], cpu_s: float, steps: int) -> Profile:
+def run_profiled(
+    session: Sequence[str], py_spy: str, folder: Path
+) -> tuple[Samples, Counter[tuple[str, str]], float, dict[str, Any]]:
+    """Run a session under both tools.
+
+    Returns:
+        The samples of perf; the samples of py-spy by role of the process and part of the program; the
+        CPU seconds of the session; and the JSON that it printed.
+    """
+    data, raw, log = (folder / name for name in ("perf.data", "stacks", "errors"))
+    events = ("cpu-clock", "syscalls:sys_enter_fsync", "syscalls:sys_enter_fdatasync")
+    chosen = [word for event in events for word in ("-e", event)]
+    perf = ["perf", "record", "-q", "-g", "-F", str(PERF_HZ), *chosen, "-o", str(data), "--"]
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            [*perf, *session], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        with watch_commands(process.pid) as commands:
+            while not (found := [pid for pid, words in commands.items() if is_session(words)]):
+                if process.poll() is not None:
+                    break
+                time.sleep(0.05)
+            words = f"--subprocesses --nonblocking --format raw --rate {PY_SPY_HZ} --output {raw}"
+            reader = subprocess.Popen(
+                [py_spy, "record", *words.split(), "--pid", str(min(found, default=0))],
+                stdout=errors, stderr=errors,
+            )  # fmt: skip
+            output, _ = process.communicate()
+            reader.wait()
+    if process.returncode or not raw.is_file():
+        raise SystemExit(f"{' '.join(session)} could not be profiled: {log.read_text()[-600:]}")
+    fields = "comm,pid,tid,time,event,ip,sym,dso"
+    script = ["perf", "script", "-i", str(data), "--show-task-events", "-F", fields]
+    text = subprocess.run(
+        script, capture_output=True, text=True, check=True, errors="replace"
+    ).stdout
+    samples = read_perf(text.splitlines(), commands)
+    parts: Counter[tuple[str, str]] = Counter()
+    for name, frames, count in read_stacks(raw.read_text(errors="replace").splitlines()):
+        pid, _, words = name.removeprefix("process ").partition(":")
+        role = find_role(commands.get(int(pid or 0), "")) or find_role(words)
+        part = part_of_stack(frames, TREE.name)
+        if role is not None and part is not None:
+            parts[role, part] += count
+    return samples, parts, sum(samples.work.values()) / PERF_HZ, json.loads(output)
+
+
+def combine_samples(
+    samples: Samples, stacks: Counter[tuple[str, str]], cpu_s: float, steps: int
+) -> Profile:
     """Return a profile: perf's share of each process, divided among parts as py-spy saw them."""
     total = sum(samples.work.values())
     profile = Profile(cpu_s, steps, runs=samples.forked["sandbox"], syncs=samples.synced["session"])
@@ -198,7 +202,9 @@ def format_page(profiles: dict[str, Profile], limits: dict[str, float]) -> str:
     lines.append("|---|---|---|---|---|---|---|---|")
     for name, one in profiles.items():
         each = 1e3 * one.cpu_s / max(one.steps, 1)
-        shares = " | ".join(f"{one.percent(role):.0f}%" for role in ("session", "search", "solver", "sandbox"))
+        shares = " | ".join(
+            f"{one.percent(role):.0f}%" for role in ("session", "search", "solver", "sandbox")
+        )
         lines.append(f"| {name} | {one.cpu_s:.1f} | {one.steps} | {each:.0f} | {shares} |")
     lines += ["", "| job | process | percent of the CPU time of the job |", "|---|---|---|"]
     for name, one in profiles.items():
@@ -207,7 +213,10 @@ def format_page(profiles: dict[str, Profile], limits: dict[str, float]) -> str:
                 lines.append(f"| {name} | {role} | {format_shares(shares)} |")
     lines += ["", "| job | kinds of work, all processes, percent |", "|---|---|"]
     lines += [f"| {name} | {format_shares(one.kinds)} |" for name, one in profiles.items()]
-    lines += ["", "| job | runs of hypotheses | CPU ms a run | commits | CPU ms of the journal a commit |"]
+    lines += [
+        "",
+        "| job | runs of hypotheses | CPU ms a run | commits | CPU ms of the journal a commit |",
+    ]
     lines.append("|---|---|---|---|---|")
     for name, one in profiles.items():
         run = 10 * one.cpu_s * one.percent("sandbox") / max(one.runs, 1)
@@ -220,9 +229,9 @@ def format_page(profiles: dict[str, Profile], limits: dict[str, float]) -> str:
 
 
 def write_pairs(folder: Path) -> Path:
-    """Write sixteen problems that the answers of the endpoint explain."""
+    """Write eight problems that the answers of the endpoint explain."""
     pairs = [{"input": str([n] * (n % 3)), "output": str([n] * (n % 3))} for n in range(12)]
-    rows = [{"idx": n, "train": pairs[:8], "test": pairs[8:]} for n in range(16)]
+    rows = [{"idx": n, "train": pairs[:8], "test": pairs[8:]} for n in range(8)]
     file = folder / "pairs.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
@@ -234,8 +243,8 @@ def profile_job(name: str, py_spy: str, folder: Path) -> Profile:
         fill = {"pairs": str(write_pairs(folder)), "endpoint": endpoint}
         words = [word.format(**fill) for word in JOBS[name]]
         session = [str(TREE / ".venv/bin/peirce"), "run", *words, "--json", "--quiet", "--no-cache"]
-        samples, cpu_s, found = profile_with_perf([*session, "--store", str(folder / "1.duckdb")], folder)
-        stacks = profile_with_py_spy(py_spy, [*session, "--store", str(folder / "2.duckdb")], folder)
+        store = ["--store", str(folder / "profiled.duckdb")]
+        samples, stacks, cpu_s, found = run_profiled([*session, *store], py_spy, folder)
     return combine_samples(samples, stacks, cpu_s, found["steps"])
 
 
@@ -261,7 +270,8 @@ def main() -> None:
     if options.out is not None:
         options.out.write_text(page)
     rows = [
-        Row(f"CPU seconds of the profiled session {name}", one.cpu_s, "s") for name, one in profiles.items()
+        Row(f"CPU seconds of the profiled session {name}", one.cpu_s, "s")
+        for name, one in profiles.items()
     ]
     details = {"profiles": {name: vars(one) for name, one in profiles.items()}, "limits": limits}
     write_rows(options.json, rows, **details)
