@@ -14,6 +14,7 @@ from typing import Any
 import certifi
 import pytest
 from hypothesis import HealthCheck, settings
+from peirce.tests.long_tests import mark_long_tests, read_long_tests
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -115,6 +116,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(searches):
             item.add_marker("search")
+    mark_long_tests(items, read_long_tests())
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: turn(item.nodeid))
 
