@@ -82,14 +82,15 @@ NEEDS = {"hypobench_banks.py": "data/text"}
 PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "stand_in_server.py", "cluster_driver.py", "cluster_overhead.py",
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
-    "process_times.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
-    "table.py",
+    "process_times.py", "profile_parts.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
+    "table.py", "work_limits.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",
     "run_all.py": "make bench",
     "compare.py": "make bench-compare A=DIR B=DIR",
     "mutants.py": "python bench/mutants.py",
+    "profile_sessions.py": "python bench/profile_sessions.py",
     "package_texts.py": "python bench/package_texts.py OUT",
     "text_sets.py": "python bench/text_sets.py OUT/dev/*",
 }
