@@ -20,7 +20,6 @@ Held-out observations are reported with a finding but never affect its rank.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +48,7 @@ from ..records import (
 )
 from ..tasks import load_family
 from ..tools.description_length import text_bits
+from ..tools.gear.prediction_classes import UNDEFINED, recall_classes
 from .metrics.results import list_judged, pair_with_steps
 
 if TYPE_CHECKING:
@@ -276,19 +276,17 @@ def consensus(judged: Sequence[JudgedHypothesis], bits: Sequence[float]) -> list
     voters = [i for i, one in enumerate(judged) if one.verdict.consistent and one.space is not None]
     if not voters:
         return found
-    codes, defined = _stack([judged[i].space for i in voters])
+    spaces = [space for i in voters if (space := judged[i].space) is not None]
+    classes = recall_classes(spaces)
+    rows = classes.patterns
     least = min(bits[i] for i in voters)
     weights: NDArray[np.float64] = np.exp2([least - bits[i] for i in voters])
     for row, place in enumerate(voters):
-        same = (codes == codes[row]) & defined & defined[row]
+        same = (rows == rows[row]) & (rows[row] != UNDEFINED)
         shares = np.maximum(weights @ same / weights.sum(), SMALLEST_SHARE)
-        found[place] = float(np.log2(shares).mean()) if shares.size else 0.0
+        each = np.log2(shares)[classes.places]
+        found[place] = float(each.mean()) if each.size else 0.0
     return found
-
-
-def _stack(spaces: Sequence[Predictions | None]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    kept = [one for one in spaces if one is not None]
-    return np.stack([one.codes for one in kept]), np.stack([one.defined for one in kept])
 
 
 def _without_equivalents(ranked: Sequence[RankedHypothesis]) -> list[RankedHypothesis]:
@@ -336,11 +334,7 @@ def find_disagreement(
     if not differ.any():
         differ = (one.defined != other.defined) & ~_is_silent(one) & ~_is_silent(other)
     places = np.flatnonzero(differ)
-    return min(
-        map(int, places),
-        key=lambda place: len(json.dumps(space.inputs[place], default=str)),
-        default=None,
-    )
+    return min(map(int, places), key=space.count_characters, default=None)
 
 
 def _is_silent(predicted: Predictions) -> NDArray[np.bool_]:

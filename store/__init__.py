@@ -408,8 +408,12 @@ class Store:
         """
         return _journal.digested_prompts(self._reading, session, limit)
 
-    def list_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+    def list_calls(
+        self, session: str, problem: str | Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Return the model and tool calls of a session, without requests and responses.
+
+        `problem` is the id of one problem, the ids of several problems, or None for all problems.
 
         Calls of tools by a proposer (a model that proposes hypotheses) are an exception. Their
         requests and responses are included, cut to a maximum length.
