@@ -206,11 +206,9 @@ class _Union:
         self._new: dict[int, int] | None = None  # by identity: inputs with a new prediction
         added = [space for one in list_judged(steps) if (space := _known_predictions(one))]
         if weights is None and all(len(one.codes) == inputs for one in added):
-            classes = recall_classes(added)
             self._new = {}
-            for row, space in enumerate(added):
-                new = classes.counts[classes.patterns[row] == row]
-                self._new.setdefault(id(space), int(new.sum()))
+            for space, new in zip(added, recall_classes(added).new.tolist(), strict=True):
+                self._new.setdefault(id(space), new)
 
     def add(self, answer: JudgedAnswer) -> float | None:
         """Add the consistent hypotheses of an answer, and return by how much gamma grew.

@@ -515,12 +515,14 @@ class Store:
         Each event comes with its step.
         """
         own = (self.settings(session).get("text") or {}).get("alpha", 0.5)
-        labels = {
-            row.problem.id: len(row.problem.public.get("labels", ()))
-            for row in self.problems(session)
-        }
+        labels: dict[str, int] = {}
         log = _ledger.events(self._reading, session, self._ids(session, problem))
         for name, happened in groupby(log, key=lambda row: row[0]):
+            if not labels:  # most sessions have no bank
+                labels = {
+                    row.problem.id: len(row.problem.public.get("labels", ()))
+                    for row in self.problems(session)
+                }
             chance = 1 / labels[name] if labels[name] else 0.0
             yield name, own, chance, [(step, event) for _, step, event in happened]
 

@@ -28,6 +28,7 @@ from ...records import (
     Predictions,
     Problem,
     StepRecord,
+    SummarizesHypotheses,
 )
 from ...sandbox.inside.canonical import Unrepresentable, make_coder
 from ...store.hinted_answers import find_hint
@@ -263,6 +264,8 @@ def describe_problem(
     ranked = rank_hypotheses(problem, judged, in_order=in_order)
     ranks, consistent = _ranks(ranked), _consistent(judged, ranked)
     listed = _listed_places(problem)
+    # Whether an object fits a Protocol is asked once, because the answer takes long.
+    summarizing = family if isinstance(family, SummarizesHypotheses) else None
     hints = _newest_hints(calls)
     return {
         "problem": {
@@ -277,7 +280,7 @@ def describe_problem(
         },
         "hypotheses": [
             {
-                **_hypothesis(number, step, place, one, kept, family),
+                **_hypothesis(number, step, place, one, kept, summarizing),
                 **_agreements(problem, one, checked, listed),
                 "rank": ranks.get(id(one)),
             }
@@ -354,8 +357,9 @@ def _hypothesis(
     place: int,
     one: JudgedHypothesis,
     bank: Mapping[str, Mapping[str, Json]],
-    family: Family,
+    family: Family | None,
 ) -> dict[str, Json]:
+    """Return a hypothesis as JSON; `family` shortens hypotheses, or is None."""
     said = one.hypothesis
     told: dict[str, Json] = {
         "number": number, "step": step, "answer": place, "verdict": one.verdict.value,
@@ -364,9 +368,9 @@ def _hypothesis(
     if said is not None:
         told |= {"text": truncate(said.text), "description": truncate(said.description),
                  "breaches": list(said.breaches), "meta": dict(said.meta)}  # fmt: skip
-        if (summary := summarize_hypothesis(family, said)) is not None:
+        if family and (summary := summarize_hypothesis(family, said)) is not None:
             told["summary"] = summary
-        held = bank.get(said.digest)
+        held = bank.get(said.digest) if bank else None
         if held is not None:
             told["bank"] = {
                 key: held[key] for key in ("rank", "reward", "accuracy", "visits", "covered")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,35 @@ class PredictionClasses:
     first: NDArray[np.int64]
     counts: NDArray[np.int64]
     places: NDArray[np.int64]
+
+    @cached_property
+    def shared(self) -> NDArray[np.int64]:
+        """Return the number of inputs for which each two hypotheses predict the same, (h, h).
+
+        The diagonal has the number of inputs for which a hypothesis predicts something.
+        """
+        rows, counts = self.patterns, self.counts.astype(np.float64)  # whole numbers, so exact
+        found = np.empty((len(rows), len(rows)))
+        for row, own in enumerate(rows):
+            found[row] = ((rows == own) & (own != UNDEFINED)).astype(np.float64) @ counts
+        return found.astype(np.int64)
+
+    @cached_property
+    def new(self) -> NDArray[np.int64]:
+        """Return for each hypothesis the number of inputs for which no earlier one predicts the same."""
+        numbers = np.arange(len(self.patterns), dtype=np.int32)[:, None]
+        found = (self.patterns == numbers).astype(np.float64) @ self.counts.astype(np.float64)
+        return found.astype(np.int64)
+
+    @cached_property
+    def with_undefined_output(self) -> PredictionClasses:
+        """Return the classes if "undefined" is one more output, the same for all hypotheses."""
+        undefined = self.patterns == UNDEFINED
+        if not undefined.any():
+            return self
+        first = undefined.argmax(axis=0).astype(np.int32)  # the first that is undefined there
+        rows = np.where(undefined, first, self.patterns)
+        return PredictionClasses(rows, self.first, self.counts, self.places)
 
     def select(self, rows: Sequence[int]) -> PredictionClasses:
         """Return the classes of some of the hypotheses, in the order of `rows`.

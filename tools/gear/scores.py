@@ -51,7 +51,7 @@ from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
 from .novelty import coverages as coverages
 from .novelty import is_redundant as is_redundant
-from .prediction_classes import UNDEFINED, PredictionClasses
+from .prediction_classes import PredictionClasses
 
 _BLOCK = 32_768  # codes that are sorted at once
 
@@ -251,30 +251,20 @@ def score_set(
     )
 
 
-def score_classes(classes: PredictionClasses, *, with_undefined: bool = False) -> SetScores:
+def score_classes(classes: PredictionClasses) -> SetScores:
     """Compute the scores of `score_set` without weights, from the classes of the predictions.
 
     The coverages are left out.
 
     Args:
         classes: The classes of the predictions of h hypotheses on n inputs.
-        with_undefined: Count "undefined" as one more output (`encode_undefined`).
     """
-    rows, counts = classes.patterns, classes.counts
-    if with_undefined:
-        rows = np.where(rows == UNDEFINED, np.int32(len(rows)), rows)
-    known = rows != UNDEFINED
-    h, n = len(rows), int(counts.sum())
-    shared = np.zeros((h, h), np.int64)
-    union = int(counts[(rows == h).any(axis=0)].sum())  # "undefined", where it is an output
-    for row in range(h):
-        shared[row] = ((rows == rows[row]) & known[row]) @ counts
-        union += int(counts[rows[row] == row].sum())
-    shares = [int(counts[row].sum()) / n for row in known] if n else []
+    h, n = len(classes.patterns), len(classes.places)
+    shares = [int(own) / n for own in np.diagonal(classes.shared)] if n else []
     return SetScores(
         math.fsum(shares) / h if shares else None,
-        union / n if h and n else None,
-        _mean_distance(distances_from_intersections(shared)),
+        int(classes.new.sum()) / n if h and n else None,
+        _mean_distance(distances_from_intersections(classes.shared)),
         [],
     )
 
@@ -414,7 +404,7 @@ def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, i
 
 def scatter_point_of_classes(classes: PredictionClasses) -> tuple[float, float, int] | None:
     """Return the `scatter_point` of hypotheses from the classes of their predictions."""
-    return _point(score_classes(classes, with_undefined=True), len(classes.patterns))
+    return _point(score_classes(classes.with_undefined_output), len(classes.patterns))
 
 
 def _point(scores: SetScores, k: int) -> tuple[float, float, int] | None:
