@@ -122,7 +122,7 @@ class Store:
         atexit.register(self.close)
 
     @staticmethod
-    def open(path: str | Path, *, write: bool) -> Store:
+    def open(path: str | Path, *, write: bool, memory: str | None = None) -> Store:
         """Open the store at `path`.
 
         Args:
@@ -130,6 +130,8 @@ class Store:
             write: Whether to open the store for writing. The file is then created if it does not
                 exist, and other processes can read the store through a socket. Sessions that a
                 killed run left as "running" become "interrupted".
+            memory: How much of the file a reader may hold in memory, such as "64MB"; None for the
+                default. A reader that reads everything once needs little.
 
         Raises:
             StoreError: Another process is writing the store (the message has its pid), or the file
@@ -137,7 +139,7 @@ class Store:
         """
         open_standard_descriptors()
         place = _named(path)
-        return Store._open_for_writing(place) if write else Store(place, Reader(place))
+        return Store._open_for_writing(place) if write else Store(place, Reader(place, memory))
 
     @staticmethod
     def _open_for_writing(place: Path, sources: Sequence[Path] = ()) -> Store:

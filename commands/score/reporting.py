@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 SUFFIXES = (".html", ".htm")
+READ_ONCE_MEMORY = "64MB"  # of a store, whose vectors the report reads once
 
 
 @validate_call
@@ -60,7 +61,7 @@ def report(
             f"--out {out}: the page is one HTML file; choose a name that ends in {SUFFIXES[0]}"
         )
     writing.check_paths([target])
-    with open_for_reading(store) as opened:
+    with open_for_reading(store, READ_ONCE_MEMORY) as opened:
         found = list(
             dict.fromkeys(opened.find_session(session) for session in sessions or ("last",))
         )
