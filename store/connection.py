@@ -300,6 +300,10 @@ class StoreLocked(StoreError):
         self.pid = pid
 
 
+class OutOfMemory(StoreError):
+    """Raised if a query needs more memory than its reader may take."""
+
+
 class AlreadyOpen(StoreError):
     """Raised if this process has already opened the same store."""
 
@@ -318,11 +322,14 @@ class Database:
         write_connection: The connection for the single thread that writes.
     """
 
-    def __init__(self, path: Path, *, write: bool, sources: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, path: Path, *, write: bool, sources: Sequence[Path] = (), memory: str | None = None
+    ) -> None:
         """Open the file, and create it where `write` is set and it does not exist.
 
         Hold `OPENING` to open it for writing. Statements find the tables of `sources`, which are
-        opened for reading alone, under `source_name`.
+        opened for reading alone, under `source_name`. A reader holds at most `memory`
+        (`READER_MEMORY` if it is None).
 
         Raises:
             AlreadyOpen: This process holds the file.
@@ -333,6 +340,7 @@ class Database:
 
         self.path = path
         self._write = write
+        self._memory = memory or READER_MEMORY
         self._sources = sources
         fresh = write and self._prepare()
         self._spill = store_files.make_spill_folder()
@@ -371,7 +379,12 @@ class Database:
     def _attach_or_replace(self, write: bool, fresh: bool) -> tuple[Any, bool]:
         """Open the file; return the connection, and whether it replaces an unfinished file."""
         try:
-            return _attached(self.path, write, self._spill, sources=self._sources), False
+            return (
+                _attached(
+                    self.path, write, self._spill, sources=self._sources, memory=self._memory
+                ),
+                False,
+            )
         except (StoreLocked, AlreadyOpen):  # the file is good
             raise
         except StoreError as error:
@@ -431,6 +444,8 @@ class Database:
         try:
             return self.cursor().execute(sql, list(params)).fetchall()
         except duckdb.Error as error:
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise OutOfMemory(f"{self.path} cannot be read: {first_line(error)}") from error
             raise StoreError(f"{self.path} cannot be read: {first_line(error)}") from error
 
     def close(self) -> None:
@@ -473,12 +488,13 @@ def _attached(
     spill: str,
     named: Path | None = None,
     sources: Sequence[Path] = (),
+    memory: str = "",
 ) -> duckdb.DuckDBPyConnection:
     """Open the file at `path`; errors name the file `named` instead."""
     import duckdb
 
-    memory: dict[str, str] = {} if write else {"memory_limit": READER_MEMORY}
-    connection = duckdb.connect(":memory:", config={**CONFIG, **memory, "temp_directory": spill})
+    limit = {} if write else {"memory_limit": memory or READER_MEMORY}
+    connection = duckdb.connect(":memory:", config={**CONFIG, **limit, "temp_directory": spill})
     place = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
     try:

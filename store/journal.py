@@ -316,17 +316,21 @@ def digested_prompts(reader: RowReader, session: str, limit: int) -> list[dict[s
 MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in a listing
 
 
-def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
+def list_calls(
+    reader: RowReader, session: str, problem: str | Sequence[str] | None
+) -> list[dict[str, Any]]:
     """Return the calls of a session without requests and responses, which take most of the space.
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
     proposer called a tool, the call also has the key "said": its request and response as text, cut
     at `MAX_TOOL_CHARS` characters. A call of the kind "human" has the key "texts": the hints or the
-    answer of the person.
+    answer of the person. `problem` is the id of one problem, the ids of several, or None for all.
     """
     where, params = "session = ?", [session]
     if problem is not None:
-        where, params = where + " AND problem = ?", [session, encode_text(problem)]
+        ids = [problem] if isinstance(problem, str) else problem
+        where += f" AND problem IN ({','.join('?' * len(ids)) or 'NULL'})"
+        params += map(encode_text, ids)
     said = ", ".join(
         f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {MAX_TOOL_CHARS}) END"
         for name in ("request", "response")

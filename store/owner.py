@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
-from .connection import AlreadyOpen, Database, Row, RowReader, StoreLocked, first_line
+from .connection import AlreadyOpen, Database, OutOfMemory, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
 
 if TYPE_CHECKING:
@@ -408,12 +408,18 @@ class Reader:
     """A connection for reading a store.
 
     It uses the socket if another process is writing the store, and the file otherwise.
+
+    Args:
+        path: The file of the store.
+        memory: How much of the file the reader may hold in memory, such as "64MB"; None for the
+            limit of most readers. A query that needs more gets the limit of most readers.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: str | None = None) -> None:
         self._path = path
+        self._memory = memory
         self._lock = threading.Lock()
-        self._through: RowReader = _reach(path)
+        self._through: RowReader = _reach(path, memory)
 
     @property
     def is_owned(self) -> bool:
@@ -456,11 +462,16 @@ class Reader:
         through = self._through
         try:
             return through.query(sql, params)
-        except OSError:  # the owner has ended; the file is free or has a new owner
+        except (OSError, OutOfMemory) as error:
+            if isinstance(error, OutOfMemory):
+                if self._memory is None:
+                    raise
+                self._memory = None
+            # Or the owner has ended; the file is free or has a new owner.
             with self._lock:
                 if self._through is through:  # no other thread has reconnected yet
                     through.close()
-                    self._through = _reach(self._path)
+                    self._through = _reach(self._path, self._memory)
         try:
             return self._through.query(sql, params)
         except OSError as error:
@@ -471,7 +482,7 @@ class Reader:
         self._through.close()
 
 
-def _reach(path: Path) -> RowReader:
+def _reach(path: Path, memory: str | None = None) -> RowReader:
     """Connect to the owner of a store, or open its file for reading."""
     if not path.exists():
         raise StoreError(
@@ -491,7 +502,7 @@ def _reach(path: Path) -> RowReader:
                 visitor.close()
                 raise
         try:
-            return Database(path, write=False)
+            return Database(path, write=False, memory=memory)
         except (StoreLocked, AlreadyOpen):  # or this process is just opening or closing it
             if time.monotonic() > until:
                 raise
