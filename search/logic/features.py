@@ -230,9 +230,7 @@ class Features:
         one, plain = self._sizes[ones], self._plain[ones]
         if others is None:
             return ast_size(kind, guard.size, one, np.zeros_like(one), plain, plain)
-        return ast_size(
-            kind, guard.size, one, self._sizes[others], plain, self._plain[others]
-        )
+        return ast_size(kind, guard.size, one, self._sizes[others], plain, self._plain[others])
 
     def _images(self, values: Bools) -> NDArray[np.uint64]:
         """Return a 64-bit hash of each row; a collision costs a feature, never a wrong rule."""

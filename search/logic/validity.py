@@ -206,9 +206,18 @@ def _in_all(
     if not len(used):
         alone: NDArray[np.float64] = base**HOLDOUTS
         return alone
-    inside = lets_in[used].astype(np.float32)
-    held = valid.astype(np.float32) @ inside.T
+    inside = lets_in[used]
+    held = _count_common(valid, inside)
     share = (held + SMOOTHED * base[:, None]) / (inside.sum(axis=1) + SMOOTHED)[None]
     known: NDArray[np.float64] = (share**HOLDOUTS * weights[used]).sum(axis=1)
     found: NDArray[np.float64] = (1 - unsure) * known + unsure * base**HOLDOUTS
+    return found
+
+
+def _count_common(ones: Bools, others: Bools) -> NDArray[np.int64]:
+    """Return in how many worlds both of two rows are true, (rows, other rows)."""
+    one, other = pack_elements(ones), pack_elements(others)
+    found = np.zeros((len(ones), len(others)), np.int64)
+    for word in range(one.shape[1]):
+        found += np.bitwise_count(one[:, None, word] & other[None, :, word])
     return found

@@ -208,18 +208,14 @@ class Circuit:
         self.layers.append(layer)
         return Reference(len(self.layers) - 1, np.arange(len(layer.worlds)))
 
-    def evaluate(
-        self, components: Sequence[Component], roots: Reference | None, size: int, true: Bools
-    ) -> list[Words]:
+    def evaluate(self, index: ComponentIndex, roots: Reference | None, true: Bools) -> list[Words]:
         """Return the truth values of elements in all completions of their components.
 
         Args:
-            components: Elements that are decided together. Their atoms include all on which their
-                elements depend.
-            roots: The value of each element of all worlds, in rows of `size` elements a world; None
-                if all are decided.
-            size: Number of elements in the largest domain.
-            true: Whether each value is certainly true, of shape (worlds, size).
+            index: Elements that are decided together. The atoms of their components include all on
+                which they depend.
+            roots: The value of each element of all worlds, flattened; None if all are decided.
+            true: Whether each value is certainly true, of shape (worlds, elements).
 
         Returns:
             An array of 64-bit words for each component, of shape (elements, words). Components of
@@ -228,56 +224,76 @@ class Circuit:
         Raises:
             ComponentTooLarge: The components need too much work.
         """
-        if not components:
-            return []
-        counts = np.array([len(one.elements) for one in components])
-        elements = np.concatenate([one.elements for one in components])
-        worlds = np.repeat([one.world for one in components], counts)
-        places = worlds * size + elements
-        first = np.cumsum(counts) - counts
-        widths = np.array([one.words for one in components])
+        places = index.worlds * true.shape[1] + index.elements
         known = np.where(true.reshape(-1)[places], _ONES, _NONE)
         whole = {
-            width: np.repeat(known[np.repeat(widths == width, counts), None], width, axis=1)
-            for width in np.unique(widths).tolist()
+            width: np.repeat(known[index.widths[index.owners] == width, None], width, axis=1)
+            for width in np.unique(index.widths).tolist()
         }
-        # The row of each element in the array of its width.
-        rows = np.zeros(len(places), np.int64)
-        for width in whole:
-            here = np.repeat(widths == width, counts)
-            rows[here] = np.arange(int(here.sum()))
         at = np.full(len(places), -1) if roots is None else roots.at[places]
         open_ = np.flatnonzero(at >= 0)
         if roots is not None and len(open_):
-            owner = np.repeat(np.arange(len(components)), counts)
-            task = _Completing(self, components, roots.layer, at[open_])
+            task = _Completing(self, index, roots.layer, at[open_])
             for chosen, width in task.batches():
                 values, local = task.words(chosen, width)
-                mine = open_[chosen[owner[open_]]]
+                mine = open_[chosen[index.owners[open_]]]
                 row = values[local[at[mine]]]
-                whole[width][rows[mine]] = ~row if roots.negated else row
+                whole[width][index.rows[mine]] = ~row if roots.negated else row
         return [
-            whole[width][rows[start] : rows[start] + count]
+            whole[width][start : start + count]
             for width, start, count in zip(
-                widths.tolist(), first.tolist(), counts.tolist(), strict=True
+                index.widths.tolist(), index.rows[index.first].tolist(), index.counts.tolist(),
+                strict=True,
             )
-        ]
+        ]  # fmt: skip
+
+
+class ComponentIndex:
+    """Components as arrays, which are made once for all formulas.
+
+    Attributes:
+        components: The components.
+        widths: Number of words of each component.
+        counts: Number of elements of each component.
+        first: Position of the first element of each component.
+        worlds: World of each element.
+        elements: Index of each element in its domain.
+        owners: Component of each element.
+        rows: Position of each element among those of components with the same number of words.
+        component_of: Component of each unknown atom, -1 without one, of shape (worlds, atoms).
+        rank_of: Position of each unknown atom among the atoms of its component, in that shape.
+    """
+
+    def __init__(self, components: Sequence[Component]) -> None:
+        self.components = tuple(components)
+        self.widths = np.array([one.words for one in components], np.int64)
+        self.counts = np.array([len(one.elements) for one in components], np.int64)
+        self.first = np.cumsum(self.counts) - self.counts
+        worlds = np.array([one.world for one in components], np.int64)
+        self.owners = np.repeat(np.arange(len(components)), self.counts)
+        self.worlds = worlds[self.owners]
+        self.elements = np.array([e for one in components for e in one.elements], np.int64)
+        self.rows = np.zeros(len(self.owners), np.int64)
+        for width in np.unique(self.widths):
+            here = self.widths[self.owners] == width
+            self.rows[here] = np.arange(int(here.sum()))
+        shape = (1 + int(worlds.max(initial=0)), MAX_UNKNOWN_BITS)
+        self.component_of = np.full(shape, -1, np.int64)
+        self.rank_of = np.zeros(shape, np.int64)
+        sizes = [len(one.atoms) for one in components]
+        atoms = [atom for one in components for atom in one.atoms]
+        self.component_of[np.repeat(worlds, sizes), atoms] = np.repeat(
+            np.arange(len(components)), sizes
+        )
+        self.rank_of[np.repeat(worlds, sizes), atoms] = [r for size in sizes for r in range(size)]
 
 
 class _Completing:
     """The cells that some components need, and their values in all completions."""
 
-    def __init__(
-        self, circuit: Circuit, components: Sequence[Component], layer: int, at: Places
-    ) -> None:
-        self.circuit, self.components = circuit, components
+    def __init__(self, circuit: Circuit, index: ComponentIndex, layer: int, at: Places) -> None:
+        self.circuit, self.index = circuit, index
         self.layer = layer
-        shape = (1 + max(one.world for one in components), MAX_UNKNOWN_BITS)
-        self.component_of = np.full(shape, -1, np.int64)
-        self.rank_of = np.zeros(shape, np.int64)
-        for number, one in enumerate(components):
-            self.component_of[one.world, list(one.atoms)] = number
-            self.rank_of[one.world, list(one.atoms)] = np.arange(len(one.atoms))
         needed = self._needed(at)
         self.cells = {place: np.flatnonzero(cells) for place, cells in needed.items()}
         self.of = {place: self._components(place, cells) for place, cells in self.cells.items()}
@@ -306,20 +322,19 @@ class _Completing:
         layer = self.circuit.layers[place]
         masks = layer.depends_on[cells]
         lowest = np.frexp((masks & (~masks + np.uint64(1))).astype(np.float64))[1] - 1
-        found: Places = self.component_of[layer.worlds[cells], lowest]
+        found: Places = self.index.component_of[layer.worlds[cells], lowest]
         return found
 
     def batches(self) -> list[tuple[Bools, int]]:
         """Return sets of components that are evaluated together, as masks, and their words."""
-        count = len(self.components)
+        count, words = len(self.index.components), self.index.widths
         cells = np.zeros(count, np.int64)
         for of in self.of.values():
             cells += np.bincount(of, minlength=count)
-        words = np.array([one.words for one in self.components])
         work = cells * words
         worst = int(work.argmax())
         if work[worst] > MAX_COMPONENT_WORDS or work.sum() > MAX_TOTAL_WORDS:
-            atoms = len(self.components[worst].atoms)
+            atoms = len(self.index.components[worst].atoms)
             raise ComponentTooLarge(f"{int(work[worst]):,} words for a component of {atoms} atoms")
         found = []
         for width in np.unique(words[cells > 0]).tolist():
@@ -358,7 +373,7 @@ class _Completing:
     ) -> Words:
         if layer.kind == "atoms":
             patterns = completion_patterns(MAX_COMPONENT_ATOMS, width)
-            ranks = self.rank_of[layer.worlds[cells], self.circuit.bits[cells]]
+            ranks = self.index.rank_of[layer.worlds[cells], self.circuit.bits[cells]]
             picked: Words = patterns[ranks]
             return picked
 

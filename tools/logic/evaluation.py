@@ -281,6 +281,8 @@ class Structures:
         if len(terms) != self.signature[name]:
             none = np.array(absent, table.dtype)
             return np.broadcast_to(none, (count, *(size,) * len(variables)))
+        if len(variables) == len(terms):  # different variables: the table in another order
+            return table.transpose(0, *(1 + terms.index(name) for name in variables))
         grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
         index: list[Any] = [grid[0]]
         missing = np.zeros([1] * (1 + len(variables)), bool)

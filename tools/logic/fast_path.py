@@ -33,6 +33,7 @@ from .completions import (
     MAX_COMPONENT_ATOMS,
     MAX_UNKNOWN_BITS,
     Component,
+    ComponentIndex,
     ComponentTooLarge,
     ThreeValued,
     Words,
@@ -245,8 +246,8 @@ class PreparedWorlds:
         valid, cost = ~found.certainly_broken, found.certain_cost
         wanted = [one for one in found.components if valid[one.world]]
         wanted.sort(key=lambda one: one.words)
-        of_rule = [rows for _, rows in self.component_words(wanted, rule)]
-        of_theory = [rows for _, rows in self.component_words(wanted, self.violation)]
+        index = ComponentIndex(wanted)
+        of_rule, of_theory = (self._words(index, one) for one in (rule, self.violation))
         for start, end in _in_groups(wanted):
             covered, violated = of_rule[start], of_theory[start]
             if end > start + 1:
@@ -355,14 +356,15 @@ class PreparedWorlds:
         Raises:
             BeyondFastPath: The components need too much work.
         """
+        return list(zip(components, self._words(ComponentIndex(components), formula), strict=True))
+
+    def _words(self, index: ComponentIndex, formula: Formula) -> list[Words]:
         with _within_reach():
             found = self._values(formula)
-        true = found.bounds.true
         try:
-            words = found.circuit.evaluate(components, found.roots, true.shape[1], true)
+            return found.circuit.evaluate(index, found.roots, found.bounds.true)
         except ComponentTooLarge as error:
             raise BeyondFastPath(str(error)) from error
-        return list(zip(components, words, strict=True))
 
 
 def _in_groups(components: Sequence[Component]) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from peirce.tools.logic import (
     fast_path,
     parse_formula,
 )
-from peirce.tools.logic.completions import Component, unpack_bits
+from peirce.tools.logic.completions import Component, ComponentIndex, unpack_bits
 from peirce.tools.logic.evaluation import TableTooLarge
 from peirce.tools.logic.joins import JoinEvaluator
 from peirce.tools.logic.truth_bounds import BoundsAlgebra, evaluate_bounds
@@ -64,7 +64,7 @@ def assert_same(structures: Structures, formula) -> int:
     # Elements that share atoms are components of their own here, so each is evaluated alone.
     for one in components:
         words = [
-            found.circuit.evaluate([one], found.roots, structures.size, true)[0]
+            found.circuit.evaluate(ComponentIndex([one]), found.roots, true)[0]
             for found in (joined, tabled)
         ]
         assert np.array_equal(*words)
@@ -152,7 +152,7 @@ def test_the_cells_of_a_circuit_have_the_values_of_every_completion():
         sets = [covered(formula, true, len(one.names)) for true in completions(one, closed=False)]
         for found in both_ways(structures, formula):
             (words,) = found.circuit.evaluate(
-                [every], found.roots, structures.size, found.bounds.true
+                ComponentIndex([every]), found.roots, found.bounds.true
             )
             # The naive judge lets the last atom change fastest, the patterns the first one.
             count = len(every.atoms)
