@@ -244,13 +244,14 @@ def _measure_each(
 ) -> list[tuple[int, int, float]]:
     """Return the explained facts, all facts and the description length of each hypothesis."""
     found = []
-    ranks = isinstance(family, RanksFindings)
+    # Whether an object fits a Protocol is asked once, because the answer takes long.
+    ranking = family if isinstance(family, RanksFindings) else None
     for one in judged:
         assert one.hypothesis is not None and one.shown is not None
         text = one.hypothesis.text
-        if ranks:
-            explained = family.count_explained(one.shown, problem)
-            found.append((*explained, family.description_bits(text, problem)))
+        if ranking is not None:
+            explained = ranking.count_explained(one.shown, problem)
+            found.append((*explained, ranking.description_bits(text, problem)))
         else:
             found.append((one.shown.right, len(problem.shown), text_bits(text)))
     return found

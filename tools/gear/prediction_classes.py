@@ -55,7 +55,8 @@ class PredictionClasses:
     def new(self) -> NDArray[np.int64]:
         """Return for each hypothesis the number of inputs for which no earlier one predicts the same."""
         numbers = np.arange(len(self.patterns), dtype=np.int32)[:, None]
-        found = (self.patterns == numbers).astype(np.float64) @ self.counts.astype(np.float64)
+        own: NDArray[np.float64] = (self.patterns == numbers).astype(np.float64)
+        found: NDArray[np.float64] = own @ self.counts.astype(np.float64)
         return found.astype(np.int64)
 
     @cached_property
