@@ -68,7 +68,7 @@ class Profile:
         steps: Number of answers of the session.
         shares: Percent of the CPU time, by role of the process and part or kind of work.
         kinds: Percent of the CPU time by kind of work alone, over all processes.
-        runs: Number of processes that the sandbox forked.
+        forks: Number of processes that the sandbox forked.
         syncs: Number of times that the session waited for the disk.
     """
 
@@ -76,7 +76,7 @@ class Profile:
     steps: int
     shares: dict[str, dict[str, float]] = field(default_factory=dict)
     kinds: dict[str, float] = field(default_factory=dict)
-    runs: int = 0
+    forks: int = 0
     syncs: int = 0
 
     def percent(self, role: str) -> float:
@@ -176,7 +176,9 @@ def combine_samples(
 ) -> Profile:
     """Return a profile: perf's share of each process, divided among parts as py-spy saw them."""
     total = sum(samples.work.values())
-    profile = Profile(cpu_s, steps, runs=samples.forked["sandbox"], syncs=samples.synced["session"])
+    profile = Profile(
+        cpu_s, steps, forks=samples.forked["sandbox"], syncs=samples.synced["session"]
+    )
     for role in [*(name for _, name in ROLES), "other"]:
         kinds = {kind: n for (of, kind), n in samples.work.items() if of == role}
         parts = {part: n for (of, part), n in stacks.items() if of == role}
@@ -200,33 +202,32 @@ def format_shares(shares: dict[str, float]) -> str:
 
 def format_page(profiles: dict[str, Profile], limits: dict[str, float]) -> str:
     """Return the tables in Markdown."""
-    lines = ["| job | CPU s | answers | CPU ms an answer | session | search | solver | sandbox |"]
-    lines.append("|---|---|---|---|---|---|---|---|")
+    roles = [
+        role for _, role in ROLES if any(one.percent(role) >= 0.5 for one in profiles.values())
+    ]
+    lines = [f"| job | CPU s | answers | CPU ms an answer | {' | '.join(roles)} |"]
+    lines.append("|---" * (4 + len(roles)) + "|")
     for name, one in profiles.items():
         each = 1e3 * one.cpu_s / max(one.steps, 1)
-        shares = " | ".join(
-            f"{one.percent(role):.0f}%" for role in ("session", "search", "solver", "sandbox")
-        )
-        lines.append(f"| {name} | {one.cpu_s:.1f} | {one.steps} | {each:.0f} | {shares} |")
+        shares = " | ".join(f"{one.percent(role):.0f}%" for role in roles)
+        lines.append(f"| {name} | {one.cpu_s:.1f} | {one.steps} | {each:,.0f} | {shares} |")
     lines += ["", "| job | process | percent of the CPU time of the job |", "|---|---|---|"]
     for name, one in profiles.items():
-        for role, shares in one.shares.items():
-            if sum(shares.values()) >= 1:
-                lines.append(f"| {name} | {role} | {format_shares(shares)} |")
+        for role, parts in one.shares.items():
+            if sum(parts.values()) >= 1:
+                lines.append(f"| {name} | {role} | {format_shares(parts)} |")
     lines += ["", "| job | kinds of work, all processes, percent |", "|---|---|"]
     lines += [f"| {name} | {format_shares(one.kinds)} |" for name, one in profiles.items()]
-    lines += [
-        "",
-        "| job | runs of hypotheses | CPU ms a run | commits | CPU ms of the journal a commit |",
-    ]
-    lines.append("|---|---|---|---|---|")
+    heads = "forks of the sandbox | CPU ms a fork | commits | CPU ms of the store a commit"
+    lines += ["", f"| job | {heads} |", "|---|---|---|---|---|"]
     for name, one in profiles.items():
-        run = 10 * one.cpu_s * one.percent("sandbox") / max(one.runs, 1)
-        journal = one.shares.get("session", {}).get("journal and store", 0.0)
-        commit = 10 * one.cpu_s * journal / max(one.syncs, 1)
-        lines.append(f"| {name} | {one.runs} | {run:.1f} | {one.syncs} | {commit:.1f} |")
+        fork = 10 * one.cpu_s * one.percent("sandbox") / max(one.forks, 1)
+        store = one.shares.get(SESSION, {}).get("journal and store", 0.0)
+        commit = 10 * one.cpu_s * store / max(one.syncs, 1)
+        forks = f"{one.forks} | {fork:.1f}" if one.forks else "none | -"
+        lines.append(f"| {name} | {forks} | {one.syncs} | {commit:.1f} |")
     lines += ["", "| work of a bare loop | CPU ms |", "|---|---|"]
-    lines += [f"| {name} | {value:.3f} |" for name, value in limits.items()]
+    lines += [f"| {name} | {value:.3g} |" for name, value in limits.items()]
     return "\n".join(lines) + "\n"
 
 
