@@ -40,6 +40,7 @@ else:  # As a script: find the files next to this one before the standard librar
     import warming
 
 PREFIX_BYTES = len(child.SOURCE_READ) + 1  # length of a child's messages before its frame
+LARGE_BYTES = 2**18  # Smaller input sets lie on too few pages to look for them.
 FAILED = 70  # exit status of a stage that could not start
 PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}
 DONE = b"."
@@ -84,7 +85,7 @@ class Zygote:
         frames.write_all(self.replies, frames.frame({**hello, "layers": layers}))
         self.held = held
         self.footprint = warming.Footprint()
-        self.footprint.measure()
+        self.footprint.add(warming.run_first)
         self._start("", 0)
         while True:
             header, body_bytes, data = frames.read_forwardable(self.requests)
@@ -195,6 +196,8 @@ class Stage:
         """
         if body_bytes is not None:
             self.inputs = trial.Inputs(frames.read_exactly(self.requests, body_bytes))
+            if body_bytes >= LARGE_BYTES:
+                self.footprint.add(self.inputs.copy_all)
         gc.collect()
         gc.freeze()  # A child's collector must leave the shared pages alone.
         self.mapped_bytes = mapped_bytes()

@@ -48,6 +48,7 @@ _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _ADDR_NO_RANDOMIZE = 0x40000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _SIGKILL = 9
+_CAPABILITY_VERSION_3, _NO_CAPABILITIES = struct.pack("=Ii", 0x20080522, 0), bytes(24)
 
 
 class LayerRefused(Exception):
@@ -230,8 +231,7 @@ class Jail:
                 os.setresgid(self._user, self._user, self._user)
                 os.setresuid(self._user, self._user, self._user)
                 found["own_user"] = True
-        header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
-        dropped = self._libc.capset(header, nothing) == 0
+        dropped = self._libc.capset(_CAPABILITY_VERSION_3, _NO_CAPABILITIES) == 0
         new = self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
         found["no_new_privileges"] = new and dropped
         self.die_with_parent()  # A change of user resets it.

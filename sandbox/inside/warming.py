@@ -34,8 +34,9 @@ else:  # loaded by harness.py
 ENTRY = struct.Struct("@PN")  # one `struct iovec`: address and size
 LIST_BYTES = 1024 * ENTRY.size
 MOST_PAGES = 2**14  # Larger mappings hold no part of the interpreter.
-PIDFD_OPEN, PROCESS_MADVISE = 434, 440  # the same numbers on all architectures
-POPULATE_WRITE = 23
+# The system call process_madvise with the same number on all architectures, its descriptor for the
+# calling process, and its advice to copy pages. A child must not learn its process id, which counts.
+PROCESS_MADVISE, THIS_PROCESS, POPULATE_WRITE = 440, -10_000, 23
 ROUNDS = 20  # CPython specialises a function within its first 16 calls or so.
 LIMITS = {"loop_steps": 100, "batch_loop_steps": 1_000, "input_cpu_s": 1.0, "value_bytes": 1_000,
           "output_bytes": 10_000}  # fmt: skip
@@ -110,21 +111,21 @@ class Footprint:
             self._list = mmap.mmap(-1, LIST_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANON)
             self._address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(self._list)))
 
-    def measure(self) -> None:
-        """Run the first example in a forked process, and keep the list of pages that it wrote."""
+    def add(self, work: Callable[[], None]) -> None:
+        """Do `work` in a forked process, and add the pages that it wrote to the list."""
         if self._call is None:
             return
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                ranges = find_written(run_first)[: LIST_BYTES // ENTRY.size]
+                ranges = find_written(work)[: LIST_BYTES // ENTRY.size - self._size]
                 frames.write_all(theirs, b"".join(ENTRY.pack(*one) for one in ranges))
             finally:
                 os._exit(0)
         os.close(theirs)
         with memoryview(self._list) as view:
-            at = 0
+            at = self._size * ENTRY.size
             while count := os.readv(ours, [view[at:]]):
                 at += count
         os.close(ours)
@@ -132,11 +133,9 @@ class Footprint:
         self._size = at // ENTRY.size
 
     def copy_pages(self) -> None:
-        """Let the kernel copy all pages of the list, if it can (Linux 6.13 and later)."""
+        """Let the kernel copy all pages of the list, if it can (Linux 6.15 and later)."""
         if self._size:
-            process = self._call(PIDFD_OPEN, os.getpid(), 0)
-            self._call(PROCESS_MADVISE, process, self._address, self._size, POPULATE_WRITE, 0)
-            os.close(process)
+            self._call(PROCESS_MADVISE, THIS_PROCESS, self._address, self._size, POPULATE_WRITE, 0)
 
 
 def find_written(work: Callable[[], None]) -> list[tuple[int, int]]:
