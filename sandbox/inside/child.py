@@ -78,8 +78,6 @@ def become_child(
             RESULT_DESCRIPTOR, frames.frame({**header, "nonce": request["nonce"]}, body)
         )
         status = 0
-    except frames.Closed:  # The stage has ended.
-        pass
     finally:
         os._exit(status)
 

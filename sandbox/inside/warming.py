@@ -33,6 +33,7 @@ else:  # loaded by harness.py
 
 ENTRY = struct.Struct("@PN")  # one `struct iovec`: address and size
 LIST_BYTES = 1024 * ENTRY.size
+MOST_BYTES = 8 * 2**20  # that a child copies of one piece of work, as waiting children keep them
 MOST_PAGES = 2**14  # Larger mappings hold no part of the interpreter.
 # The system call process_madvise with the same number on all architectures, its descriptor for the
 # calling process, and its advice to copy pages. A child must not learn its process id, which counts.
@@ -97,45 +98,47 @@ def run_example(source: str, keep: str) -> None:
 
 
 class Footprint:
-    """The pages that a run of the examples writes, for `copy_pages` in later children.
+    """The pages that a run writes, for `copy_pages` in later children.
 
-    The list lies outside of Python's memory, so that its length cannot move later objects.
+    The list and its length lie outside of Python's memory, so that they cannot move later objects:
+    all zygotes must have the same objects at the same addresses.
     """
 
     def __init__(self) -> None:
-        self._size = 0  # of the list in entries
         self._call: Any = None
         if sys.platform.startswith("linux"):
             self._call = ctypes.CDLL(None).syscall
             # Private: children must not share memory with each other.
             self._list = mmap.mmap(-1, LIST_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANON)
             self._address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(self._list)))
+            self._used = ctypes.c_size_t(0)  # entries of the list
 
     def add(self, work: Callable[[], None]) -> None:
-        """Do `work` in a forked process, and add the pages that it wrote to the list."""
+        """Do `work` in a forked process, and add the pages that it wrote, up to a limit."""
         if self._call is None:
             return
+        used = self._used.value
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                ranges = find_written(work)[: LIST_BYTES // ENTRY.size - self._size]
-                frames.write_all(theirs, b"".join(ENTRY.pack(*one) for one in ranges))
+                entries, left = bytearray(), MOST_BYTES
+                for address, size in find_written(work)[: LIST_BYTES // ENTRY.size - used]:
+                    if (left := left - size) >= 0:
+                        entries += ENTRY.pack(address, size)
+                frames.write_all(theirs, bytes(entries))
             finally:
                 os._exit(0)
         os.close(theirs)
+        os.waitpid(pid, 0)  # The list fits into the pipe, so one call reads it.
         with memoryview(self._list) as view:
-            at = self._size * ENTRY.size
-            while count := os.readv(ours, [view[at:]]):
-                at += count
+            self._used.value += os.readv(ours, [view[used * ENTRY.size :]]) // ENTRY.size
         os.close(ours)
-        os.waitpid(pid, 0)
-        self._size = at // ENTRY.size
 
     def copy_pages(self) -> None:
         """Let the kernel copy all pages of the list, if it can (Linux 6.15 and later)."""
-        if self._size:
-            self._call(PROCESS_MADVISE, THIS_PROCESS, self._address, self._size, POPULATE_WRITE, 0)
+        if self._call is not None:
+            self._call(PROCESS_MADVISE, THIS_PROCESS, self._address, self._used, POPULATE_WRITE, 0)
 
 
 def find_written(work: Callable[[], None]) -> list[tuple[int, int]]:
