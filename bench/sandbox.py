@@ -197,7 +197,7 @@ def main() -> None:
             "",
             "higher",
             limit=LIMITS_OF_SHARE[name.split(", ")[1]],
-        )  # fmt: skip
+        )
         for name, spent in seconds.items()
         if name not in (NAKED, LOOP)
     ]
