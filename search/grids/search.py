@@ -65,6 +65,8 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *symmetry.FINDERS,
     *stamping.FINDERS,
 )
+# The catalogue (0) and the finders (from 1) with their costs, cheapest first.
+WORKS = sorted((price, work) for work, price in enumerate([1.0, *(price for price, _ in FINDERS)]))
 
 CONFIDENT_COST = 5.0  # a program of at most this cost ends the search for a first answer
 MAX_COST = 12.0  # states of this cost or more are not expanded
@@ -99,7 +101,7 @@ class Search:
         self.paired = False
         self.found: dict[Program, None] = {}
         self.cheapest = float("inf")
-        self.due: list[tuple[float, int, int, State]] = []
+        self.due: list[tuple[float, int, int, float, int, State]] = []
         self.tickets = 0
         self._enter(State(inputs, Program()))
 
@@ -117,7 +119,10 @@ class Search:
             if not self.paired and self.due[0][0] > PAIRING_COST:
                 self._pair()
                 continue
-            _, _, work, state = heapq.heappop(self.due)
+            _, _, place, far, ticket, state = heapq.heappop(self.due)
+            work = WORKS[place][1]
+            if place + 1 < len(WORKS):
+                self._push_next(far, ticket, place + 1, state)
             if work == 0:
                 self._expand(state)
             else:
@@ -127,7 +132,13 @@ class Search:
                     self._keep(state.program.then(step))
         if not confident:
             self._vary()
+            self._forget()
         return sorted(self.found, key=lambda program: program.cost)
+
+    def _forget(self) -> None:
+        """Free the memory of all that only a search that goes on needs."""
+        self.due, self.fitting = [], []
+        self.states, self.keys = {}, {}
 
     def _enter(self, state: State) -> None:
         """Add a state if its grids are new, or if it is one of the cheapest ways to reach them."""
@@ -153,9 +164,21 @@ class Search:
         if self.goal.has_shapes(state.grids) and len(program.steps) < DEEP_STEPS:
             self.fitting.append(state)
         far = program.cost + self.goal.estimate_distance(state.grids)
-        for work, price in enumerate([1.0, *(price for price, _ in FINDERS)]):
-            self.tickets += 1
-            heapq.heappush(self.due, (far + price, self.tickets, work, state))
+        self._push_next(far, self.tickets, 0, state)
+        self.tickets += len(WORKS)
+
+    def _push_next(self, far: float, ticket: int, place: int, state: State) -> None:
+        """Queue the work at `place` of `WORKS` on a state; the later ones follow when it is done.
+
+        Args:
+            far: Cost of the state plus the estimated distance of its grids from the outputs.
+            ticket: First of the state's tickets. Of equally cheap works the one with the least
+                ticket is done first.
+            place: Index in `WORKS`.
+            state: The state.
+        """
+        price, work = WORKS[place]
+        heapq.heappush(self.due, (far + price, ticket + work, place, far, ticket, state))
 
     def _expand(self, state: State) -> None:
         deep = len(state.program.steps) >= DEEP_STEPS
