@@ -68,6 +68,8 @@ class Bank:
         self.blocks = BlockEvaluator(goal, self.evaluate)
         self.plans: dict[tuple[int, int, bool], tuple[list[tuple[Ints, Node]], Plan]] = {}
         self.tests: tuple[object, dict[int, list[Node]]] | None = None  # cache of conditionals.py
+        self.reductions: dict[tuple[int, ...], tuple[int | None, ...]] = {}  # cache of integers.py
+        self.operands: tuple[object, Any] = None, None  # cache of integers.py
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
@@ -102,7 +104,7 @@ class Bank:
             cost: Priority in the queue; the lowest cost is expanded first.
             tier: Index of the group of operations to apply. Later groups have a surcharge.
         """
-        self._push(self.entries.places[value_code(values)], cost, tier)
+        self._push(self.entries.place_of(values), cost, tier)
 
     def _push(self, place: int, cost: float, tier: int) -> None:
         self.ticket += 1
