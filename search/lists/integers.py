@@ -308,7 +308,9 @@ def find_reductions(
     for values, program in bank.cheapest(most):
         reduced = known.get(values[0])
         if reduced is None:
-            reduced = known[values[0]] = tuple(_reduce(f, values[0], more) for _, f, more in functions)
+            reduced = known[values[0]] = tuple(
+                _reduce(f, values[0], more) for _, f, more in functions
+            )
         if wanted[0] not in reduced:
             continue
         for (op, function, more), first in zip(functions, reduced, strict=True):
