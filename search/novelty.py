@@ -131,6 +131,10 @@ class NoveltyRanker:
         rest = [k for k in range(len(inputs)) if k % self.step]
         self.order = [*sample[::stride], *(k for i, k in enumerate(sample) if i % stride), *rest]
         self.predictions: dict[str, Predictions] = {}
+        # for each text the answers that left too little new, and what each answer left
+        self._covered_on_sample: dict[str, list[str]] = {}
+        self._covered_on_all: dict[str, list[str]] = {}
+        self._gains: dict[str, tuple[list[str], Defined, list[float]]] = {}
 
     def choose(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
@@ -157,22 +161,55 @@ class NoveltyRanker:
                 continue
             if not looked_at:
                 limit = candidate.cost + MAX_EXTRA_COST
-            here = self.predict_first(candidate, self.sampled)
-            before = [self.predict_first(c, self.sampled) for c in known]
-            looked_at.append((diversity_gain(here, before), candidate))
+            looked_at.append((self._diversity_gain(candidate, known), candidate))
         if len(looked_at) == MAX_COMPARED:
             looked_at.sort(key=lambda pair: -pair[0])
         return next((c for _, c in looked_at if self.is_novel(c, known)), None)
 
     def may_be_novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
         """Return whether enough of a candidate's predictions on the sample are new."""
+        if self._is_covered(candidate, known, self._covered_on_sample):
+            return False
         least = MIN_NEW_SHARE - SAMPLE_TOLERANCE
-        return self._is_new(candidate, known, self.sampled, lambda share: share >= least)
+        new = self._is_new(candidate, known, self.sampled, lambda share: share >= least)
+        if not new:
+            self._covered_on_sample[candidate.text] = [c.text for c in known]
+        return new
 
     def is_novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
         """Return whether enough of a candidate's predictions on all inputs are new."""
+        if self._is_covered(candidate, known, self._covered_on_all):
+            return False
         every = len(self.inputs)
-        return self._is_new(candidate, known, every, lambda share: share > MIN_NEW_SHARE)
+        new = self._is_new(candidate, known, every, lambda share: share > MIN_NEW_SHARE)
+        if not new:
+            self._covered_on_all[candidate.text] = [c.text for c in known]
+        return new
+
+    def _is_covered(
+        self, candidate: Candidate, known: Sequence[Candidate], covered: dict[str, list[str]]
+    ) -> bool:
+        """Return whether the first of the known answers already left too little that is new.
+
+        What is new becomes less with each answer.
+        """
+        before = covered.get(candidate.text)
+        return before is not None and _begins_with(known, before)
+
+    def _diversity_gain(self, candidate: Candidate, known: Sequence[Candidate]) -> float:
+        """Return `diversity_gain` on the sample. Only answers that are new since the last call for the
+        candidate are compared with it.
+        """
+        here = self.predict_first(candidate, self.sampled)
+        texts, fresh, distances = self._gains.get(candidate.text, ([], here[1], []))
+        if not _begins_with(known, texts):
+            texts, fresh, distances = [], here[1], []
+        for one in known[len(texts) :]:
+            other = self.predict_first(one, self.sampled)
+            fresh = fresh & ~agreement_mask(here, other)
+            distances = [*distances, distance(here, other)]
+        self._gains[candidate.text] = [c.text for c in known], fresh, distances
+        return (float(fresh.mean()) if len(fresh) else 0.0) + float(np.mean(distances))
 
     def _is_new(
         self,
@@ -216,6 +253,11 @@ class NoveltyRanker:
             defined = np.concatenate([defined, more_defined])
             self.predictions[candidate.text] = codes, defined
         return codes[:count], defined[:count]
+
+
+def _begins_with(known: Sequence[Candidate], texts: list[str]) -> bool:
+    """Return whether the first of the known answers have these texts."""
+    return len(texts) <= len(known) and all(c.text == t for c, t in zip(known, texts, strict=False))
 
 
 _NOTHING: Predictions = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
@@ -272,9 +314,14 @@ def diversity_gain(here: Predictions, earlier: Sequence[Predictions]) -> float:
         here: Predictions of the hypothesis.
         earlier: Predictions of each earlier hypothesis; at least one.
     """
-    distances = []
-    for other in earlier:
-        both = int(agreement_mask(here, other).sum())
-        either = int(here[1].sum()) + int(other[1].sum()) - both
-        distances.append(1.0 - both / either if either else 0.0)
+    distances = [distance(here, other) for other in earlier]
     return new_share(here, earlier) + float(np.mean(distances))
+
+
+def distance(here: Predictions, other: Predictions) -> float:
+    """Return the distance of two hypotheses (GEAR, section 4.2): 1 minus the share of the inputs on
+    which both predictions are equal among those on which at least one is defined.
+    """
+    both = int(agreement_mask(here, other).sum())
+    either = int(here[1].sum()) + int(other[1].sum()) - both
+    return 1.0 - both / either if either else 0.0

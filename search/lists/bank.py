@@ -16,7 +16,6 @@ from .batched_expansion import BlockEvaluator, Outcome, Plan
 from .entries import Entries, ExpandedList, Integers, build_program
 from .entries import Ints as Ints
 from .entries import Lists as Lists
-from .fingerprints import value_code
 from .grammar import (
     LARGEST_COUNT,
     LARGEST_INTEGER,
