@@ -387,7 +387,7 @@ def _likely_steps(lists: list[Row], wanted: list[int]) -> list[list[int]]:
             numbers = (np.full((1, len(chosen)), k, dtype=np.int64) for k in more)
             part = kernel and kernel(block, *numbers)
             if not part:
-                fits = range(len(chosen))
+                fits = list(range(len(chosen)))
             else:
                 fine = part.codes.ravel() == code
                 if part.defined is not None:

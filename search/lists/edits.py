@@ -393,11 +393,12 @@ def solve_peeled(
             continue
         # Most lists differ from the first goal. The loops below are only run for the others.
         head = values[0]
-        starts, ends = first[: len(head)] == head, first[max(0, len(first) - len(head)) :] == head
-        if starts and all(out[: len(v)] == v for out, v in zip(goal, values, strict=True)):
+        in_front = first[: len(head)] == head
+        at_end = first[max(0, len(first) - len(head)) :] == head
+        if in_front and all(out[: len(v)] == v for out, v in zip(goal, values, strict=True)):
             rest = tuple(out[len(v) :] for out, v in zip(goal, values, strict=True))
             rests.setdefault((rest, True), program)
-        if ends and all(len(v) <= len(out) and out[len(out) - len(v) :] == v
+        if at_end and all(len(v) <= len(out) and out[len(out) - len(v) :] == v
                         for out, v in zip(goal, values, strict=True)):  # fmt: skip
             rest = tuple(out[: len(out) - len(v)] for out, v in zip(goal, values, strict=True))
             rests.setdefault((rest, False), program)

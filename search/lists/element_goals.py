@@ -92,7 +92,9 @@ def find_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     if not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
     right_length = np.flatnonzero((elements.count_kept() == lengths).all(axis=1))
-    right = right_length[_keeps(elements, masks.rows[right_length], target)][:_ENOUGH]
+    right = right_length[
+        _keeps(elements, masks.rows[right_length].astype(bool, copy=False), target)
+    ][:_ENOUGH]
     for k in right.tolist():
         for test in masks.same_row_recipes(k):
             yield element_node("filter", FILTER, elements, test)
@@ -137,7 +139,9 @@ def _filter_pairs(
         a, b = np.nonzero(np.triu(clash == 0, 1))
         order = np.argsort(masks.costs[able[a]] + masks.costs[able[b]], kind="stable")[:3000]
         firsts, seconds = able[a[order]], able[b[order]]
-        for i, j in _right_pairs(elements, rows, firsts, seconds, op, target):
+        for i, j in _right_pairs(
+            elements, rows.astype(bool, copy=False), firsts, seconds, op, target
+        ):
             first, second = masks.recipes[i], masks.recipes[j]
             price = PREDICATES[op][1] + first.cost + second.cost
             found.append(Node(op, (first, second), price))

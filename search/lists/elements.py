@@ -81,7 +81,7 @@ def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
 
 def _bit_keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return a number for each row of truth values, which mixes 64 of them at a time."""
-    bits = np.packbits(rows, axis=1)
+    bits = np.packbits(rows.astype(bool, copy=False), axis=1)
     packed = np.zeros((len(rows), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
     packed[:, : bits.shape[1]] = bits
     keys = np.zeros(len(rows), dtype=np.uint64)
@@ -102,7 +102,8 @@ def _weights(size: int) -> NDArray[np.int64]:
 def find_rows(rows: Rows, target: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the indices of the rows that equal `target`, which has at least one number."""
     likely = np.flatnonzero(rows[:, 0] == target[0])
-    return likely[(rows[likely] == target).all(axis=1)]
+    found: NDArray[np.int64] = likely[(rows[likely] == target).all(axis=1)]
+    return found
 
 
 def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -472,12 +473,12 @@ def _ufunc(op: str) -> np.ufunc:
     }[op]
 
 
-def _narrow(a: Rows, b: Rows) -> tuple[Rows, Rows]:
+def _narrow(a: Rows, b: Rows) -> tuple[Any, Any]:
     """Return two tables as integers of 16 bits if all numbers are that small. They compare faster."""
     small = all(
         not rows.size or (rows.min() >= -(1 << 15) and rows.max() < 1 << 15) for rows in (a, b)
     )
-    return (a.astype(np.int16), b.astype(np.int16)) if small else (a, b)  # type: ignore[return-value]
+    return (a.astype(np.int16), b.astype(np.int16)) if small else (a, b)
 
 
 def _compare(op: str, a: Rows, b: Rows) -> NDArray[np.bool_]:

@@ -331,7 +331,8 @@ def fingerprint(values: Sequence[int]) -> int:
     """
     if len(values) > LONGEST:
         return sum((v + OFFSET) * pow(BASE, k, _WORD) for k, v in enumerate(values)) % _WORD
-    return (sum(map(mul, values, _POWERS)) + OFFSET * _SUMS[len(values)]) % _WORD
+    total: int = sum(map(mul, values, _POWERS))
+    return (total + OFFSET * _SUMS[len(values)]) % _WORD
 
 
 _WEIGHTS: list[int] = []
@@ -349,4 +350,5 @@ def combination_weights(count: int) -> list[int]:
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
     """Return a number that identifies a value, where a value is one list per example input."""
-    return sum(map(mul, map(fingerprint, lists), combination_weights(len(lists)))) % _WORD
+    total: int = sum(map(mul, map(fingerprint, lists), combination_weights(len(lists))))
+    return total % _WORD
