@@ -320,6 +320,7 @@ class Database:
 
     Attributes:
         write_connection: The connection for the single thread that writes.
+        before_query: A function that every query calls first; the store's writer sets it.
     """
 
     def __init__(
@@ -339,6 +340,7 @@ class Database:
         import duckdb
 
         self.path = path
+        self.before_query: Callable[[], None] = lambda: None
         self._write = write
         self._memory = memory or READER_MEMORY
         self._sources = sources
@@ -434,6 +436,8 @@ class Database:
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT statement and return its rows.
 
+        A query of the process that writes the store finds every change that was queued before it.
+
         Raises:
             StoreError: The query fails, or the store is closed.
         """
@@ -441,6 +445,7 @@ class Database:
 
         if self._closed:
             raise StoreError(f"the store {self.path} is closed")
+        self.before_query()
         try:
             return self.cursor().execute(sql, list(params)).fetchall()
         except duckdb.Error as error:

@@ -79,7 +79,7 @@ class SessionLedger:
         self._there: dict[str, set[int]] | None = None
 
     async def record_step(self, record: StepRecord) -> None:
-        """Write a step and wait until it is durable.
+        """Write a step and wait until it and all calls that were recorded before it are durable.
 
         Raises:
             StoreError: The step cannot be written.
@@ -90,7 +90,7 @@ class SessionLedger:
         rows = step_rows(self._session, record, self._writer)
         there = "SELECT 1 FROM step WHERE session = ? AND problem = ? AND step = ?"
         key = (self._session, encode_text(record.problem), record.step)
-        await self._writer.write(Change(rows, unless=(there, key)))
+        await self._writer.write(Change(rows, unless=(there, key), chain=self._session))
         with self._lock:
             self._steps(record.problem).add(record.step)
 
@@ -98,7 +98,7 @@ class SessionLedger:
         """Record the final status of a problem, and the cause of its end."""
         sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
         params = (status, encode_text(cause), self._session, encode_text(problem))
-        await self._writer.write(Change({}, [(sql, params)]))
+        await self._writer.write(Change({}, [(sql, params)], chain=self._session))
         self._journal.forget(problem)
         with self._lock:
             if self._there is not None:

@@ -115,6 +115,7 @@ class OwnerServer:
             found = cursor.extract_statements(sql)
             if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
                 raise StoreError("the owner's socket takes one SELECT at a time, nothing else")
+            self._database.before_query()
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             try:
                 cursor.execute(found[0], [decode(part) for part in params])

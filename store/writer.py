@@ -44,11 +44,15 @@ class Change:
         statements: Statements with their parameters, run after the inserts.
         unless: A query with its parameters. If a key already exists and this query returns a row,
             nothing is written. None for no such query.
+        chain: The name of a chain of changes; None for none. If a change of a chain fails, all
+            later changes of this chain fail with the same error, so the store holds a prefix of
+            them.
     """
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     statements: Sequence[Statement] = ()
     unless: Statement | None = None
+    chain: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,12 @@ class Writer:
         self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
+        self._broken: dict[str, StoreError] = {}  # the error of each chain that has failed
+        self._open = 0  # changes that are neither written nor refused
+        self._flushing = 0  # threads that wait until all changes are written
+        self._settled = threading.Condition(self._lock)
         self.commit_size = 1  # how many changes a commit waits for, for `COMMIT_WAIT_S` at most
+        database.before_query = self.flush
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -84,8 +93,17 @@ class Writer:
         with self._lock:
             if self._ended is not None:
                 raise StoreError(self._ended)
+            self._open += 1
             self._waiting.put(_Waiting(change, done))
         return done
+
+    def flush(self) -> None:
+        """Wait until every queued change is written or refused. Any thread but the writer's may call this."""
+        if self._open:
+            with self._settled:
+                self._flushing += 1
+                self._settled.wait_for(lambda: not self._open)
+                self._flushing -= 1
 
     def add_vector_rows(self, vectors: Iterable[Vector], rows: list[Row]) -> list[Digest]:
         """Return the digests of arrays, and append table rows for unwritten arrays to `rows`."""
@@ -119,6 +137,8 @@ class Writer:
                 while not self._waiting.empty():
                     if (item := self._waiting.get()) is not None:
                         item.done.set_exception(StoreError(self._ended))
+                self._open = 0
+                self._settled.notify_all()
 
     def _next_group(self) -> list[_Waiting]:
         """Return the changes that wait now, at least one; empty after `close`."""
@@ -137,7 +157,7 @@ class Writer:
         """Wait for further changes: one commit of ten changes costs a fourth of ten commits."""
         until = time.monotonic() + COMMIT_WAIT_S
         while self._waiting.qsize() + 1 < self.commit_size and self._ended is None:
-            if time.monotonic() >= until:
+            if self._flushing or time.monotonic() >= until:
                 return
             time.sleep(COMMIT_WAIT_S / 20)
 
@@ -146,27 +166,40 @@ class Writer:
 
         try:
             try:
-                self._write([item.change for item in group], "")
+                self._write([item.change for item in group if not self._refused(item)], "")
             except duckdb.Error:
                 for item in group:
                     try:
-                        if not self._is_there(item.change):
+                        if not self._refused(item) and not self._is_there(item.change):
                             self._write([item.change], IGNORE_CONFLICT)
                     except duckdb.Error as error:
-                        item.done.set_exception(self._failure(error))
+                        self._fail(item, self._failure(error))
         except StoreError as moved:
             for item in group:
-                if not item.done.done():
-                    item.done.set_exception(moved)
+                self._fail(item, moved)
         finally:
             unforeseen = sys.exc_info()[1]
             for item in group:
-                if item.done.done():
-                    continue
-                if unforeseen is None:
+                if unforeseen is not None:
+                    self._fail(item, StoreError(f"the store's writer failed: {unforeseen}"))
+                elif not item.done.done():
                     item.done.set_result(None)
-                else:
-                    item.done.set_exception(StoreError(f"the store's writer failed: {unforeseen}"))
+            with self._settled:
+                self._open -= len(group)
+                self._settled.notify_all()
+
+    def _refused(self, item: _Waiting) -> bool:
+        """Return whether a change cannot be written, because one before it in its chain failed."""
+        if item.change.chain in self._broken:
+            self._fail(item, self._broken[item.change.chain])
+        return item.done.done()
+
+    def _fail(self, item: _Waiting, error: StoreError) -> None:
+        if item.done.done():
+            return
+        if item.change.chain is not None:
+            self._broken.setdefault(item.change.chain, error)
+        item.done.set_exception(error)
 
     def _is_there(self, change: Change) -> bool:
         if change.unless is None:
