@@ -227,7 +227,7 @@ def format_page(profiles: dict[str, Profile], limits: dict[str, float]) -> str:
         forks = f"{one.forks} | {fork:.1f}" if one.forks else "none | -"
         lines.append(f"| {name} | {forks} | {one.syncs} | {commit:.1f} |")
     lines += ["", "| work of a bare loop | CPU ms |", "|---|---|"]
-    lines += [f"| {name} | {value:.3g} |" for name, value in limits.items()]
+    lines += [f"| {name} | {value:,.2f} |" for name, value in limits.items()]
     return "\n".join(lines) + "\n"
 
 
