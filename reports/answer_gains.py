@@ -204,7 +204,8 @@ class _Union:
         self._sum = 0.0
         self._is_known = True
         self._new: dict[int, int] | None = None  # by identity: inputs with a new prediction
-        added = [space for one in list_judged(steps) if (space := _known_predictions(one))]
+        known = map(_known_predictions, list_judged(steps))
+        added = [one for one in known if one is not None]
         if weights is None and all(len(one.codes) == inputs for one in added):
             self._new = {}
             for space, new in zip(added, recall_classes(added).new.tolist(), strict=True):

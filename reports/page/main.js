@@ -211,6 +211,13 @@ async function start(page) {
   }
 }
 
-const embedded = embeddedIn("told");
-if (embedded.live) start(embedded);
-else new Page(embedded);
+function begin() {
+  const embedded = embeddedIn("told");
+  if (embedded.live) start(embedded);
+  else new Page(embedded);
+}
+
+// The heading is painted first: to read and draw thousands of problems takes longer than a frame. A tab that is
+// not shown has no frames.
+if (document.hidden) begin();
+else requestAnimationFrame(() => setTimeout(begin));

@@ -11,12 +11,12 @@ import json
 import math
 import random
 import re
-import zlib
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_blocks import read_blocks
 from peirce.reports.page.document import (
     BLOCK_CHARACTERS,
     MEMORY_BYTES,
@@ -67,18 +67,6 @@ def blocks_of(problems):
     for one in problems:
         blocks.add(*one)
     return blocks
-
-
-def read_blocks(text):
-    """The details of each problem of a page, by the number of the problem."""
-    found = {}
-    for told, said in Elements(text).scripts():
-        if "data-first" in told:
-            lines = zlib.decompress(base64.b64decode(said, validate=True)).decode("ascii")
-            for number, line in enumerate(lines.split("\n"), int(told["data-first"])):
-                assert number not in found
-                found[number] = json.loads(line)
-    return found
 
 
 def values(*texts):
