@@ -50,6 +50,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "studies.py": ("--problems", "100", "--contexts", "2", "--stored", "10"),
     "report.py": ("--problems", "200", "--loads", "3"),
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
+    "search_speed.py": (),
     "plain_enumeration.py": (),
     "strings.py": ("--seconds", "1"),
     "laws.py": ("--seconds", "1", "--noise", "0.001"),
@@ -76,6 +77,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "pairs.py": ("--problems", "3", "--store", "{folder}/pairs.duckdb"),
     "step.py": ("--rounds", "3"),
     "report.py": ("--problems", "60", "--loads", "3", "--store", "{folder}/report.duckdb"),
+    "search_speed.py": ("--problems", "2", "--expansions", "20000"),
 }
 # Needed and absent: the script is skipped. What else a script lacks it says itself.
 NEEDS = {"hypobench_banks.py": "data/text"}

@@ -209,16 +209,16 @@ class Eager(Search):
             self._enter(State(grids, state.program.then(step)))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_states_that_are_entered_late_lead_to_the_same_programs(seed: int) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_states_that_are_entered_late_lead_to_the_same_programs(count: int) -> None:
     """Internals: the programs of a search that defers nothing are the same, in the same order."""
-    pick = random.Random(seed)
-    inputs = tuple(picture(pick, 4, 4) for _ in range(2))
-    outputs = tuple([row[::-1] for row in fell(g)] for g in inputs)
+    shown = pairs(lambda g: [row[::-1] for row in fell(g)], 4)[:count]
+    inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
     spent, found = [], []
     for kind in (Search, Eager):
-        search = kind(inputs, outputs, 12_000)
+        search = kind(inputs, outputs, FEW)
         found.append((search.run(confident=True), search.run()))
         spent.append(search.budget.spent)
-    assert found[0] == found[1] and found[0][1]
+    assert found[0] == found[1]
+    assert found[0][1]
     assert spent[0] == spent[1]
