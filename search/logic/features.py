@@ -205,6 +205,8 @@ class Features:
     def _store(self, recipes: Sequence[Recipe], sizes: Integers, values: Bools) -> Integers:
         assert self._values is not None, "released"
         start = len(self)
+        if not recipes:
+            return np.zeros(0, np.int64)
         self.recipes += recipes
         end = len(self)
         if end > len(self._values):
