@@ -56,6 +56,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "search_memory.py": ("--presets", "standard"),
     "learn_prices.py": ("--seeds", "1", "--held-out", "1", "--expansions", "2000"),
     "pair_expansions.py": ("--problems", "10", "--expansions", "30000"),
+    "abd_checks.py": ("--rounds", "3"),
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
     "abd_tradeoff.py": ("--sample", "6", "--expansions", "5000", "--workers", "2"),
     "ranking.py": ("--problems", "8"),
@@ -73,6 +74,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "sandbox.py": ("--rounds", "2", "--backends", "process"),
     "gear.py": ("--hypotheses", "60", "--repeats", "5"),
     "abd.py": ("--rows", "60", "--no-z3"),
+    "abd_checks.py": ("--rounds", "3"),
+    "abd_search.py": ("--sample", "6", "--budgets", "150000"),
     "pairs.py": ("--problems", "3", "--store", "{folder}/pairs.duckdb"),
     "step.py": ("--rounds", "3"),
 }
