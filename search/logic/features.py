@@ -77,17 +77,19 @@ def ast_size(
         return 1 + one
     if kind in CONNECTED:
         return 1 + one + other
-    told = np.where(plain, 0, one)
-    joined = guard + told + ((told > 0) if guard else 0)  # the guard and the property
+    told: Integers = np.where(plain, 0, one)
+    joined: Integers = guard + told  # the guard and the property
+    if guard:
+        joined = joined + (told > 0)
     if kind == "some":
         return 2 + np.where(joined > 0, joined, one)
     if kind == "every":
         return 2 + one + (1 + guard if guard else 0)
     two = 4 + 2 * guard + 4 + (2 if guard else 0)
     if kind == "pair":
-        told_other = np.where(plain_other, 0, other)
-        return two + told + told_other + (~plain).astype(np.int64) + ~plain_other
-    again = np.where(plain, 0, 2 * one + 2)
+        rest: Integers = np.where(plain, 0, 1 + one) + np.where(plain_other, 0, 1 + other)
+        return two + rest
+    again: Integers = np.where(plain, 0, 2 * one + 2)
     if kind == "two":
         return two + again
     if kind == "just_two":
@@ -205,6 +207,8 @@ class Features:
     def _store(self, recipes: Sequence[Recipe], sizes: Integers, values: Bools) -> Integers:
         assert self._values is not None, "released"
         start = len(self)
+        if not recipes:
+            return np.zeros(0, np.int64)
         self.recipes += recipes
         end = len(self)
         if end > len(self._values):

@@ -75,7 +75,7 @@ def pack_elements(table: Bools) -> Packed:
         bits = np.packbits(padded[: len(part)].reshape(-1), bitorder="little")
         found[start : start + step] = bits.reshape(len(part), -1)
     whole: Packed = found.view(f"u{min(8, width // 8)}")
-    return whole.reshape(*table.shape[:-1], -1)
+    return whole.reshape(*table.shape[:-1], whole.shape[-1])
 
 
 def any_packed(packed: Packed) -> Bools:

@@ -22,7 +22,7 @@ from ...tools.logic.evaluation import Bools
 from ...tools.logic.fast_path import Regime
 from ...tools.logic.formula import FREE, LETTERS, Formula, FormulaBuilder, Kind
 from ...tools.logic.sampling import Integers
-from .features import CONNECTED, Features, Recipe, connect_values
+from .features import CONNECTED, Features, Recipe
 from .lanes import (
     EQUALITY,
     Completions,
@@ -359,7 +359,7 @@ class _Pairs:
     def repair_all(self) -> Bools:
         """Return which pairs repair all completions, (rules, other rules)."""
         if not self.either:
-            one, other = (~fails.any(axis=0) for fails in self.fails)
+            one, other = (all_of(~fails, axis=0) for fails in self.fails)
             both: Bools = one[:, None] & other[None]
             return both
         found = np.ones(self._bits.shape, bool)
@@ -490,10 +490,10 @@ class _Search:
                 shapes.append(shape)
                 places.append(place)
         one_, other_ = combined.ones[places], combined.others[places]
-        values, held_ = (
-            connect_values(kind, here[one_], there[other_])
-            for here, there in ((ones.values, others.values), (ones.held, others.held))
-        )
+        # Packed elements are connected as bools are.
+        connect: np.ufunc = np.bitwise_and if kind == "and" else np.bitwise_or
+        values: Packed = connect(ones.values[one_], others.values[other_])
+        held_: Bools = connect(ones.held[one_], others.held[other_])
         return ShapeTable(shapes, values, combined.sizes[places], held_)
 
 

@@ -33,13 +33,13 @@ class Fans(NamedTuple):
     """The elements that a guard allows for a variable, for each assignment of other variables.
 
     Attributes:
-        given: The other variables, in alphabetical order.
+        bound: The other variables, in alphabetical order.
         counts: Number of allowed elements for each world and assignment, flattened.
         starts: Position of the first allowed element of each world and assignment.
         elements: The allowed elements.
     """
 
-    given: tuple[str, ...]
+    bound: tuple[str, ...]
     counts: Places
     starts: Places
     elements: Places
@@ -62,43 +62,43 @@ class GuardFans:
         self.structures, self.closed = structures, closed
         self._fans: dict[tuple[Node, str, tuple[str, ...]], Fans] = {}
 
-    def find(self, node: Node, variable: str, given: tuple[str, ...]) -> Fans:
+    def find(self, node: Node, variable: str, bound: tuple[str, ...]) -> Fans:
         """Return the elements that an atom or equality allows for a variable.
 
         Args:
-            node: The atom or equality. Variables that are not in `given` may have any value.
+            node: The atom or equality. Variables that are not in `bound` may have any value.
             variable: A variable of the node.
-            given: Other variables of the node, in alphabetical order.
+            bound: Other variables of the node, in alphabetical order.
         """
-        key = (node, variable, given)
+        key = (node, variable, bound)
         if key not in self._fans:
             if len(self._fans) >= _MAX_CACHED_FANS:
                 self._fans.clear()
-            self._fans[key] = self._find_fans(node, variable, given)
+            self._fans[key] = self._find_fans(node, variable, bound)
         return self._fans[key]
 
     def every_element(self) -> Fans:
         """Return the fans that allow every element of a world."""
         return self.find(_ALL, "", ())
 
-    def _find_fans(self, node: Node, variable: str, given: tuple[str, ...]) -> Fans:
+    def _find_fans(self, node: Node, variable: str, bound: tuple[str, ...]) -> Fans:
         structures = self.structures
         if node is _ALL:
             table = structures.inside
         else:
             terms = sorted({term for term in node.terms if is_variable(term)})
             table = self.table(node)
-            rest = tuple(1 + at for at, term in enumerate(terms) if term not in (*given, variable))
+            rest = tuple(1 + at for at, term in enumerate(terms) if term not in (*bound, variable))
             table = np.logical_or.reduce(table, axis=rest) if rest else table
-            kept = [term for term in terms if term in given or term == variable]
+            kept = [term for term in terms if term in bound or term == variable]
             table = np.moveaxis(table, 1 + kept.index(variable), -1)
-            around = (len(table), *(1,) * len(given), structures.size)
+            around = (len(table), *(1,) * len(bound), structures.size)
             table = table & structures.inside.reshape(around)
         *keys, elements = np.nonzero(table)
         shape = table.shape[:-1]
         flat = np.ravel_multi_index(tuple(keys), shape)
         counts = np.bincount(flat, minlength=int(np.prod(shape)))
-        return Fans(given, counts, np.cumsum(counts) - counts, elements)
+        return Fans(bound, counts, np.cumsum(counts) - counts, elements)
 
     def table(self, node: Node) -> Bools:
         """Return where an atom or an equality is possible, with one axis for each variable."""
@@ -153,8 +153,8 @@ class GuardFinder:
         if node.kind in ("atom", "equal"):
             if not part.positive:
                 return None
-            given = tuple(sorted(bound & self.free[part.place]))
-            return [self.fans.find(node, name, given)]
+            others = tuple(sorted(bound & self.free[part.place]))
+            return [self.fans.find(node, name, others)]
         if node.kind in QUANTIFIERS:
             # What holds for every element holds for some.
             inner = Part(node.parts[0], part.positive)

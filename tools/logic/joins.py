@@ -235,7 +235,7 @@ class _Evaluation:
             return self.value(part, rows)  # No domain is empty.
         every = node.kind == "forall"
         distinct, copies = self._distinct(rows, self.free[place])
-        found = self._some(frozenset(node.name), Part(part, not every), distinct)
+        found = self._holds_somewhere(frozenset(node.name), Part(part, not every), distinct)
         found = found.negate() if every else found
         return found if copies is None else found.take(copies)
 
@@ -266,12 +266,14 @@ class _Evaluation:
             kept, columns[name] = np.divmod(kept, size)
         return Rows(kept, columns), copies
 
-    def _some(self, variables: frozenset[str], part: Part, rows: Rows) -> RowValues:
+    def _holds_somewhere(self, variables: frozenset[str], part: Part, rows: Rows) -> RowValues:
         """Return whether a part holds for some elements in place of the variables."""
-        some = [self._some_of(variables, one, rows) for one in self.guards.flatten(part, "or")]
+        some = [
+            self._holds_conjunction(variables, one, rows) for one in self.guards.flatten(part, "or")
+        ]
         return self._disjunction(some, rows)
 
-    def _some_of(self, variables: frozenset[str], part: Part, rows: Rows) -> RowValues:
+    def _holds_conjunction(self, variables: frozenset[str], part: Part, rows: Rows) -> RowValues:
         """Do the same for a part that is not a disjunction."""
         free = self.free[part.place]
         variables &= free
@@ -281,7 +283,7 @@ class _Evaluation:
         node = self.nodes[part.place]
         if _is_existential(node, part.positive):
             inner = Part(node.parts[0], part.positive)
-            found = self._some(variables | {node.name}, inner, distinct)
+            found = self._holds_somewhere(variables | {node.name}, inner, distinct)
         else:
             found = self._join(variables, list(self.guards.flatten(part, "and")), distinct)
         return found if copies is None else found.take(copies)
@@ -354,8 +356,8 @@ class _Evaluation:
         size = self.structures.size
         for fans in guards:
             key = rows.worlds
-            for given in fans.given:
-                key = key * size + rows.columns[given]
+            for other in fans.bound:
+                key = key * size + rows.columns[other]
             counts = fans.counts[key]
             total = int(counts.sum())
             self._spend(total)
