@@ -75,6 +75,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "abd.py": ("--rows", "60", "--no-z3"),
     "pairs.py": ("--problems", "3", "--store", "{folder}/pairs.duckdb"),
     "step.py": ("--rounds", "3"),
+    "journal.py": ("--steps", "80"),
 }
 # Needed and absent: the script is skipped. What else a script lacks it says itself.
 NEEDS = {"hypobench_banks.py": "data/text"}
