@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
+from .change_log import Change
 from .connection import AlreadyOpen, Database, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
-from .writer import Change, Writer
+from .writer import Writer
 
 if TYPE_CHECKING:
     import duckdb
