@@ -210,9 +210,9 @@ def test_changes_come_back_equal_from_their_bytes() -> None:
     change = Change({"call": [row, row], "vector": []}, [("UPDATE x SET y = ?", ("1",))],
                     ("SELECT ?", ("s", 2)), "chain")  # fmt: skip
     assert is_storable(change)
-    assert decode_changes(encode_changes([change, Change(chain="a")])) == [
+    assert decode_changes(encode_changes([change, Change(statements=[], chain="a")])) == [
         change,
-        Change(chain="a"),
+        Change(statements=[], chain="a"),
     ]
 
 
