@@ -81,6 +81,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "step.py": ("--rounds", "3"),
     "report.py": ("--problems", "60", "--loads", "3", "--store", "{folder}/report.duckdb"),
     "search_speed.py": ("--problems", "2", "--expansions", "20000"),
+    "journal.py": ("--steps", "80"),
 }
 # Needed and absent: the script is skipped. What else a script lacks it says itself.
 NEEDS = {"hypobench_banks.py": "data/text"}

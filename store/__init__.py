@@ -32,6 +32,7 @@ from . import merging as _merging
 from . import sessions as _sessions
 from .answer_summaries import AnswerSummary, ConsistentHypothesis
 from .bank import Bank
+from .change_log import Change
 from .codec import Vector
 from .codec import decode_vector as decode_vector
 from .codec import encode_vector as encode_vector
@@ -43,7 +44,7 @@ from .owner import Controller, OwnerServer, Reader, open_for_writing, socket_pat
 from .pair_sets import PairSets
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
-from .writer import Change, Writer
+from .writer import Writer
 
 __all__ = [
     "AnswerCache",

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 # documents how text columns hold lone surrogates. Times are UTC, and seconds are wall clock.
 #
 # Version 4 adds the tables of pairs and trainings to version 3 and changes nothing else. A store of
-# version 3 gets these tables when it is opened for writing, and can be read without them.
+# version 3 gets these tables when it is opened for writing, and can be read without them. Version 5
+# adds the table `pending` in the same way.
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -154,10 +155,23 @@ TABLES: dict[str, str] = {
     "training_point": """
         training VARCHAR, examples BIGINT, stage VARCHAR, name VARCHAR, value DOUBLE,
         PRIMARY KEY (training, examples, stage, name)""",
+    # Changes that are durable and not yet in the tables above, in the order of `ordinal`
+    #   (`change_log.py`). Whoever opens the store next puts them there.
+    "pending": """
+        ordinal BIGINT NOT NULL, changes BLOB NOT NULL USING COMPRESSION uncompressed""",
 }
 
 TABLES_ADDED_SINCE = {
-    "3": ("pair_set", "pair_prompt", "pair_answer", "pair", "training", "training_point"),
+    "3": (
+        "pair_set",
+        "pair_prompt",
+        "pair_answer",
+        "pair",
+        "training",
+        "training_point",
+        "pending",
+    ),
+    "4": ("pending",),
 }  # by earlier version: the tables that it lacks, which are its only difference
 
 OWN_TABLES = "database_name = current_database()"  # not those of other stores that are attached
@@ -203,6 +217,17 @@ def schema_version(query: Query) -> str:
     )
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
     return str(rows[0][0]) if rows else ""
+
+
+def has_pending_changes(query: Query) -> bool:
+    """Return whether a store holds changes that are durable and not yet in their tables.
+
+    `query` runs a SELECT statement on the store.
+    """
+    there = query(
+        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'pending' AND {OWN_TABLES} LIMIT 1", ()
+    )
+    return bool(there and query("SELECT 1 FROM pending LIMIT 1", ()))
 
 
 def check_schema(query: Query, path: str) -> None:

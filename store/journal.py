@@ -33,6 +33,7 @@ from ..records import (
     canonical_json,
     digest_of_text,
 )
+from .change_log import Change
 from .codec import (
     Vector,
     decode_json,
@@ -43,7 +44,7 @@ from .codec import (
     encode_text,
 )
 from .connection import Row, RowReader
-from .writer import Change, Writer
+from .writer import Writer
 
 OUTCOME_COLUMNS = (
     "response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, seconds, retries, "

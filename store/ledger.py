@@ -19,6 +19,7 @@ from ..records import (
     StepRecord,
     StoreError,
 )
+from .change_log import Change
 from .codec import (
     Vector,
     decode_json,
@@ -31,7 +32,7 @@ from .codec import (
 )
 from .connection import Row, RowReader, rows_by_problem
 from .journal import SessionJournal, read_vectors
-from .writer import Change, Writer
+from .writer import Writer
 
 HypothesisKey = tuple[int, int, int]  # step, answer, ordinal
 

@@ -28,7 +28,10 @@ from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
 from .connection import AlreadyOpen, Database, OutOfMemory, Row, RowReader, StoreLocked, first_line
+from .change_log import Change
+from .connection import AlreadyOpen, Database, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
+from .writer import Writer
 
 if TYPE_CHECKING:
     import duckdb
@@ -504,10 +507,42 @@ def _reach(path: Path, memory: str | None = None) -> RowReader:
                 raise
         try:
             return Database(path, write=False, memory=memory)
+            found = Database(path, write=False)
+            if not connection.has_pending_changes(found.query):
+                return found
+            found.close()
+            if not _finish_writing(path):
+                return Database(path, write=False)
         except (StoreLocked, AlreadyOpen):  # or this process is just opening or closing it
             if time.monotonic() > until:
                 raise
         time.sleep(0.05)
+
+
+def _finish_writing(path: Path) -> bool:
+    """Insert what a killed process left in `pending`; return False if this user may not write the store.
+
+    Raises:
+        StoreLocked: Another process is writing the store.
+    """
+    try:
+        database = open_for_writing(path)
+        writer = Writer(database)
+        try:
+            writer.submit(Change()).result()  # it waits until the writer has taken them over
+        finally:
+            writer.close()
+            database.close()
+    except (StoreLocked, AlreadyOpen):
+        raise
+    except StoreError as error:
+        warnings.warn(
+            f"the last calls and steps before a kill are not shown, because {path} cannot be written"
+            f" ({error})",
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:

@@ -105,8 +105,9 @@ def check(path: Path, session: str, lines: list[str]) -> None:
 
 def test_a_kill_at_any_moment_loses_no_acknowledged_step_and_leaves_no_gap(path: Path) -> None:
     rng = random.Random(0)
-    total = 0
-    for _ in range(6):
+    total = kills = 0
+    while kills < 6 or (total <= 50 and kills < 40):  # on a busy machine it is killed sooner
+        kills += 1
         process = subprocess.Popen(
             [sys.executable, "-c", WRITE, str(path), "0"], stdout=subprocess.PIPE, text=True
         )
@@ -123,7 +124,7 @@ def test_a_kill_at_any_moment_loses_no_acknowledged_step_and_leaves_no_gap(path:
         total += len(lines)
     assert total > 50, "the writer was killed before it had written anything"
     with Store.open(path, write=True) as store:  # and the store goes on
-        assert [one["status"] for one in store.sessions()] == ["interrupted"] * 6
+        assert [one["status"] for one in store.sessions()] == ["interrupted"] * kills
         store.update_session(session, status="done")
 
 
