@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
-from .connection import AlreadyOpen, Database, OutOfMemory, Row, RowReader, StoreLocked, first_line
 from .change_log import Change
-from .connection import AlreadyOpen, Database, Row, RowReader, StoreLocked, first_line
+from .connection import AlreadyOpen, Database, OutOfMemory, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
 from .writer import Writer
 
@@ -506,13 +505,12 @@ def _reach(path: Path, memory: str | None = None) -> RowReader:
                 visitor.close()
                 raise
         try:
-            return Database(path, write=False, memory=memory)
-            found = Database(path, write=False)
+            found = Database(path, write=False, memory=memory)
             if not connection.has_pending_changes(found.query):
                 return found
             found.close()
             if not _finish_writing(path):
-                return Database(path, write=False)
+                return Database(path, write=False, memory=memory)
         except (StoreLocked, AlreadyOpen):  # or this process is just opening or closing it
             if time.monotonic() > until:
                 raise
