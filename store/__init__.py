@@ -152,9 +152,15 @@ class Store:
         except StoreError:
             database.close()
             raise
-        store._write(
-            Change({}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())])
-        )
+        try:
+            store._write(
+                Change(
+                    {}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())]
+                )
+            )
+        except StoreError:
+            store.close()
+            raise
         return store
 
     @staticmethod

@@ -12,18 +12,53 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..records import StoreError
-from .connection import Row
+from .connection import TABLES, Row
 
 Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
 
+END_PROBLEM = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
+STEP_IS_THERE = "SELECT 1 FROM step WHERE session = ? AND problem = ? AND step = ?"
+# The only SQL that a blob may hold: a store may come from another person, and its blobs are run by
+# whoever opens it next.
+STORABLE_SQL = frozenset({END_PROBLEM, STEP_IS_THERE})
+
 _LENGTH = struct.Struct("<I")
-_SMALL = 1 << 31  # integers below fit into every column of integers
-_CELLS = (str, bool, float, bytes, type(None))
+# Whether a cell fits into a column, by the type of the column. Columns of other types are not
+# expected in a blob.
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "VARCHAR": lambda cell: isinstance(cell, str),
+    "BLOB": lambda cell: isinstance(cell, bytes),
+    "BOOLEAN": lambda cell: isinstance(cell, bool),
+    "TINYINT": lambda cell: isinstance(cell, int) and -(1 << 7) <= cell < 1 << 7,
+    "INTEGER": lambda cell: isinstance(cell, int) and -(1 << 31) <= cell < 1 << 31,
+    "BIGINT": lambda cell: isinstance(cell, int) and -(1 << 63) <= cell < 1 << 63,
+    "DOUBLE": lambda cell: (
+        isinstance(cell, float) or (isinstance(cell, int) and abs(cell) < 1 << 53)
+    ),
+    "BOOLEAN[]": lambda cell: (
+        isinstance(cell, list)
+        and all(mark is None or mark is True or mark is False for mark in cell)
+    ),
+}
+
+
+class Column(NamedTuple):
+    """A column of a table: its type in SQL, and whether a cell may be NULL."""
+
+    type: str
+    nullable: bool
+
+    def holds(self, cell: Any) -> bool:
+        """Return whether a cell fits into this column."""
+        if cell is None:
+            return self.nullable
+        fits = _FITS.get(self.type)
+        return fits is not None and fits(cell)
 
 
 @dataclass(frozen=True)
@@ -51,28 +86,28 @@ class Change:
         return sum(len(rows) for rows in self.rows.values()) + len(self.statements)
 
 
-def is_storable(change: Change) -> bool:
+def is_storable(change: Change, columns_of: Callable[[str], Sequence[Column]]) -> bool:
     """Return whether a change can be kept as bytes, and its cells fit into their columns.
 
     DuckDB reports a cell that does not fit only when it inserts the row, so such a change must be
     inserted at once.
+
+    Args:
+        change: The change.
+        columns_of: Returns the columns of a table in their order, by its name.
     """
-    return change.chain is not None and all(
-        isinstance(cell, _CELLS)
-        or (isinstance(cell, int) and -_SMALL <= cell < _SMALL)
-        or (isinstance(cell, list) and all(mark is None or mark is True or mark is False for mark in cell))
-        for cell in _cells(change)
-    )  # fmt: skip
-
-
-def _cells(change: Change) -> Iterator[Any]:
-    for rows in change.rows.values():
+    if change.chain is None:
+        return False
+    for table, rows in change.rows.items():
+        columns = columns_of(table)
         for row in rows:
-            yield from row
-    for _, params in change.statements:
-        yield from params
-    if change.unless is not None:
-        yield from change.unless[1]
+            if len(row) != len(columns) or not all(map(Column.holds, columns, row)):
+                return False
+    queries = [*change.statements, *([change.unless] if change.unless else ())]
+    return all(
+        sql in STORABLE_SQL and all(isinstance(one, str | int) for one in params)
+        for sql, params in queries
+    )
 
 
 def encode_changes(changes: Sequence[Change]) -> bytes:
@@ -98,7 +133,7 @@ def decode_changes(data: bytes) -> list[Change]:
     """Return the changes that `encode_changes` turned into bytes.
 
     Raises:
-        StoreError: The bytes are damaged.
+        StoreError: The bytes are damaged, or hold SQL that Peirce does not write there.
     """
     try:
         (length,) = _LENGTH.unpack_from(data)
@@ -110,7 +145,7 @@ def decode_changes(data: bytes) -> list[Change]:
                 for one in row
             )
 
-        return [
+        found = [
             Change(
                 {table: [cells(row) for row in some] for table, some in rows.items()},
                 [(sql, cells(params)) for sql, params in statements],
@@ -119,6 +154,13 @@ def decode_changes(data: bytes) -> list[Change]:
             )
             for rows, statements, unless, chain in json.loads(data[_LENGTH.size : start])
         ]
+        for one in found:
+            queries = [*one.statements, *([one.unless] if one.unless else ())]
+            if not one.rows.keys() <= TABLES.keys() or any(
+                sql not in STORABLE_SQL for sql, _ in queries
+            ):
+                raise ValueError("they hold other SQL than Peirce writes")
+        return found
     except (struct.error, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise StoreError(
             f"the store is damaged: its pending changes cannot be read: {error}"

@@ -251,10 +251,13 @@ class SessionJournal:
         if row is None:
             if queued := self._queued.get((key.problem, key.path)):
                 return queued
-            (row,) = self._reading.query(
+            found = self._reading.query(
                 f"SELECT {OUTCOME_COLUMNS} FROM call WHERE session = ? AND problem = ? AND path = ?",
                 (self._session, encode_text(key.problem), encode_text(key.path)),
             )
+            if not found:  # the call was queued and could not be written
+                raise self._failure or StoreError(f"the store has lost the call {key.path}")
+            (row,) = found
         response, names, *usage, seconds, retries, repeats = row
         digests: dict[str, Digest] = decode_json(names, "call.vectors", dict)
         arrays = read_vectors(self._reading, digests.values())

@@ -506,49 +506,61 @@ def _reach(path: Path, memory: str | None = None) -> RowReader:
                 raise
         try:
             found = Database(path, write=False, memory=memory)
-            if not connection.has_pending_changes(found.query):
-                return found
-            found.close()
-            if not _finish_writing(path):
-                return Database(path, write=False, memory=memory)
         except (StoreLocked, AlreadyOpen):  # or this process is just opening or closing it
             if time.monotonic() > until:
                 raise
+        else:
+            if not _has_pending_changes(found):
+                return found
+            error = _finish_writing(path)
+            taken = isinstance(
+                error, StoreLocked | AlreadyOpen
+            )  # perhaps by one that does the same
+            if error is not None and (not taken or time.monotonic() > until):
+                warnings.warn(
+                    "the last calls and steps before a kill are not shown, because they cannot be"
+                    f" written to their tables ({error})",
+                    stacklevel=2,
+                )
+                return Database(path, write=False, memory=memory)
         time.sleep(0.05)
 
 
-def _finish_writing(path: Path) -> bool:
-    """Insert what a killed process left in `pending`; return False if this user may not write the store.
-
-    Raises:
-        StoreLocked: Another process is writing the store.
-    """
+def _has_pending_changes(database: Database) -> bool:
+    """Return whether a killed process left changes in `pending`; if so, or on an error, close the file."""
+    found = True
     try:
-        database = open_for_writing(path)
+        found = connection.has_pending_changes(database.query)
+    finally:
+        if found:
+            database.close()
+    return found
+
+
+def _finish_writing(path: Path) -> StoreError | None:
+    """Insert what a killed process left in `pending`; return why this is not possible now."""
+    try:
+        database = open_for_writing(path, wait_s=0)
         writer = Writer(database)
         try:
             writer.submit(Change()).result()  # it waits until the writer has taken them over
         finally:
             writer.close()
             database.close()
-    except (StoreLocked, AlreadyOpen):
-        raise
     except StoreError as error:
-        warnings.warn(
-            f"the last calls and steps before a kill are not shown, because {path} cannot be written"
-            f" ({error})",
-            stacklevel=2,
-        )
-        return False
-    return True
+        return error
+    return None
 
 
-def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:
+def open_for_writing(
+    path: Path, sources: Sequence[Path] = (), wait_s: float = OPEN_TIMEOUT_S
+) -> Database:
     """Open the file of a store for writing, creating the file if it does not exist.
 
     Args:
         path: The path of the store.
         sources: Other stores to read from (`Database`).
+        wait_s: How long to wait for a process that is closing the store, in seconds.
 
     Raises:
         StoreLocked: Another process is writing the store; the error has its process id.
@@ -559,7 +571,7 @@ def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:
     except OSError as error:
         raise StoreError(f"no store can be created at {path}: {error.strerror or error}") from error
     check_socket_path(socket_path(path))
-    until = time.monotonic() + OPEN_TIMEOUT_S
+    until = time.monotonic() + wait_s
     while True:
         visitor = OwnerClient.connect(path)
         if visitor is not None:

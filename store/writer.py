@@ -25,7 +25,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..records import Digest, StoreError
-from .change_log import Change, Statement, decode_changes, encode_changes, is_storable
+from .change_log import (
+    Change,
+    Column,
+    Statement,
+    decode_changes,
+    encode_changes,
+    is_storable,
+)
 from .codec import Vector, encode_vector, vector_digest
 from .connection import Database, Row, first_line
 from .store_files import prepare_log
@@ -59,11 +66,12 @@ class Writer:
         self._lock = threading.Lock()
         self._ended: str | None = None
         self._broken: dict[str, StoreError] = {}  # the error of each chain that has failed
-        self._open = 0  # changes that are neither durable nor refused
+        # Changes that are neither durable nor refused. One of them is what a killed process left.
+        self._open = 1
         self._unapplied: list[Change] = []  # in `pending` and not in their tables
         self._unapplied_rows = self._unapplied_bytes = 0
         self._blobs = 0
-        self._types: dict[str, list[str]] = {}  # the types of a table's columns
+        self._columns: dict[str, list[Column]] = {}
         self._flushing = 0  # threads that wait until all changes are in their tables
         self.commit_size = 1  # how many changes a commit waits for, for `COMMIT_WAIT_S` at most
         database.before_query = self.flush
@@ -98,6 +106,12 @@ class Writer:
         self._flushing += 1
         try:
             self.submit(Change()).result()
+        except StoreError:
+            if self._ended is None:
+                raise
+            self._thread.join()  # a thread that ends puts everything into its tables first
+            if self._unapplied:
+                raise
         finally:
             self._flushing -= 1
 
@@ -128,6 +142,8 @@ class Writer:
 
         try:
             self._recover()
+            with self._lock:
+                self._open -= 1
             while group := self._next_group():
                 self._commit(group)
             self._apply()
@@ -170,12 +186,20 @@ class Writer:
         try:
             waiting = [item for item in group if not self._refused(item)]
             try:
-                if all(is_storable(item.change) for item in waiting):
-                    self._keep([item.change for item in waiting])
-                elif waiting:
-                    self._apply()
-                    self._insert(waiting)
-            except duckdb.Error as error:
+                others = [
+                    item for item in waiting if not is_storable(item.change, self._columns_of)
+                ]
+                if others:
+                    try:
+                        self._apply()
+                    except duckdb.Error as error:
+                        for item in others:
+                            self._fail(item, self._failure(error))
+                    else:
+                        self._insert(waiting)
+                        waiting = []
+                self._keep([item.change for item in waiting if not self._refused(item)])
+            except (duckdb.Error, UnicodeEncodeError) as error:  # a lone surrogate is no text
                 for item in waiting:
                     self._fail(item, self._failure(error))
         except StoreError as moved:
@@ -205,6 +229,8 @@ class Writer:
 
         if not changes:
             return
+        if self._is_full():
+            self._apply()  # it failed before
         new = self._vectors(changes, self._known)
         others = [
             replace(
@@ -220,10 +246,15 @@ class Writer:
         self._unapplied += kept
         self._unapplied_rows += sum(one.count_rows() for one in kept)
         self._unapplied_bytes += len(data)
-        if self._unapplied_rows > MAX_UNAPPLIED_ROWS or self._unapplied_bytes > MAX_UNAPPLIED_BYTES:
+        if self._is_full():
             # The changes are durable. The next change or query fails if the cause is still there.
             with contextlib.suppress(duckdb.Error):
                 self._apply()
+
+    def _is_full(self) -> bool:
+        return (
+            self._unapplied_rows > MAX_UNAPPLIED_ROWS or self._unapplied_bytes > MAX_UNAPPLIED_BYTES
+        )
 
     def _note_vectors(self, rows: Iterable[Row]) -> None:
         if len(self._known) > MAX_KNOWN_VECTORS:
@@ -280,7 +311,7 @@ class Writer:
         sql, params = change.unless
         return bool(self._database.write_connection.execute(sql, list(params)).fetchall())
 
-    def _failure(self, error: duckdb.Error) -> StoreError:
+    def _failure(self, error: duckdb.Error | UnicodeEncodeError) -> StoreError:
         return StoreError(
             f"{self._database.path} could not be written ({first_line(error)}). Everything"
             " written before is kept; fix the cause and resume the session"
@@ -356,7 +387,7 @@ class Writer:
         for start in range(0, len(rows), ROWS_PER_STATEMENT):
             part = rows[start : start + ROWS_PER_STATEMENT]
             if len(part) >= MIN_LISTED_ROWS:
-                columns = ",".join(f"unnest(?::{kind}[])" for kind in self._types_of(table))
+                columns = ",".join(f"unnest(?::{one.type}[])" for one in self._columns_of(table))
                 sql = f"INSERT INTO {table} SELECT {columns}{conflict}"
                 found.append((sql, [list(column) for column in zip(*part, strict=True)]))
                 continue
@@ -366,10 +397,10 @@ class Writer:
             found.append((sql, [c for row in part for c in row]))
         return found
 
-    def _types_of(self, table: str) -> list[str]:
-        if table not in self._types:
+    def _columns_of(self, table: str) -> list[Column]:
+        if table not in self._columns:
             found = self._database.write_connection.execute(
                 f"PRAGMA table_info('{table}')"
             ).fetchall()
-            self._types[table] = [kind for _, _, kind, *_ in found]
-        return self._types[table]
+            self._columns[table] = [Column(kind, not filled) for _, _, kind, filled, *_ in found]
+        return self._columns[table]

@@ -35,7 +35,7 @@ class Channels(NamedTuple):
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
 RESULT_DESCRIPTOR = 3  # the only descriptor of a child besides the null device
 SOURCE_READ = b"t"
-FREE_DESCRIPTOR = 128  # From here on no descriptor of a stage is open.
+FREE_DESCRIPTOR = 64  # From here on no descriptor of a stage is open. A user may allow few.
 FAULT_STATUS = 71  # With this status before the digit of its reach, the harness itself failed.
 RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, freed to report that the limit was reached
 

@@ -124,15 +124,19 @@ class Footprint:
             try:
                 entries, left = bytearray(), MOST_BYTES
                 for address, size in find_written(work)[: LIST_BYTES // ENTRY.size - used]:
-                    if (left := left - size) >= 0:
+                    if size <= left:
+                        left -= size
                         entries += ENTRY.pack(address, size)
                 frames.write_all(theirs, bytes(entries))
             finally:
                 os._exit(0)
         os.close(theirs)
-        os.waitpid(pid, 0)  # The list fits into the pipe, so one call reads it.
+        place = used * ENTRY.size
         with memoryview(self._list) as view:
-            self._used.value += os.readv(ours, [view[used * ENTRY.size :]]) // ENTRY.size
+            while count := os.readv(ours, [view[place:]]):  # A pipe may hold less than the list.
+                place += count
+        os.waitpid(pid, 0)
+        self._used.value = place // ENTRY.size
         os.close(ours)
 
     def copy_pages(self) -> None:

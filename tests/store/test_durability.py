@@ -15,8 +15,17 @@ from types import SimpleNamespace
 import duckdb
 import pytest
 from peirce.records import CallKey, Outcome, StoreError, Usage
-from peirce.store import Store, owner
-from peirce.store.change_log import Change, decode_changes, encode_changes, is_storable
+from peirce.store import Store, owner, writer
+from peirce.store.change_log import (
+    END_PROBLEM,
+    STEP_IS_THERE,
+    Change,
+    Column,
+    decode_changes,
+    encode_changes,
+    is_storable,
+)
+from peirce.store.connection import StoreLocked
 from peirce.store.writer import Writer
 
 NewSession = Callable[..., str]
@@ -182,7 +191,7 @@ def test_whoever_opens_the_store_of_a_killed_process_finds_its_steps(
 def test_a_reader_that_cannot_write_the_store_says_that_the_last_steps_are_missing(
     path: Path, killed: str, monkeypatch
 ) -> None:
-    def refuse(place):
+    def refuse(place, wait_s):
         raise StoreError("it may only be read")
 
     monkeypatch.setattr(owner, "open_for_writing", refuse)
@@ -194,22 +203,78 @@ def test_a_reader_that_cannot_write_the_store_says_that_the_last_steps_are_missi
         assert len(store.calls(killed)) == 1  # the ledger had looked for steps after it
 
 
-def test_changes_come_back_equal_from_their_bytes() -> None:
-    row = (
-        "s",
-        "é\x00",
-        3,
-        2**31 - 1,
-        0.1,
-        float("inf"),
-        True,
-        None,
-        [True, None, False],
-        b"\x00\xff",
+def test_a_reader_waits_for_another_one_that_is_inserting_the_last_steps(
+    path: Path, killed: str, monkeypatch, recwarn
+) -> None:
+    insert = owner._finish_writing
+
+    def other_was_first(place):
+        assert insert(place) is None
+        return StoreLocked("another reader holds it", 1)
+
+    monkeypatch.setattr(owner, "_finish_writing", other_was_first)
+    with Store.open(path, write=False) as store:
+        assert len(list(store.steps(killed))) == 3
+    assert not recwarn.list
+
+
+def test_a_store_that_others_keep_open_is_read_without_the_last_steps(
+    path: Path, killed: str, monkeypatch
+) -> None:
+    monkeypatch.setattr(owner, "OPEN_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(owner, "_finish_writing", lambda _: StoreLocked("readers hold it", 1))
+    with (
+        pytest.warns(UserWarning, match="kill are not shown, .* tables .readers hold it"),
+        Store.open(path, write=False) as store,
+    ):
+        assert store.session(killed)["problems"] == 1
+
+
+def test_if_rows_cannot_be_inserted_no_more_than_the_limit_waits_for_them(
+    store: Store, new_session: NewSession, made: SimpleNamespace, monkeypatch
+) -> None:
+    session = new_session()
+    execute = Writer._execute
+
+    def nearly_full(self, statements):
+        if any(sql.startswith("DELETE FROM pending") for sql, _ in statements):
+            raise duckdb.IOException("the disk is nearly full")
+        execute(self, statements)
+
+    async def run() -> None:
+        ledger = store.ledger(session)
+        await ledger.record_step(made.step("1", 0))
+        assert len(list(store.steps(session))) == 1  # so nothing waits
+        monkeypatch.setattr(writer, "MAX_UNAPPLIED_ROWS", 0)
+        monkeypatch.setattr(Writer, "_execute", nearly_full)
+        await ledger.record_step(made.step("1", 1))
+        with pytest.raises(StoreError, match="nearly full"):
+            await ledger.record_step(made.step("1", 2))
+        monkeypatch.setattr(Writer, "_execute", execute)
+
+    asyncio.run(run())
+    assert [one.step for one in store.steps(session)] == [0, 1]
+
+
+COLUMNS = [
+    Column(kind, nullable)
+    for kind, nullable in (
+        ("VARCHAR", False), ("INTEGER", False), ("DOUBLE", True), ("BOOLEAN", True), ("BOOLEAN[]", True),
+        ("BLOB", False),
     )
-    change = Change({"call": [row, row], "vector": []}, [("UPDATE x SET y = ?", ("1",))],
-                    ("SELECT ?", ("s", 2)), "chain")  # fmt: skip
-    assert is_storable(change)
+]  # fmt: skip
+
+
+def storable(*cells: object, chain: str | None = "a") -> bool:
+    return is_storable(Change({"call": [cells]}, chain=chain), lambda _: COLUMNS)
+
+
+def test_changes_come_back_equal_from_their_bytes() -> None:
+    row = ("é\x00", 2**31 - 1, float("inf"), True, [True, None, False], b"\x00\xff")
+    other = ("", 3, None, None, None, b"")
+    change = Change({"call": [row, other], "vector": []}, [(END_PROBLEM, ("1",))],
+                    (STEP_IS_THERE, ("s", 2)), "chain")  # fmt: skip
+    assert is_storable(change, lambda _: COLUMNS)
     assert decode_changes(encode_changes([change, Change(statements=[], chain="a")])) == [
         change,
         Change(statements=[], chain="a"),
@@ -217,9 +282,27 @@ def test_changes_come_back_equal_from_their_bytes() -> None:
 
 
 def test_cells_that_may_not_fit_into_their_columns_are_inserted_at_once() -> None:
-    assert not is_storable(Change({"call": [("s", 2**31)]}, chain="a"))
-    assert not is_storable(Change({"call": [("s", object())]}, chain="a"))
-    assert not is_storable(Change({"call": [("s",)]}))
+    good = ("s", 1, 0.5, True, [None], b"")
+    assert storable(*good)
+    assert not storable(*good, chain=None) and not storable(*good[:-1])
+    for place, cell in ((0, None), (0, 3), (1, 2**31), (1, 0.5), (1, "1"), (2, "nan"), (3, 2),
+                        (4, [2]), (4, True), (5, "b"), (0, object())):  # fmt: skip
+        assert not storable(*good[:place], cell, *good[place + 1 :])
+
+
+def test_bytes_hold_no_other_sql_than_that_of_steps_and_ends(path: Path, killed: str) -> None:
+    drop = Change({}, [("DROP TABLE step", ())], chain="a")
+    assert not is_storable(drop, lambda _: COLUMNS)
+    for hostile in (drop, Change({"step; DROP TABLE step; --": [("a",)]}, chain="a"),
+                    Change({}, [], ("SELECT 1 FROM call", ()), "a")):  # fmt: skip
+        with pytest.raises(StoreError, match="other SQL than Peirce writes"):
+            decode_changes(encode_changes([hostile]))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO pending VALUES (99, ?)", [encode_changes([drop])])
+    with pytest.raises(StoreError, match="other SQL"):
+        Store.open(path, write=True)
+    with pytest.warns(UserWarning, match="other SQL"), Store.open(path, write=False) as store:
+        assert store.query("SELECT count(*) FROM pending") != [(0,)]
 
 
 def test_damaged_bytes_are_a_store_error() -> None:

@@ -16,7 +16,6 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_blocks import read_blocks
 from peirce.reports.page.document import (
     BLOCK_CHARACTERS,
     MEMORY_BYTES,
@@ -26,6 +25,7 @@ from peirce.reports.page.document import (
     read_part,
     render_page,
 )
+from peirce.tests.page_blocks import read_blocks
 
 OVERVIEW = {"sessions": [{"task": "list_functions"}]}
 HOSTILE = [

@@ -6,10 +6,10 @@ import page_runs
 import peirce
 import pytest
 from hostile_texts import HOSTILE, SCRIPTS, shown
-from page_blocks import BLOCK, read_blocks
 from page_sessions import judged, steps, write
 from peirce.records import InputSet, Observation, Problem, Verdict
 from peirce.tasks import load_problems
+from peirce.tests.page_blocks import BLOCK, read_blocks
 
 LONG = "x" * 1_000_000
 DEEP = 300

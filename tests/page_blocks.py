@@ -20,3 +20,8 @@ def read_blocks(page: str) -> dict[int, Any]:
             assert number not in found
             found[number] = json.loads(line)
     return found
+
+
+def read_text(page: str) -> str:
+    """The text of a page with the details of its problems, as JSON, in place of the compressed blocks."""
+    return BLOCK.sub("", page) + json.dumps(list(read_blocks(page).values()))
