@@ -66,18 +66,23 @@ def test_a_tool_call_is_handed_on_at_once_and_a_step_when_all_before_it_is_durab
     session = new_session()
 
     async def run() -> None:
+        # Then what is stored has been read, and nothing waits for its tables.
+        await record(store, session, "1", "step/1/execute/0")
+        ledger = store.ledger(session)
+        await ledger.record_step(made.step("1", 1))
+        assert len(list(store.steps(session))) == 1
         gate.clear()
         for n in range(3):
             await record(store, session, "1", f"step/0/execute/{n}")
         found = store.journal(session).find_entry(CallKey(session, "1", "step/0/execute/1"))
         assert found is not None and found[1].response == {"path": "step/0/execute/1"}
-        step = asyncio.create_task(store.ledger(session).record_step(made.step("1", 0)))
+        step = asyncio.create_task(ledger.record_step(made.step("1", 0)))
         assert await is_held(step)
         gate.set()
         await step
 
     asyncio.run(run())
-    assert len(store.calls(session)) == 3
+    assert len(store.calls(session)) == 4
 
 
 @pytest.mark.parametrize(("kind", "calls_before", "waits"), [
