@@ -106,7 +106,7 @@ def measure(problem: Problem, budget: float) -> dict[str, Any]:
         **{name: clock.seconds[name] for name in STAGES},
         REST: whole - clock.seconds.total(),
         "features_tried": found.features.tried,
-        "rules_tried": clock.rules - len(found.features),
+        "rules_tried": getattr(found.evidence, "judged", clock.rules) - len(found.features),
         "valid": valid,
         "gap": (cost - found.bound) / len(worths) if valid else None,
         "size": first.formula.size if first and valid else None,

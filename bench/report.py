@@ -217,6 +217,7 @@ def main() -> None:
     rows = [
         Row(f"{work}: peirce report", made["seconds"], "s"),
         Row(f"{work}: peirce report, CPU", made["cpu_s"], "s"),
+        Row(f"{work}: peirce report, memory", made["memory_mb"], "MB"),
         Row(f"{work}: size", made["page_mb"], "MB"),
         *(Row(f"{work}: {name.replace('_', ' ')}", value, "ms") for name, value in seen.items()),
     ]

@@ -50,12 +50,14 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "studies.py": ("--problems", "100", "--contexts", "2", "--stored", "10"),
     "report.py": ("--problems", "200", "--loads", "3"),
     "search.py": ("list_functions", "--problems", "10", "--answers", "5", "--budgets", "20000"),
+    "search_speed.py": (),
     "plain_enumeration.py": (),
     "strings.py": ("--seconds", "1"),
     "laws.py": ("--seconds", "1", "--noise", "0.001"),
     "search_memory.py": ("--presets", "standard"),
     "learn_prices.py": ("--seeds", "1", "--held-out", "1", "--expansions", "2000"),
     "pair_expansions.py": ("--problems", "10", "--expansions", "30000"),
+    "abd_checks.py": ("--rounds", "3"),
     "abd_search.py": ("--sample", "6", "--budgets", "5000", "20000", "--workers", "2"),
     "abd_tradeoff.py": ("--sample", "6", "--expansions", "5000", "--workers", "2"),
     "ranking.py": ("--problems", "8"),
@@ -73,8 +75,13 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "sandbox.py": ("--rounds", "2", "--backends", "process"),
     "gear.py": ("--hypotheses", "60", "--repeats", "5"),
     "abd.py": ("--rows", "60", "--no-z3"),
+    "abd_checks.py": ("--rounds", "3"),
+    "abd_search.py": ("--sample", "6", "--budgets", "150000"),
     "pairs.py": ("--problems", "3", "--store", "{folder}/pairs.duckdb"),
     "step.py": ("--rounds", "3"),
+    "report.py": ("--problems", "60", "--loads", "3", "--store", "{folder}/report.duckdb"),
+    "search_speed.py": ("--problems", "2", "--expansions", "20000"),
+    "journal.py": ("--steps", "80"),
 }
 # Needed and absent: the script is skipped. What else a script lacks it says itself.
 NEEDS = {"hypobench_banks.py": "data/text"}
@@ -82,14 +89,15 @@ NEEDS = {"hypobench_banks.py": "data/text"}
 PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "stand_in_server.py", "cluster_driver.py", "cluster_overhead.py",
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
-    "process_times.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
-    "table.py",
+    "process_times.py", "profile_parts.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
+    "table.py", "work_limits.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",
     "run_all.py": "make bench",
     "compare.py": "make bench-compare A=DIR B=DIR",
     "mutants.py": "python bench/mutants.py",
+    "profile_sessions.py": "python bench/profile_sessions.py",
     "package_texts.py": "python bench/package_texts.py OUT",
     "text_sets.py": "python bench/text_sets.py OUT/dev/*",
 }

@@ -44,7 +44,7 @@ from ..reports.findings import (
 )
 from ..reports.front import find_front_points
 from ..reports.hints import find_hints, find_hints_by_hypothesis
-from ..reports.metrics.results import list_judged, pair_with_steps
+from ..reports.metrics.results import SpaceCache, list_judged, pair_with_steps
 from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..reports.papers.hypobench.metrics import summarize_first_split
 from ..reports.proposers import find_proposers
@@ -85,7 +85,7 @@ async def find_findings(
     family = load_family(settings["family"])
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
     in_order = proposed_likeliest_first(settings)
-    hints = find_hints(store, session)
+    hints, spaces = find_hints(store, session), SpaceCache(store)
     found: list[Finding] = []
     async with AsyncExitStack() as stack:
         oracle = None
@@ -94,7 +94,7 @@ async def find_findings(
             oracle = (await stack.enter_async_context(opening)).oracle
         for row, steps in pair_with_steps(rows, records):
             ranked = rank_hypotheses(row.problem, list_judged(steps), in_order=in_order)
-            space = store.input_set(row.space)
+            space = spaces.get_space(row.space)
             case = make_case(row.problem, None, oracle, space=space)
             hidden = held_out_observations(row.problem)
             proposers = find_proposers(settings, steps)
@@ -256,11 +256,12 @@ async def check_findings(
     records = store.steps(session, [row.problem.id for row in rows], spaces="consistent")
     in_order = proposed_likeliest_first(settings)
     found = {}
+    spaces = SpaceCache(store)
     async with open_oracles(family, _oracle_settings(settings)) as opened:
         for row, steps in pair_with_steps(rows, records):
             judged = list_judged(steps)
             ranked = rank_hypotheses(row.problem, judged, in_order=in_order)
-            case = make_case(row.problem, None, opened.oracle, space=store.input_set(row.space))
+            case = make_case(row.problem, None, opened.oracle, space=spaces.get_space(row.space))
             places = choose_inputs(judged, ranked, case.space, family)
             found[row.problem.id] = CheckedFindings(
                 await _check_held_out(case, ranked[:FINDINGS_PER_PROBLEM]),

@@ -205,13 +205,14 @@ class Trace:
 
 
 @contextmanager
-def open_for_reading(store: str | Path | None) -> Iterator[Store]:
+def open_for_reading(store: str | Path | None, memory: str | None = None) -> Iterator[Store]:
     """Open a store read-only, and close it at the end of the `with` block.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        memory: how much of the file may be held in memory, as in `Store.open`.
     """
-    with closing(Store.open(store_path(store), write=False)) as opened:
+    with closing(Store.open(store_path(store), write=False, memory=memory)) as opened:
         yield opened
 
 

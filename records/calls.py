@@ -154,7 +154,8 @@ class Journal(Protocol):
         """Return the recorded outcome of `key`. If there is none, call `make` and record its
         outcome.
 
-        The outcome is stored durably before this method returns.
+        An outcome is stored in the order in which calls were recorded, possibly after this method
+        returns. When the ledger has recorded a step, all calls before it are stored durably.
 
         Args:
             key: The identity of the call.

@@ -113,6 +113,8 @@ class Predictions:
         """Return the number of undefined predictions for each reason, most frequent first."""
         import numpy as np
 
+        if not self.reasons.any():
+            return {}
         counts = np.bincount(self.reasons, minlength=len(self.reason_names) + 1)[1:]
         pairs = [(name, int(c)) for name, c in zip(self.reason_names, counts, strict=False) if c]
         return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,18 @@ class InputSet:
     def digest(self) -> Digest:
         """Return the SHA-256 digest of the inputs and weights, regardless of the name."""
         return digest_of([self.inputs, self.weights])
+
+    def count_characters(self, index: int) -> int:
+        """Return the number of characters of an input as JSON; it is measured once."""
+        known = self._characters.get(index)
+        if known is None:
+            text = json.dumps(self.inputs[index], default=str)
+            known = self._characters[index] = len(text)
+        return known
+
+    @cached_property
+    def _characters(self) -> dict[int, int]:
+        return {}
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,15 @@ from .metrics.evaluation import (
     Evaluation,
     Metric,
     Scores,
-    Tally,
     default_evaluation,
     evaluate,
     evaluate_session,
     evaluations,
     find_evaluation,
-    tally,
 )
 from .metrics.sections import ReportSection, ScoredSessions, SectionOutput
 from .metrics.statistics import bootstrap
+from .metrics.tallies import Tally, tally
 
 __all__ = [
     "Evaluation",

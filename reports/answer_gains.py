@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..records import NOT_REQUESTED, JudgedAnswer, Predictions, StepRecord, Verdict
+from ..records import (
+    NOT_REQUESTED,
+    JudgedAnswer,
+    JudgedHypothesis,
+    Predictions,
+    StepRecord,
+    Verdict,
+)
+from ..tools.gear.prediction_classes import recall_classes
 from ..tools.gear.scores import Coverage
-from .metrics.results import pair_with_steps
+from .metrics.results import list_judged, pair_with_steps
 from .proposers import PROPOSED_BY
 
 if TYPE_CHECKING:
@@ -127,7 +135,8 @@ def trace_gains(
         inputs: The number of inputs in the sample space.
         weights: The sizes of these inputs; None if all have size 1.
     """
-    union = _Union(inputs, weights)
+    steps = list(steps)
+    union = _Union(inputs, weights, steps)
     answers: list[AnswerGain] = []
     accepted: Counter[str] = Counter()
     best: tuple[int, bool, float] | None = None
@@ -178,14 +187,29 @@ def _merge(answer: AnswerGain, repaired: AnswerGain) -> AnswerGain:
 
 
 class _Union:
-    """The predictions of consistent hypotheses on a sample space, whose union gamma measures."""
+    """The predictions of consistent hypotheses on a sample space, whose union gamma measures.
 
-    def __init__(self, inputs: int, weights: Sequence[float] | None) -> None:
+    Args:
+        inputs: The number of inputs in the sample space.
+        weights: The sizes of these inputs; None if all have size 1.
+        steps: The steps whose hypotheses will be added in this order.
+    """
+
+    def __init__(
+        self, inputs: int, weights: Sequence[float] | None, steps: Iterable[StepRecord]
+    ) -> None:
         self._covered = Coverage(inputs, weights)
         self._sizes = np.ones(inputs) if weights is None else np.asarray(weights, np.float64)
         self._total = float(self._sizes.sum())
         self._sum = 0.0
         self._is_known = True
+        self._new: dict[int, int] | None = None  # by identity: inputs with a new prediction
+        known = map(_known_predictions, list_judged(steps))
+        added = [one for one in known if one is not None]
+        if weights is None and all(len(one.codes) == inputs for one in added):
+            self._new = {}
+            for space, new in zip(added, recall_classes(added).new.tolist(), strict=True):
+                self._new.setdefault(id(space), new)
 
     def add(self, answer: JudgedAnswer) -> float | None:
         """Add the consistent hypotheses of an answer, and return by how much gamma grew.
@@ -196,14 +220,17 @@ class _Union:
         for one in answer.judged:
             if not one.verdict.consistent:
                 continue
-            if not self._total or one.space is None or one.space.verdict == NOT_REQUESTED:
+            space = _known_predictions(one)
+            if not self._total or space is None:
                 self._is_known = False
                 continue
-            grown += self._add(one.space)
+            grown += self._add(space)
         self._sum += grown
         return grown if self._is_known else None
 
     def _add(self, predicted: Predictions) -> float:
+        if self._new is not None:  # a prediction that is added again adds nothing
+            return self._new.pop(id(predicted), 0) / self._total
         new = predicted.defined & ~self._covered.covered_mask(predicted)
         self._covered.add(predicted)
         return float(self._sizes[new].sum()) / self._total
@@ -217,3 +244,10 @@ class _Union:
     def gamma(self) -> float | None:
         """Gamma of all hypotheses so far, 0 without one; None if it is not known."""
         return self._sum if self._is_known else None
+
+
+def _known_predictions(one: JudgedHypothesis) -> Predictions | None:
+    """Return the predictions of a consistent hypothesis on the sample space, if they are known."""
+    if not one.verdict.consistent or one.space is None or one.space.verdict == NOT_REQUESTED:
+        return None
+    return one.space

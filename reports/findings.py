@@ -20,7 +20,6 @@ Held-out observations are reported with a finding but never affect its rank.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +48,7 @@ from ..records import (
 )
 from ..tasks import load_family
 from ..tools.description_length import text_bits
+from ..tools.gear.prediction_classes import UNDEFINED, recall_classes
 from .metrics.results import list_judged, pair_with_steps
 
 if TYPE_CHECKING:
@@ -223,13 +223,14 @@ def rank_hypotheses(
     for one in judged:
         if one.hypothesis is not None and one.shown is not None:
             first.setdefault(one.hypothesis.text, one)
-    measured = [_measure(problem, one) for one in first.values()]
+    family = load_family(problem.family)
+    measured = _measure_each(problem, family, first.values())
     agreed = consensus(list(first.values()), [bits for _, _, bits in measured])
     left = [
         RankedHypothesis(one, *found, likelihood)
         for one, found, likelihood in zip(first.values(), measured, agreed, strict=True)
     ]
-    tolerant = isinstance(load_family(problem.family), ToleratesErrors)
+    tolerant = isinstance(family, ToleratesErrors)
     ranked: list[RankedHypothesis] = []
     while left:
         best = _with_most_evidence(left, tolerant)
@@ -238,14 +239,22 @@ def rank_hypotheses(
     return _without_equivalents(ranked) if distinct else ranked
 
 
-def _measure(problem: Problem, one: JudgedHypothesis) -> tuple[int, int, float]:
-    """Return the explained facts, all facts and the description length of a hypothesis."""
-    assert one.hypothesis is not None and one.shown is not None
-    family = load_family(problem.family)
-    if not isinstance(family, RanksFindings):
-        return one.shown.right, len(problem.shown), text_bits(one.hypothesis.text)
-    bits = family.description_bits(one.hypothesis.text, problem)
-    return *family.count_explained(one.shown, problem), bits
+def _measure_each(
+    problem: Problem, family: Family, judged: Iterable[JudgedHypothesis]
+) -> list[tuple[int, int, float]]:
+    """Return the explained facts, all facts and the description length of each hypothesis."""
+    found = []
+    # Whether an object fits a Protocol is asked once, because the answer takes long.
+    ranking = family if isinstance(family, RanksFindings) else None
+    for one in judged:
+        assert one.hypothesis is not None and one.shown is not None
+        text = one.hypothesis.text
+        if ranking is not None:
+            explained = ranking.count_explained(one.shown, problem)
+            found.append((*explained, ranking.description_bits(text, problem)))
+        else:
+            found.append((one.shown.right, len(problem.shown), text_bits(text)))
+    return found
 
 
 def _with_most_evidence(left: Sequence[RankedHypothesis], tolerant: bool) -> list[RankedHypothesis]:
@@ -276,28 +285,34 @@ def consensus(judged: Sequence[JudgedHypothesis], bits: Sequence[float]) -> list
     voters = [i for i, one in enumerate(judged) if one.verdict.consistent and one.space is not None]
     if not voters:
         return found
-    codes, defined = _stack([judged[i].space for i in voters])
+    spaces = [space for i in voters if (space := judged[i].space) is not None]
+    classes = recall_classes(spaces)
+    rows = classes.patterns
     least = min(bits[i] for i in voters)
     weights: NDArray[np.float64] = np.exp2([least - bits[i] for i in voters])
     for row, place in enumerate(voters):
-        same = (codes == codes[row]) & defined & defined[row]
+        same = (rows == rows[row]) & (rows[row] != UNDEFINED)
         shares = np.maximum(weights @ same / weights.sum(), SMALLEST_SHARE)
-        found[place] = float(np.log2(shares).mean()) if shares.size else 0.0
+        each = np.log2(shares)[classes.places]
+        found[place] = float(each.mean()) if each.size else 0.0
     return found
 
 
-def _stack(spaces: Sequence[Predictions | None]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    kept = [one for one in spaces if one is not None]
-    return np.stack([one.codes for one in kept]), np.stack([one.defined for one in kept])
-
-
 def _without_equivalents(ranked: Sequence[RankedHypothesis]) -> list[RankedHypothesis]:
+    spaces = {
+        place: space
+        for place, one in enumerate(ranked)
+        if one.judged.verdict.consistent and (space := one.judged.space) is not None
+        and len(space.codes)
+    }  # fmt: skip
+    patterns = recall_classes(list(spaces.values())).patterns if spaces else None
+    rows = {place: row for row, place in enumerate(spaces)}
     kept, seen = [], set()
-    for one in ranked:
-        space = one.judged.space
-        if one.judged.verdict.consistent and space is not None and len(space.codes):
-            same = (space.codes.tobytes(), space.reasons.tobytes())
-            if same in seen:
+    for place, one in enumerate(ranked):
+        if patterns is not None and (space := spaces.get(place)) is not None:
+            own = patterns[rows[place]]
+            undefined = space.reasons.tobytes() if (own == UNDEFINED).any() else b""
+            if (same := (own.tobytes(), undefined)) in seen:
                 continue
             seen.add(same)
         kept.append(one)
@@ -336,11 +351,7 @@ def find_disagreement(
     if not differ.any():
         differ = (one.defined != other.defined) & ~_is_silent(one) & ~_is_silent(other)
     places = np.flatnonzero(differ)
-    return min(
-        map(int, places),
-        key=lambda place: len(json.dumps(space.inputs[place], default=str)),
-        default=None,
-    )
+    return min(map(int, places), key=space.count_characters, default=None)
 
 
 def _is_silent(predicted: Predictions) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from ..records import Json, StepRecord
 
+JUDGING = "judging"  # the field of a step with figures on the judges
 _OF_BATCHES = ("batches", "texts", "differing", "compared", "unreadable", "calls", "single_calls")
 _OF_CALIBRATION = ("questions", "agreed", "kept", "kept_agreed")
 
@@ -33,7 +34,7 @@ def summarize_judging(steps: Iterable[StepRecord]) -> dict[str, Json]:
     """
     last: dict[str, Mapping[str, Json]] = {}
     for step in steps:
-        if told := step.fields.get("judging"):
+        if told := step.fields.get(JUDGING):
             last[step.problem] = told
     if not last:
         return {}

@@ -21,7 +21,7 @@ UNSUPPORTED_REASON = (
     "search knows programs from inputs to outputs, laws of numbers, rules about finite worlds (abd), and"
     " sentences about records or texts with a label"
 )
-_KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
+_KEPT_PROBLEMS = 12  # each takes 30 to 100 MB; of lists and grids, less after the search has ended
 
 
 class SearchedProblem(Protocol):

@@ -21,7 +21,7 @@ judged redundant.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -109,17 +109,32 @@ class Candidate(Protocol):
 class NoveltyRanker:
     """A ranker that chooses which candidate to propose next, and that caches predictions.
 
+    Candidates are evaluated on the inputs in a fixed order, the sample first, and only on as many
+    of them as a decision needs.
+
     Args:
         inputs: The sample space (the inputs on which hypotheses are compared), or a representative
             sample of the space if predictions are expensive.
         sample_size: Approximate number of inputs on which a candidate is evaluated first.
+        stride: Step through the sample, whose inputs at these places come first in the order.
+        block: Number of inputs after which the ranker checks whether a decision is certain. For
+            candidates that predict all inputs at once, it is the number of inputs.
     """
 
-    def __init__(self, inputs: Sequence[Any], sample_size: int) -> None:
-        self.inputs = inputs
+    def __init__(
+        self, inputs: Sequence[Any], sample_size: int, stride: int = 1, block: int = 256
+    ) -> None:
+        self.inputs, self.block = inputs, max(1, block)
         self.step = max(1, len(inputs) // sample_size)
-        self.predictions_on_all: dict[str, Predictions] = {}
-        self.predictions_on_sample: dict[str, Predictions] = {}
+        sample = range(0, len(inputs), self.step)
+        self.sampled = len(sample)
+        rest = [k for k in range(len(inputs)) if k % self.step]
+        self.order = [*sample[::stride], *(k for i, k in enumerate(sample) if i % stride), *rest]
+        self.predictions: dict[str, Predictions] = {}
+        # for each text the answers that left too little new, and what each answer left
+        self._covered_on_sample: dict[str, list[str]] = {}
+        self._covered_on_all: dict[str, list[str]] = {}
+        self._gains: dict[str, tuple[list[str], Defined, list[float]]] = {}
 
     def choose(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
@@ -133,48 +148,131 @@ class NoveltyRanker:
         """
         if not known:
             return next((c for c in ranked if c.text not in skip), None)
-        before = [self.get_predictions(c, on_all_inputs=False) for c in known]
         looked_at: list[tuple[float, Candidate]] = []
         limit = float("inf")
         for candidate in ranked:
             if candidate.cost > limit or len(looked_at) == MAX_COMPARED:
                 break
-            if candidate.text in skip:
-                continue
-            here = self.get_predictions(candidate, on_all_inputs=False)
-            if new_share(here, before) < MIN_NEW_SHARE - SAMPLE_TOLERANCE:
+            if candidate.text in skip or not self.may_be_novel(candidate, known):
                 continue
             if len(known) < ANSWERS_BY_COST:
-                if self._is_novel(candidate, known):
+                if self.is_novel(candidate, known):
                     return candidate
                 continue
             if not looked_at:
                 limit = candidate.cost + MAX_EXTRA_COST
-            looked_at.append((diversity_gain(here, before), candidate))
+            looked_at.append((self._diversity_gain(candidate, known), candidate))
         if len(looked_at) == MAX_COMPARED:
             looked_at.sort(key=lambda pair: -pair[0])
-        return next((c for _, c in looked_at if self._is_novel(c, known)), None)
+        return next((c for _, c in looked_at if self.is_novel(c, known)), None)
 
-    def _is_novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
-        every = [self.get_predictions(c, on_all_inputs=True) for c in known]
-        return new_share(self.get_predictions(candidate, on_all_inputs=True), every) > MIN_NEW_SHARE
+    def may_be_novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
+        """Return whether enough of a candidate's predictions on the sample are new."""
+        if self._is_covered(candidate, known, self._covered_on_sample):
+            return False
+        least = MIN_NEW_SHARE - SAMPLE_TOLERANCE
+        new = self._is_new(candidate, known, self.sampled, lambda share: share >= least)
+        if not new:
+            self._covered_on_sample[candidate.text] = [c.text for c in known]
+        return new
 
-    def get_predictions(self, candidate: Candidate, on_all_inputs: bool) -> Predictions:
-        """Return the predictions of a candidate, from the cache if possible.
+    def is_novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
+        """Return whether enough of a candidate's predictions on all inputs are new."""
+        if self._is_covered(candidate, known, self._covered_on_all):
+            return False
+        every = len(self.inputs)
+        new = self._is_new(candidate, known, every, lambda share: share > MIN_NEW_SHARE)
+        if not new:
+            self._covered_on_all[candidate.text] = [c.text for c in known]
+        return new
+
+    def _is_covered(
+        self, candidate: Candidate, known: Sequence[Candidate], covered: dict[str, list[str]]
+    ) -> bool:
+        """Return whether the first of the known answers already left too little that is new.
+
+        What is new becomes less with each answer.
+        """
+        before = covered.get(candidate.text)
+        return before is not None and _begins_with(known, before)
+
+    def _diversity_gain(self, candidate: Candidate, known: Sequence[Candidate]) -> float:
+        """Return `diversity_gain` on the sample. Only answers that are new since the last call for the
+        candidate are compared with it.
+        """
+        here = self.predict_first(candidate, self.sampled)
+        texts, fresh, distances = self._gains.get(candidate.text, ([], here[1], []))
+        if not _begins_with(known, texts):
+            texts, fresh, distances = [], here[1], []
+        for one in known[len(texts) :]:
+            other = self.predict_first(one, self.sampled)
+            fresh = fresh & ~agreement_mask(here, other)
+            distances = [*distances, distance(here, other)]
+        self._gains[candidate.text] = [c.text for c in known], fresh, distances
+        return (float(fresh.mean()) if len(fresh) else 0.0) + float(np.mean(distances))
+
+    def _is_new(
+        self,
+        candidate: Candidate,
+        known: Sequence[Candidate],
+        among: int,
+        enough: Callable[[float], bool],
+    ) -> bool:
+        """Return `enough(new_share(...))` on the first `among` inputs of the order.
+
+        The inputs are looked at in blocks, until the remaining ones cannot change the result.
+        """
+        if not among:
+            return enough(0.0)
+        wanted = _least_count(among, enough)
+        new = seen = 0
+        while new < wanted <= new + among - seen:
+            start, seen = seen, min(seen + self.block, among)
+            codes, defined = (part[start:] for part in self.predict_first(candidate, seen))
+            fresh = defined.copy()
+            for other in known:
+                other_codes, other_defined = self.predict_first(other, seen)
+                fresh &= ~(other_defined[start:] & (codes == other_codes[start:]))
+            new += int(np.count_nonzero(fresh))
+        return new >= wanted
+
+    def predict_first(self, candidate: Candidate, count: int) -> Predictions:
+        """Return the predictions of a candidate on the first `count` inputs of the order.
+
+        Predictions are cached, so that each input is evaluated once.
 
         Args:
             candidate: The candidate.
-            on_all_inputs: Whether to predict on all inputs. If False, predict on the sample of the
-                inputs.
+            count: Number of inputs. The sample has the first `sampled` ones.
         """
-        kept = self.predictions_on_all if on_all_inputs else self.predictions_on_sample
-        if candidate.text not in kept:
-            if not on_all_inputs and candidate.text in self.predictions_on_all:
-                codes, defined = self.predictions_on_all[candidate.text]
-                return codes[:: self.step], defined[:: self.step]
-            inputs = self.inputs if on_all_inputs else self.inputs[:: self.step]
-            kept[candidate.text] = candidate.predict(inputs)
-        return kept[candidate.text]
+        codes, defined = self.predictions.get(candidate.text, _NOTHING)
+        if len(codes) < count:
+            inputs = [self.inputs[k] for k in self.order[len(codes) : count]]
+            more_codes, more_defined = candidate.predict(inputs)
+            codes = np.concatenate([codes, more_codes])
+            defined = np.concatenate([defined, more_defined])
+            self.predictions[candidate.text] = codes, defined
+        return codes[:count], defined[:count]
+
+
+def _begins_with(known: Sequence[Candidate], texts: list[str]) -> bool:
+    """Return whether the first of the known answers have these texts."""
+    return len(texts) <= len(known) and all(c.text == t for c, t in zip(known, texts, strict=False))
+
+
+_NOTHING: Predictions = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+
+
+def _least_count(among: int, enough: Callable[[float], bool]) -> int:
+    """Return the least number of inputs whose share `among` as many is enough; `among` + 1 if none is."""
+    low, high = 0, among + 1
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle / among):
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def agreement_mask(here: Predictions, other: Predictions) -> Defined:
@@ -216,9 +314,14 @@ def diversity_gain(here: Predictions, earlier: Sequence[Predictions]) -> float:
         here: Predictions of the hypothesis.
         earlier: Predictions of each earlier hypothesis; at least one.
     """
-    distances = []
-    for other in earlier:
-        both = int(agreement_mask(here, other).sum())
-        either = int(here[1].sum()) + int(other[1].sum()) - both
-        distances.append(1.0 - both / either if either else 0.0)
+    distances = [distance(here, other) for other in earlier]
     return new_share(here, earlier) + float(np.mean(distances))
+
+
+def distance(here: Predictions, other: Predictions) -> float:
+    """Return the distance of two hypotheses (GEAR, section 4.2): 1 minus the share of the inputs on
+    which both predictions are equal among those on which at least one is defined.
+    """
+    both = int(agreement_mask(here, other).sum())
+    either = int(here[1].sum()) + int(other[1].sum()) - both
+    return 1.0 - both / either if either else 0.0

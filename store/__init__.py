@@ -32,6 +32,7 @@ from . import merging as _merging
 from . import sessions as _sessions
 from .answer_summaries import AnswerSummary, ConsistentHypothesis
 from .bank import Bank
+from .change_log import Change
 from .codec import Vector
 from .codec import decode_vector as decode_vector
 from .codec import encode_vector as encode_vector
@@ -43,7 +44,7 @@ from .owner import Controller, OwnerServer, Reader, open_for_writing, socket_pat
 from .pair_sets import PairSets
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
-from .writer import Change, Writer
+from .writer import Writer
 
 __all__ = [
     "AnswerCache",
@@ -122,7 +123,7 @@ class Store:
         atexit.register(self.close)
 
     @staticmethod
-    def open(path: str | Path, *, write: bool) -> Store:
+    def open(path: str | Path, *, write: bool, memory: str | None = None) -> Store:
         """Open the store at `path`.
 
         Args:
@@ -130,6 +131,8 @@ class Store:
             write: Whether to open the store for writing. The file is then created if it does not
                 exist, and other processes can read the store through a socket. Sessions that a
                 killed run left as "running" become "interrupted".
+            memory: How much of the file a reader may hold in memory, such as "64MB"; None for the
+                default. A reader that reads everything once needs little.
 
         Raises:
             StoreError: Another process is writing the store (the message has its pid), or the file
@@ -137,7 +140,7 @@ class Store:
         """
         open_standard_descriptors()
         place = _named(path)
-        return Store._open_for_writing(place) if write else Store(place, Reader(place))
+        return Store._open_for_writing(place) if write else Store(place, Reader(place, memory))
 
     @staticmethod
     def _open_for_writing(place: Path, sources: Sequence[Path] = ()) -> Store:
@@ -149,9 +152,15 @@ class Store:
         except StoreError:
             database.close()
             raise
-        store._write(
-            Change({}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())])
-        )
+        try:
+            store._write(
+                Change(
+                    {}, [("UPDATE session SET status = 'interrupted' WHERE status = 'running'", ())]
+                )
+            )
+        except StoreError:
+            store.close()
+            raise
         return store
 
     @staticmethod
@@ -408,8 +417,12 @@ class Store:
         """
         return _journal.digested_prompts(self._reading, session, limit)
 
-    def list_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+    def list_calls(
+        self, session: str, problem: str | Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Return the model and tool calls of a session, without requests and responses.
+
+        `problem` is the id of one problem, the ids of several problems, or None for all problems.
 
         Calls of tools by a proposer (a model that proposes hypotheses) are an exception. Their
         requests and responses are included, cut to a maximum length.
@@ -511,12 +524,14 @@ class Store:
         Each event comes with its step.
         """
         own = (self.settings(session).get("text") or {}).get("alpha", 0.5)
-        labels = {
-            row.problem.id: len(row.problem.public.get("labels", ()))
-            for row in self.problems(session)
-        }
+        labels: dict[str, int] = {}
         log = _ledger.events(self._reading, session, self._ids(session, problem))
         for name, happened in groupby(log, key=lambda row: row[0]):
+            if not labels:  # most sessions have no bank
+                labels = {
+                    row.problem.id: len(row.problem.public.get("labels", ()))
+                    for row in self.problems(session)
+                }
             chance = 1 / labels[name] if labels[name] else 0.0
             yield name, own, chance, [(step, event) for _, step, event in happened]
 

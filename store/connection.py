@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 # documents how text columns hold lone surrogates. Times are UTC, and seconds are wall clock.
 #
 # Version 4 adds the tables of pairs and trainings to version 3 and changes nothing else. A store of
-# version 3 gets these tables when it is opened for writing, and can be read without them.
+# version 3 gets these tables when it is opened for writing, and can be read without them. Version 5
+# adds the table `pending` in the same way.
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -154,10 +155,23 @@ TABLES: dict[str, str] = {
     "training_point": """
         training VARCHAR, examples BIGINT, stage VARCHAR, name VARCHAR, value DOUBLE,
         PRIMARY KEY (training, examples, stage, name)""",
+    # Changes that are durable and not yet in the tables above, in the order of `ordinal`
+    #   (`change_log.py`). Whoever opens the store next puts them there.
+    "pending": """
+        ordinal BIGINT NOT NULL, changes BLOB NOT NULL USING COMPRESSION uncompressed""",
 }
 
 TABLES_ADDED_SINCE = {
-    "3": ("pair_set", "pair_prompt", "pair_answer", "pair", "training", "training_point"),
+    "3": (
+        "pair_set",
+        "pair_prompt",
+        "pair_answer",
+        "pair",
+        "training",
+        "training_point",
+        "pending",
+    ),
+    "4": ("pending",),
 }  # by earlier version: the tables that it lacks, which are its only difference
 
 OWN_TABLES = "database_name = current_database()"  # not those of other stores that are attached
@@ -203,6 +217,17 @@ def schema_version(query: Query) -> str:
     )
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
     return str(rows[0][0]) if rows else ""
+
+
+def has_pending_changes(query: Query) -> bool:
+    """Return whether a store holds changes that are durable and not yet in their tables.
+
+    `query` runs a SELECT statement on the store.
+    """
+    there = query(
+        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'pending' AND {OWN_TABLES} LIMIT 1", ()
+    )
+    return bool(there and query("SELECT 1 FROM pending LIMIT 1", ()))
 
 
 def check_schema(query: Query, path: str) -> None:
@@ -300,6 +325,10 @@ class StoreLocked(StoreError):
         self.pid = pid
 
 
+class OutOfMemory(StoreError):
+    """Raised if a query needs more memory than its reader may take."""
+
+
 class AlreadyOpen(StoreError):
     """Raised if this process has already opened the same store."""
 
@@ -316,13 +345,17 @@ class Database:
 
     Attributes:
         write_connection: The connection for the single thread that writes.
+        before_query: A function that every query calls first; the store's writer sets it.
     """
 
-    def __init__(self, path: Path, *, write: bool, sources: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, path: Path, *, write: bool, sources: Sequence[Path] = (), memory: str | None = None
+    ) -> None:
         """Open the file, and create it where `write` is set and it does not exist.
 
         Hold `OPENING` to open it for writing. Statements find the tables of `sources`, which are
-        opened for reading alone, under `source_name`.
+        opened for reading alone, under `source_name`. A reader holds at most `memory`
+        (`READER_MEMORY` if it is None).
 
         Raises:
             AlreadyOpen: This process holds the file.
@@ -332,7 +365,9 @@ class Database:
         import duckdb
 
         self.path = path
+        self.before_query: Callable[[], None] = lambda: None
         self._write = write
+        self._memory = memory or READER_MEMORY
         self._sources = sources
         fresh = write and self._prepare()
         self._spill = store_files.make_spill_folder()
@@ -371,7 +406,12 @@ class Database:
     def _attach_or_replace(self, write: bool, fresh: bool) -> tuple[Any, bool]:
         """Open the file; return the connection, and whether it replaces an unfinished file."""
         try:
-            return _attached(self.path, write, self._spill, sources=self._sources), False
+            return (
+                _attached(
+                    self.path, write, self._spill, sources=self._sources, memory=self._memory
+                ),
+                False,
+            )
         except (StoreLocked, AlreadyOpen):  # the file is good
             raise
         except StoreError as error:
@@ -421,6 +461,8 @@ class Database:
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one SELECT statement and return its rows.
 
+        A query of the process that writes the store finds every change that was queued before it.
+
         Raises:
             StoreError: The query fails, or the store is closed.
         """
@@ -428,9 +470,12 @@ class Database:
 
         if self._closed:
             raise StoreError(f"the store {self.path} is closed")
+        self.before_query()
         try:
             return self.cursor().execute(sql, list(params)).fetchall()
         except duckdb.Error as error:
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise OutOfMemory(f"{self.path} cannot be read: {first_line(error)}") from error
             raise StoreError(f"{self.path} cannot be read: {first_line(error)}") from error
 
     def close(self) -> None:
@@ -473,12 +518,13 @@ def _attached(
     spill: str,
     named: Path | None = None,
     sources: Sequence[Path] = (),
+    memory: str = "",
 ) -> duckdb.DuckDBPyConnection:
     """Open the file at `path`; errors name the file `named` instead."""
     import duckdb
 
-    memory: dict[str, str] = {} if write else {"memory_limit": READER_MEMORY}
-    connection = duckdb.connect(":memory:", config={**CONFIG, **memory, "temp_directory": spill})
+    limit = {} if write else {"memory_limit": memory or READER_MEMORY}
+    connection = duckdb.connect(":memory:", config={**CONFIG, **limit, "temp_directory": spill})
     place = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
     try:

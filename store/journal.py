@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from ..records import (
@@ -32,6 +33,7 @@ from ..records import (
     canonical_json,
     digest_of_text,
 )
+from .change_log import Change
 from .codec import (
     Vector,
     decode_json,
@@ -42,7 +44,7 @@ from .codec import (
     encode_text,
 )
 from .connection import Row, RowReader
-from .writer import Change, Writer
+from .writer import Writer
 
 OUTCOME_COLUMNS = (
     "response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, seconds, retries, "
@@ -53,6 +55,7 @@ CALL_COLUMNS = (
     "tokens_cached, tokens_reasoning, seconds, retries, started, repeats"
 )
 
+MAX_QUEUED = 256  # calls of a session that may wait for the writer
 MAX_INDEXED_VECTORS, VECTORS_PER_SCAN = (
     4,
     128,
@@ -86,6 +89,11 @@ class SessionJournal:
         self._paths: dict[str, dict[str, Digest]] = {}  # running problems: request digests by path
         self._rows: dict[str, dict[str, Row]] = {}  # rows read ahead; most are looked up once
         self._making: dict[tuple[str, str], Future[None]] = {}
+        # Calls that the writer has not written yet. Its thread removes them, without the lock,
+        # because a thread that holds the lock may wait for the writer.
+        self._queued: dict[tuple[str, str], Outcome] = {}
+        self._last: dict[str, Future[None]] = {}  # the last queued call, by problem
+        self._failure: StoreError | None = None  # why a queued call could not be written
 
     async def record_once(
         self,
@@ -96,8 +104,10 @@ class SessionJournal:
     ) -> Outcome:
         """Return the recorded outcome of a call, or make the call and record its outcome.
 
-        The outcome is durable before this method returns. If `make` raises an exception, nothing is
-        recorded.
+        The outcome is queued for the writer, which writes it as soon as it is free, in the order in
+        which calls were made. The outcome of a person is durable before this method returns. The
+        outcome of a model is returned when all calls of its problem are durable that had been
+        recorded before the model was called. If `make` raises an exception, nothing is recorded.
 
         Args:
             key: The problem and path that identify the call.
@@ -107,8 +117,11 @@ class SessionJournal:
 
         Raises:
             JournalMismatch: The journal holds a different request under this key.
-            StoreError: The store cannot be read or written.
+            StoreError: The store cannot be read or written, or an earlier call of this session
+                could not be written.
         """
+        if self._failure is not None:
+            raise self._failure
         text = canonical_json(request)
         digest = digest_of_text(text)
         place = (key.problem, key.path)
@@ -134,6 +147,7 @@ class SessionJournal:
         """Free the memory used for a problem that has ended. Later look-ups read the file."""
         with self._lock:
             self._rows.pop(problem, None)
+            self._last.pop(problem, None)
             if self._paths.pop(problem, None) and self._problems is not None:
                 self._problems.add(problem)
 
@@ -154,6 +168,7 @@ class SessionJournal:
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
         started = time.time()
+        awaited = self._last.get(key.problem)
         outcome = await make()
         if self._writer is None:
             raise StoreError(
@@ -175,10 +190,28 @@ class SessionJournal:
             *(outcome.usage.tokens_cached, outcome.usage.tokens_reasoning),
             *(outcome.seconds, outcome.retries, started, outcome.repeats),
         )
-        await self._writer.write(Change({"vector": vectors, "call": [row]}))
+        place = (key.problem, key.path)
         with self._lock:
-            self._known(key.problem)[key.path] = digest
+            known = self._known(key.problem)
+            done = self._writer.submit(
+                Change({"vector": vectors, "call": [row]}, chain=self._session)
+            )
+            self._queued[place] = outcome
+            self._last[key.problem] = done
+            known[key.path] = digest
+        done.add_done_callback(partial(self._settle, place))
+        if kind == "human" or len(self._queued) > MAX_QUEUED:
+            awaited = done
+        if awaited is not None and (kind != "tool" or awaited is done):
+            await asyncio.wrap_future(awaited)
         return outcome
+
+    def _settle(self, place: tuple[str, str], done: Future[None]) -> None:
+        """Note that a queued call is in the file, or why it is not."""
+        error = done.exception()
+        if isinstance(error, StoreError):
+            self._failure = error
+        self._queued.pop(place, None)
 
     def _known(self, problem: str) -> dict[str, Digest]:
         """Return the request digests of a problem's calls by path; the caller holds the lock."""
@@ -216,10 +249,15 @@ class SessionJournal:
 
     def _outcome(self, key: CallKey, row: Row | None) -> Outcome:
         if row is None:
-            (row,) = self._reading.query(
+            if queued := self._queued.get((key.problem, key.path)):
+                return queued
+            found = self._reading.query(
                 f"SELECT {OUTCOME_COLUMNS} FROM call WHERE session = ? AND problem = ? AND path = ?",
                 (self._session, encode_text(key.problem), encode_text(key.path)),
             )
+            if not found:  # the call was queued and could not be written
+                raise self._failure or StoreError(f"the store has lost the call {key.path}")
+            (row,) = found
         response, names, *usage, seconds, retries, repeats = row
         digests: dict[str, Digest] = decode_json(names, "call.vectors", dict)
         arrays = read_vectors(self._reading, digests.values())
@@ -316,17 +354,21 @@ def digested_prompts(reader: RowReader, session: str, limit: int) -> list[dict[s
 MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in a listing
 
 
-def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
+def list_calls(
+    reader: RowReader, session: str, problem: str | Sequence[str] | None
+) -> list[dict[str, Any]]:
     """Return the calls of a session without requests and responses, which take most of the space.
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
     proposer called a tool, the call also has the key "said": its request and response as text, cut
     at `MAX_TOOL_CHARS` characters. A call of the kind "human" has the key "texts": the hints or the
-    answer of the person.
+    answer of the person. `problem` is the id of one problem, the ids of several, or None for all.
     """
     where, params = "session = ?", [session]
     if problem is not None:
-        where, params = where + " AND problem = ?", [session, encode_text(problem)]
+        ids = [problem] if isinstance(problem, str) else problem
+        where += f" AND problem IN ({','.join('?' * len(ids)) or 'NULL'})"
+        params += map(encode_text, ids)
     said = ", ".join(
         f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {MAX_TOOL_CHARS}) END"
         for name in ("request", "response")

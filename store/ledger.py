@@ -19,6 +19,7 @@ from ..records import (
     StepRecord,
     StoreError,
 )
+from .change_log import END_PROBLEM, STEP_IS_THERE, Change
 from .codec import (
     Vector,
     decode_json,
@@ -31,7 +32,7 @@ from .codec import (
 )
 from .connection import Row, RowReader, rows_by_problem
 from .journal import SessionJournal, read_vectors
-from .writer import Change, Writer
+from .writer import Writer
 
 HypothesisKey = tuple[int, int, int]  # step, answer, ordinal
 
@@ -79,7 +80,7 @@ class SessionLedger:
         self._there: dict[str, set[int]] | None = None
 
     async def record_step(self, record: StepRecord) -> None:
-        """Write a step and wait until it is durable.
+        """Write a step and wait until it and all calls that were recorded before it are durable.
 
         Raises:
             StoreError: The step cannot be written.
@@ -88,17 +89,15 @@ class SessionLedger:
             if record.step in self._steps(record.problem):
                 return
         rows = step_rows(self._session, record, self._writer)
-        there = "SELECT 1 FROM step WHERE session = ? AND problem = ? AND step = ?"
         key = (self._session, encode_text(record.problem), record.step)
-        await self._writer.write(Change(rows, unless=(there, key)))
+        await self._writer.write(Change(rows, unless=(STEP_IS_THERE, key), chain=self._session))
         with self._lock:
             self._steps(record.problem).add(record.step)
 
     async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
         """Record the final status of a problem, and the cause of its end."""
-        sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
         params = (status, encode_text(cause), self._session, encode_text(problem))
-        await self._writer.write(Change({}, [(sql, params)]))
+        await self._writer.write(Change({}, [(END_PROBLEM, params)], chain=self._session))
         self._journal.forget(problem)
         with self._lock:
             if self._there is not None:

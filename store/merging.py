@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import StoreError
+from .change_log import Change, Statement
 from .connection import TABLES, RowReader, source_name
-from .writer import Change, Statement
 
 SHARED = ("input_set", "vector")  # rows that several sessions use, by their digest
 # What is copied as a whole, named by the key of its tables, and the table whose rows tell which of two

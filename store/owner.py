@@ -27,8 +27,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
-from .connection import AlreadyOpen, Database, Row, RowReader, StoreLocked, first_line
+from .change_log import Change
+from .connection import AlreadyOpen, Database, OutOfMemory, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
+from .writer import Writer
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,6 +117,7 @@ class OwnerServer:
             found = cursor.extract_statements(sql)
             if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
                 raise StoreError("the owner's socket takes one SELECT at a time, nothing else")
+            self._database.before_query()
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             try:
                 cursor.execute(found[0], [decode(part) for part in params])
@@ -408,12 +411,18 @@ class Reader:
     """A connection for reading a store.
 
     It uses the socket if another process is writing the store, and the file otherwise.
+
+    Args:
+        path: The file of the store.
+        memory: How much of the file the reader may hold in memory, such as "64MB"; None for the
+            limit of most readers. A query that needs more gets the limit of most readers.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: str | None = None) -> None:
         self._path = path
+        self._memory = memory
         self._lock = threading.Lock()
-        self._through: RowReader = _reach(path)
+        self._through: RowReader = _reach(path, memory)
 
     @property
     def is_owned(self) -> bool:
@@ -456,11 +465,16 @@ class Reader:
         through = self._through
         try:
             return through.query(sql, params)
-        except OSError:  # the owner has ended; the file is free or has a new owner
+        except (OSError, OutOfMemory) as error:
+            if isinstance(error, OutOfMemory):
+                if self._memory is None:
+                    raise
+                self._memory = None
+            # Or the owner has ended; the file is free or has a new owner.
             with self._lock:
                 if self._through is through:  # no other thread has reconnected yet
                     through.close()
-                    self._through = _reach(self._path)
+                    self._through = _reach(self._path, self._memory)
         try:
             return self._through.query(sql, params)
         except OSError as error:
@@ -471,7 +485,7 @@ class Reader:
         self._through.close()
 
 
-def _reach(path: Path) -> RowReader:
+def _reach(path: Path, memory: str | None = None) -> RowReader:
     """Connect to the owner of a store, or open its file for reading."""
     if not path.exists():
         raise StoreError(
@@ -491,19 +505,62 @@ def _reach(path: Path) -> RowReader:
                 visitor.close()
                 raise
         try:
-            return Database(path, write=False)
+            found = Database(path, write=False, memory=memory)
         except (StoreLocked, AlreadyOpen):  # or this process is just opening or closing it
             if time.monotonic() > until:
                 raise
+        else:
+            if not _has_pending_changes(found):
+                return found
+            error = _finish_writing(path)
+            taken = isinstance(
+                error, StoreLocked | AlreadyOpen
+            )  # perhaps by one that does the same
+            if error is not None and (not taken or time.monotonic() > until):
+                warnings.warn(
+                    "the last calls and steps before a kill are not shown, because they cannot be"
+                    f" written to their tables ({error})",
+                    stacklevel=2,
+                )
+                return Database(path, write=False, memory=memory)
         time.sleep(0.05)
 
 
-def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:
+def _has_pending_changes(database: Database) -> bool:
+    """Return whether a killed process left changes in `pending`; if so, or on an error, close the file."""
+    found = True
+    try:
+        found = connection.has_pending_changes(database.query)
+    finally:
+        if found:
+            database.close()
+    return found
+
+
+def _finish_writing(path: Path) -> StoreError | None:
+    """Insert what a killed process left in `pending`; return why this is not possible now."""
+    try:
+        database = open_for_writing(path, wait_s=0)
+        writer = Writer(database)
+        try:
+            writer.submit(Change()).result()  # it waits until the writer has taken them over
+        finally:
+            writer.close()
+            database.close()
+    except StoreError as error:
+        return error
+    return None
+
+
+def open_for_writing(
+    path: Path, sources: Sequence[Path] = (), wait_s: float = OPEN_TIMEOUT_S
+) -> Database:
     """Open the file of a store for writing, creating the file if it does not exist.
 
     Args:
         path: The path of the store.
         sources: Other stores to read from (`Database`).
+        wait_s: How long to wait for a process that is closing the store, in seconds.
 
     Raises:
         StoreLocked: Another process is writing the store; the error has its process id.
@@ -514,7 +571,7 @@ def open_for_writing(path: Path, sources: Sequence[Path] = ()) -> Database:
     except OSError as error:
         raise StoreError(f"no store can be created at {path}: {error.strerror or error}") from error
     check_socket_path(socket_path(path))
-    until = time.monotonic() + OPEN_TIMEOUT_S
+    until = time.monotonic() + wait_s
     while True:
         visitor = OwnerClient.connect(path)
         if visitor is not None:

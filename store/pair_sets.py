@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import Digest, Json, Message, StoreError
+from .change_log import Change, Statement
 from .codec import decode_json, decode_text, encode_json, encode_text, settings_of
 from .connection import RowReader
-from .writer import Change, Statement, Writer
+from .writer import Writer
 
 PAIRS_PER_QUERY = 65_536  # per statement and per query
 TEXTS_PER_QUERY = 4_096  # the same for rows that hold texts

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Digest, InputSet, Json, Problem, StoreError
+from .change_log import Change
 from .codec import (
     MOST,
     SESSION_SETTINGS,
@@ -23,7 +24,6 @@ from .codec import (
     settings_of,
 )
 from .connection import Row, RowReader
-from .writer import Change
 
 ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without i, l, o, 0 and 1, which look alike
 STATUSES = ("running", "done", "interrupted", "budget", "failed")

@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Json, StoreError
+from .change_log import Change, Statement
 from .codec import decode_json, decode_text, encode_json, encode_text, settings_of
 from .connection import RowReader
-from .writer import Change, Statement, Writer
+from .writer import Writer
 
 STATUSES = ("running", "done", "stopped", "interrupted", "failed")
 POINTS_PER_STATEMENT = 256  # points per statement

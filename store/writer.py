@@ -1,7 +1,12 @@
 """The thread that writes a store, which commits waiting changes together.
 
-A change consists of rows to insert and statements to run. Rows are first inserted without a
-conflict clause, which is three times as fast as ON CONFLICT DO NOTHING. If a key already exists,
+A change consists of rows to insert and statements to run. Changes of a chain, which are the calls
+and steps of a session, are first committed as one blob in the table `pending`. They are durable
+then. Their rows are inserted together, and the blobs deleted in the same transaction, when
+`MAX_UNAPPLIED_ROWS` or `MAX_UNAPPLIED_BYTES` are reached, before a query, before any other change,
+and at the end. If the process is killed before, the next one that opens the store does it.
+
+Rows are first inserted without a conflict clause, which is three times as fast as ON CONFLICT DO NOTHING. If a key already exists,
 the changes are repeated one by one with ON CONFLICT DO NOTHING. Therefore writing the same rows
 twice changes nothing.
 """
@@ -14,12 +19,20 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..records import Digest, StoreError
+from .change_log import (
+    Change,
+    Column,
+    Statement,
+    decode_changes,
+    encode_changes,
+    is_storable,
+)
 from .codec import Vector, encode_vector, vector_digest
 from .connection import Database, Row, first_line
 from .store_files import prepare_log
@@ -29,26 +42,11 @@ if TYPE_CHECKING:
 
 MAX_KNOWN_VECTORS = 200_000
 IGNORE_CONFLICT = " ON CONFLICT DO NOTHING"
-ROWS_PER_STATEMENT = 64
+ROWS_PER_STATEMENT = 256
+MIN_LISTED_ROWS = 8  # with fewer rows, one parameter per cell costs less than one list per column
+MAX_UNAPPLIED_ROWS = 1_000
+MAX_UNAPPLIED_BYTES = 16 << 20
 COMMIT_WAIT_S = 0.1
-
-Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
-
-
-@dataclass(frozen=True)
-class Change:
-    """Rows and statements that are written to the store together or not at all.
-
-    Attributes:
-        rows: Rows to insert, by table.
-        statements: Statements with their parameters, run after the inserts.
-        unless: A query with its parameters. If a key already exists and this query returns a row,
-            nothing is written. None for no such query.
-    """
-
-    rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    statements: Sequence[Statement] = ()
-    unless: Statement | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,16 @@ class Writer:
         self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
+        self._broken: dict[str, StoreError] = {}  # the error of each chain that has failed
+        # Changes that are neither durable nor refused. One of them is what a killed process left.
+        self._open = 1
+        self._unapplied: list[Change] = []  # in `pending` and not in their tables
+        self._unapplied_rows = self._unapplied_bytes = 0
+        self._blobs = 0
+        self._columns: dict[str, list[Column]] = {}
+        self._flushing = 0  # threads that wait until all changes are in their tables
         self.commit_size = 1  # how many changes a commit waits for, for `COMMIT_WAIT_S` at most
+        database.before_query = self.flush
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -84,8 +91,29 @@ class Writer:
         with self._lock:
             if self._ended is not None:
                 raise StoreError(self._ended)
+            self._open += 1
             self._waiting.put(_Waiting(change, done))
         return done
+
+    def flush(self) -> None:
+        """Wait until every queued change is in its tables. The writer's own thread must not call this.
+
+        Raises:
+            StoreError: Changes cannot be written.
+        """
+        if not self._open and not self._unapplied:
+            return
+        self._flushing += 1
+        try:
+            self.submit(Change()).result()
+        except StoreError:
+            if self._ended is None:
+                raise
+            self._thread.join()  # a thread that ends puts everything into its tables first
+            if self._unapplied:
+                raise
+        finally:
+            self._flushing -= 1
 
     def add_vector_rows(self, vectors: Iterable[Vector], rows: list[Row]) -> list[Digest]:
         """Return the digests of arrays, and append table rows for unwritten arrays to `rows`."""
@@ -110,15 +138,26 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
+        import duckdb
+
         try:
+            self._recover()
+            with self._lock:
+                self._open -= 1
             while group := self._next_group():
                 self._commit(group)
+            self._apply()
+        except duckdb.Error as error:
+            self._ended = self._ended or str(self._failure(error))
+        except StoreError as error:
+            self._ended = self._ended or str(error)
         finally:
             with self._lock:  # after an unexpected error, no caller may wait forever
                 self._ended = self._ended or f"the writer of {self._database.path} has failed"
                 while not self._waiting.empty():
                     if (item := self._waiting.get()) is not None:
                         item.done.set_exception(StoreError(self._ended))
+                self._open = 0
 
     def _next_group(self) -> list[_Waiting]:
         """Return the changes that wait now, at least one; empty after `close`."""
@@ -137,7 +176,7 @@ class Writer:
         """Wait for further changes: one commit of ten changes costs a fourth of ten commits."""
         until = time.monotonic() + COMMIT_WAIT_S
         while self._waiting.qsize() + 1 < self.commit_size and self._ended is None:
-            if time.monotonic() >= until:
+            if self._flushing or time.monotonic() >= until:
                 return
             time.sleep(COMMIT_WAIT_S / 20)
 
@@ -145,28 +184,126 @@ class Writer:
         import duckdb
 
         try:
+            waiting = [item for item in group if not self._refused(item)]
             try:
-                self._write([item.change for item in group], "")
-            except duckdb.Error:
-                for item in group:
+                others = [
+                    item for item in waiting if not is_storable(item.change, self._columns_of)
+                ]
+                if others:
                     try:
-                        if not self._is_there(item.change):
-                            self._write([item.change], IGNORE_CONFLICT)
+                        self._apply()
                     except duckdb.Error as error:
-                        item.done.set_exception(self._failure(error))
+                        for item in others:
+                            self._fail(item, self._failure(error))
+                    else:
+                        self._insert(waiting)
+                        waiting = []
+                self._keep([item.change for item in waiting if not self._refused(item)])
+            except (duckdb.Error, UnicodeEncodeError) as error:  # a lone surrogate is no text
+                for item in waiting:
+                    self._fail(item, self._failure(error))
         except StoreError as moved:
             for item in group:
-                if not item.done.done():
-                    item.done.set_exception(moved)
+                self._fail(item, moved)
         finally:
             unforeseen = sys.exc_info()[1]
             for item in group:
-                if item.done.done():
-                    continue
-                if unforeseen is None:
+                if unforeseen is not None:
+                    self._fail(item, StoreError(f"the store's writer failed: {unforeseen}"))
+                elif not item.done.done():
                     item.done.set_result(None)
-                else:
-                    item.done.set_exception(StoreError(f"the store's writer failed: {unforeseen}"))
+            with self._lock:
+                self._open -= len(group)
+
+    def _recover(self) -> None:
+        """Take over the changes that a killed process left in `pending`."""
+        found = self._database.write_connection.execute(
+            "SELECT changes FROM pending ORDER BY ordinal"
+        ).fetchall()
+        self._unapplied = [change for (data,) in found for change in decode_changes(data)]
+        self._apply()
+
+    def _keep(self, changes: Sequence[Change]) -> None:
+        """Commit changes as one blob, and insert their rows if enough rows wait."""
+        import duckdb
+
+        if not changes:
+            return
+        if self._is_full():
+            self._apply()  # it failed before
+        new = self._vectors(changes, self._known)
+        others = [
+            replace(
+                one, rows={table: rows for table, rows in one.rows.items() if table != "vector"}
+            )
+            for one in changes
+        ]
+        kept = [Change({"vector": new}, chain=changes[0].chain), *others] if new else others
+        data = encode_changes(kept)
+        self._execute([("INSERT INTO pending VALUES (?, ?)", (self._blobs, data))])
+        self._note_vectors(new)
+        self._blobs += 1
+        self._unapplied += kept
+        self._unapplied_rows += sum(one.count_rows() for one in kept)
+        self._unapplied_bytes += len(data)
+        if self._is_full():
+            # The changes are durable. The next change or query fails if the cause is still there.
+            with contextlib.suppress(duckdb.Error):
+                self._apply()
+
+    def _is_full(self) -> bool:
+        return (
+            self._unapplied_rows > MAX_UNAPPLIED_ROWS or self._unapplied_bytes > MAX_UNAPPLIED_BYTES
+        )
+
+    def _note_vectors(self, rows: Iterable[Row]) -> None:
+        if len(self._known) > MAX_KNOWN_VECTORS:
+            self._known.clear()
+        self._known.update(bytes.fromhex(digest) for digest, _ in rows)
+
+    def _apply(self) -> None:
+        """Insert the rows of all changes in `pending`, and delete them there."""
+        import duckdb
+
+        if not self._unapplied:
+            return
+        emptying: Statement = ("DELETE FROM pending", ())
+        try:
+            self._write(self._unapplied, "", emptying, known=())
+        except duckdb.Error:
+            for change in self._unapplied:
+                if not self._is_there(change):
+                    self._write([change], IGNORE_CONFLICT, known=())
+            self._execute([emptying])
+        self._unapplied = []
+        self._unapplied_rows = self._unapplied_bytes = 0
+
+    def _insert(self, group: Sequence[_Waiting]) -> None:
+        """Insert the rows of changes, together if possible, and otherwise one by one."""
+        import duckdb
+
+        try:
+            self._write([item.change for item in group], "")
+        except duckdb.Error:
+            for item in group:
+                try:
+                    if not self._refused(item) and not self._is_there(item.change):
+                        self._write([item.change], IGNORE_CONFLICT)
+                except duckdb.Error as error:
+                    self._fail(item, self._failure(error))
+
+    def _refused(self, item: _Waiting) -> bool:
+        """Return whether a change cannot be written, because one before it in its chain failed."""
+        if item.change.chain in self._broken:
+            self._fail(item, self._broken[item.change.chain])
+        return item.done.done()
+
+    def _fail(self, item: _Waiting, error: StoreError) -> None:
+        if item.done.done():
+            return
+        if item.change.chain is not None:
+            self._broken.setdefault(item.change.chain, error)
+        item.done.set_exception(error)
 
     def _is_there(self, change: Change) -> bool:
         if change.unless is None:
@@ -174,43 +311,52 @@ class Writer:
         sql, params = change.unless
         return bool(self._database.write_connection.execute(sql, list(params)).fetchall())
 
-    def _failure(self, error: duckdb.Error) -> StoreError:
+    def _failure(self, error: duckdb.Error | UnicodeEncodeError) -> StoreError:
         return StoreError(
             f"{self._database.path} could not be written ({first_line(error)}). Everything"
             " written before is kept; fix the cause and resume the session"
         )
 
-    def _write(self, changes: Sequence[Change], conflict: str) -> None:
-        """Write changes durably, all or nothing.
+    def _write(
+        self,
+        changes: Sequence[Change],
+        conflict: str,
+        last: Statement | None = None,
+        *,
+        known: Container[bytes] | None = None,
+    ) -> None:
+        """Write changes durably, all or nothing, and run the statement `last` after them.
 
         Vectors before a single statement are committed separately: a vector that nothing refers to
-        yet does no harm, and two statements cost less than a transaction.
+        yet does no harm, and two statements cost less than a transaction. Vectors whose digests are
+        in `known` are not written; None for those that the writer knows to be in the store.
         """
-        rows = self._merged(changes)
-        new = rows.pop("vector", [])
-        # An earlier session may have stored the same content under the same digest.
-        vectors = _inserts("vector", new, IGNORE_CONFLICT)
-        inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
-        rest = [*inserts, *(one for change in changes for one in change.statements)]
-        for together in [vectors, rest] if len(rest) == 1 else [[*vectors, *rest]]:
-            self._execute(together)
-        if len(self._known) > MAX_KNOWN_VECTORS:
-            self._known.clear()
-        self._known.update(bytes.fromhex(digest) for digest, _ in new)
-
-    def _merged(self, changes: Sequence[Change]) -> dict[str, list[Row]]:
-        """Return the rows of all changes by table, without vectors that are already stored."""
-        merged: dict[str, list[Row]] = {}
-        new: set[Digest] = set()
+        rows: dict[str, list[Row]] = {}
         for change in changes:
-            for table, rows in change.rows.items():
-                for row in rows:
-                    if table == "vector":
-                        if row[0] in new or bytes.fromhex(row[0]) in self._known:
-                            continue
-                        new.add(row[0])
-                    merged.setdefault(table, []).append(row)
-        return merged
+            for table, some in change.rows.items():
+                rows.setdefault(table, []).extend(some)
+        rows.pop("vector", None)
+        new = self._vectors(changes, self._known if known is None else known)
+        # An earlier session may have stored the same content under the same digest.
+        vectors = self._inserts("vector", new, IGNORE_CONFLICT)
+        inserts = [
+            one for table, some in rows.items() for one in self._inserts(table, some, conflict)
+        ]
+        rest = [*inserts, *(one for change in changes for one in change.statements)]
+        if last is not None:
+            rest.append(last)
+        for together in [vectors, rest] if len(rest) == 1 and last is None else [[*vectors, *rest]]:
+            self._execute(together)
+        self._note_vectors(new)
+
+    def _vectors(self, changes: Sequence[Change], known: Container[bytes]) -> list[Row]:
+        """Return the vectors of all changes, each once, without those in `known`."""
+        new: dict[Digest, Row] = {}
+        for change in changes:
+            for row in change.rows.get("vector", ()):
+                if bytes.fromhex(row[0]) not in known:
+                    new.setdefault(row[0], row)
+        return list(new.values())
 
     def _execute(self, statements: Sequence[Statement]) -> None:
         import duckdb
@@ -236,14 +382,25 @@ class Writer:
             (self._parsed[sql],) = self._database.write_connection.extract_statements(sql)
         self._database.write_connection.execute(self._parsed[sql], list(params))
 
+    def _inserts(self, table: str, rows: Sequence[Row], conflict: str) -> list[Statement]:
+        found: list[Statement] = []
+        for start in range(0, len(rows), ROWS_PER_STATEMENT):
+            part = rows[start : start + ROWS_PER_STATEMENT]
+            if len(part) >= MIN_LISTED_ROWS:
+                columns = ",".join(f"unnest(?::{one.type}[])" for one in self._columns_of(table))
+                sql = f"INSERT INTO {table} SELECT {columns}{conflict}"
+                found.append((sql, [list(column) for column in zip(*part, strict=True)]))
+                continue
+            places = "(" + ",".join("?" * len(part[0])) + ")"
+            values = ",".join([places] * len(part))
+            sql = f"INSERT INTO {table} VALUES {values}{conflict}"
+            found.append((sql, [c for row in part for c in row]))
+        return found
 
-def _inserts(table: str, rows: Sequence[Row], conflict: str) -> list[Statement]:
-    found: list[Statement] = []
-    for start in range(0, len(rows), ROWS_PER_STATEMENT):
-        part = rows[start : start + ROWS_PER_STATEMENT]
-        places = "(" + ",".join("?" * len(part[0])) + ")"
-        values = ",".join([places] * len(part))
-        found.append(
-            (f"INSERT INTO {table} VALUES {values}{conflict}", [c for row in part for c in row])
-        )
-    return found
+    def _columns_of(self, table: str) -> list[Column]:
+        if table not in self._columns:
+            found = self._database.write_connection.execute(
+                f"PRAGMA table_info('{table}')"
+            ).fetchall()
+            self._columns[table] = [Column(kind, not filled) for _, _, kind, filled, *_ in found]
+        return self._columns[table]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,14 @@ from typing import Any
 import certifi
 import pytest
 from hypothesis import HealthCheck, settings
+from peirce.tests.long_tests import mark_long_tests, read_long_tests
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Tests start hundreds of Python processes. Without bytecode on disk, each would compile the package anew,
+# which takes a third of the time of its imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No property is a test of time, and the machine that runs the tests may be busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -115,6 +122,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(searches):
             item.add_marker("search")
+    mark_long_tests(items, read_long_tests())
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: turn(item.nodeid))
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -65,6 +65,8 @@ _UNCOUNTED = (
     ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop,
 )  # fmt: skip
 
+_UNREAD = frozenset({"annotation", "returns", "ctx"})  # fields whose nodes are not counted
+
 
 def choice_bits(alternatives: int) -> float:
     """Return the number of bits that encode one choice among equally likely alternatives."""
@@ -102,37 +104,44 @@ def program_bits(source: str) -> float:
     Raises:
         SyntaxError: `source` is not valid Python.
     """
-    nodes = list(_iter_nodes(parse_python(source, "exec")))
+    nodes = _list_nodes(parse_python(source, "exec"))
     own = {node.arg for node in nodes if isinstance(node, ast.arg)}
     own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    own_bits, name_bits = choice_bits(1 + len(own)), choice_bits(CALLABLE_NAMES)
+    kind_bits, operator_bits = choice_bits(NODE_KINDS), choice_bits(OPERATORS)
     bits = 0.0
     for node in nodes:
         if isinstance(node, _UNCOUNTED):
             continue
-        bits += choice_bits(NODE_KINDS)
-        match node:
-            case ast.Name(name):
-                bits += choice_bits(1 + len(own) if name in own else CALLABLE_NAMES)
-            case ast.Attribute():
-                bits += choice_bits(CALLABLE_NAMES)
-            case ast.BinOp() | ast.Compare() | ast.AugAssign():
-                bits += choice_bits(OPERATORS)
-            case ast.Constant(value):
-                bits += _constant_bits(value)
+        bits += kind_bits
+        if isinstance(node, ast.Name):
+            bits += own_bits if node.id in own else name_bits
+        elif isinstance(node, ast.Constant):
+            bits += _constant_bits(node.value)
+        elif isinstance(node, ast.Attribute):
+            bits += name_bits
+        elif isinstance(node, ast.BinOp | ast.Compare | ast.AugAssign):
+            bits += operator_bits
     return bits
 
 
-def _iter_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree, without annotations and without texts that stand alone."""
+def _list_nodes(tree: ast.AST) -> list[ast.AST]:
+    """Return the nodes of a tree, without annotations, texts that stand alone, and contexts of names."""
+    found: list[ast.AST] = []
     left = [tree]
     while left:
         node = left.pop()
-        yield node
-        for name, part in ast.iter_fields(node):
-            if name not in ("annotation", "returns"):
-                parts = part if isinstance(part, list) else [part]
-                left += [o for o in parts if isinstance(o, ast.AST) and not _is_docstring(o)]
+        found.append(node)
+        for name in node._fields:
+            if name in _UNREAD:
+                continue
+            part = getattr(node, name, None)
+            if isinstance(part, list):
+                left += [o for o in part if isinstance(o, ast.AST) and not _is_docstring(o)]
+            elif isinstance(part, ast.AST) and not _is_docstring(part):
+                left.append(part)
+    return found
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...records import Unavailable, UsageError
 from ...records.private_files import write_atomically
 from ...reports.files import writing
-from ...reports.page import Contents, render_page
+from ...reports.page import Contents, ProblemBlocks, render_page
 from ...reports.page.findings import MAX_PROBLEMS
 from ...reports.page.server import Viewer
 from ...tasks.io.files import expand_home
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 SUFFIXES = (".html", ".htm")
+READ_ONCE_MEMORY = "64MB"  # of a store, whose vectors the report reads once
 
 
 @validate_call
@@ -60,7 +61,7 @@ def report(
             f"--out {out}: the page is one HTML file; choose a name that ends in {SUFFIXES[0]}"
         )
     writing.check_paths([target])
-    with open_for_reading(store) as opened:
+    with open_for_reading(store, READ_ONCE_MEMORY) as opened:
         found = list(
             dict.fromkeys(opened.find_session(session) for session in sessions or ("last",))
         )
@@ -69,11 +70,12 @@ def report(
             opened, found, name, checked=checked, unchecked=unchecked,
             effects=effect_options(within, data),
         )  # fmt: skip
-        overview = contents.build_overview()
-        # The page is written in parts, so that a page of thousands of problems is never in memory
-        # at once.
-        parts = render_page(overview, contents.iter_problems())
-        write_atomically({target: (part.encode("utf-8", "replace") for part in parts)})
+        # The details of problems come before the overview, which precedes them on the page. They
+        # wait compressed, so that a page of thousands of problems is never in memory at once.
+        with ProblemBlocks() as blocks:
+            overview = contents.build_overview(receive=blocks.add)
+            parts = render_page(overview, blocks)
+            write_atomically({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
     return Report(sessions=found, problems=problems, file=str(target), bytes=target.stat().st_size)
 

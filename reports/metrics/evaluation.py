@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
@@ -19,16 +19,23 @@ from ...records import (
     Problem,
     StepRecord,
     UsageError,
-    Verdict,
     registry,
 )
 from ...store.bank import build_bank
 from ...tasks import load_family as family_named
-from .results import DEFAULT_OPTIONS, ProblemDetail, ScoringOptions, SpaceCache, read_problems
+from .results import (
+    DEFAULT_OPTIONS,
+    ProblemDetail,
+    ScoringOptions,
+    SpaceCache,
+    apply_options,
+    pair_with_steps,
+)
 from .statistics import RESAMPLES, Interval, metric_intervals
+from .tallies import Tally, tally
 
 if TYPE_CHECKING:
-    from ...store import Store
+    from ...store import ProblemRow, Store
 
 
 @dataclass(frozen=True)
@@ -334,119 +341,123 @@ def evaluate_session(
         each problem. "rows" has {"problem", metric: interval over rows, …} for each problem, if the
         evaluation computes intervals over rows.
     """
-    settings = store.settings(session)
-    rows = store.problems(session)
-    done = [row for row in rows if row.status == "done"]
-    named = name or (default_evaluation(rows[0].problem.family) if rows else DEFAULT_EVALUATION)
-    chosen = require_evaluation(named, [row.problem for row in done])
-    counted = Tally.empty()
-    left_out_pairs = 0
-    results: list[dict[str, float | None]] = []
-    details: list[ProblemDetail] = []
-    over_rows: list[dict[str, Interval]] = []
-    for one in read_problems(
-        store, session, done, options, spaces, all_predictions=chosen.needs_all_predictions
-    ):
-        counted += tally(one.steps)
-        left_out_pairs += one.left_out_pairs
+    scorer = SessionScorer(
+        store, session, name, options=options, spaces=spaces, seed=seed, resamples=resamples,
+        ratings=ratings,
+    )  # fmt: skip
+    chosen = scorer.evaluation.needs_all_predictions
+    records = store.steps(
+        session, [row.problem.id for row in scorer.rows], spaces=True if chosen else "consistent"
+    )
+    for row, steps in pair_with_steps(scorer.rows, records):
+        scorer.add(row, steps)
+    return scorer.summarize()
+
+
+class SessionScorer:
+    """Scores a stored session, one problem at a time (`evaluate_session`).
+
+    A caller that reads the steps of a session for another reason as well reads them only once.
+
+    Attributes:
+        evaluation: The evaluation that scores the session.
+        rows: The problems to score, which are those with status "done", in the session's order.
+
+    Args:
+        store: The open store.
+        session: Id of the session.
+        name: Name of the evaluation; None for the default of the family.
+        options: Which answers and observations are left out before scoring.
+        spaces: A cache of sample spaces, to share between sessions.
+        seed: Seed of the bootstrap.
+        resamples: Number of bootstrap samples.
+        ratings: Metrics by problem id that come from raters and are not in the store.
+        problems: All problems of the session, if the caller has read them.
+
+    Raises:
+        UsageError: There is no such evaluation, or it cannot score the session's family.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        session: str,
+        name: str | None = None,
+        *,
+        options: ScoringOptions = DEFAULT_OPTIONS,
+        spaces: SpaceCache | None = None,
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+        ratings: Mapping[str, Mapping[str, float | None]] | None = None,
+        problems: Sequence[ProblemRow] | None = None,
+    ) -> None:
+        self._store, self._session = store, session
+        self._settings = store.settings(session)
+        self._all = store.problems(session) if problems is None else problems
+        self.rows = [row for row in self._all if row.status == "done"]
+        family = self._all[0].problem.family if self._all else None
+        named = name or (DEFAULT_EVALUATION if family is None else default_evaluation(family))
+        self.evaluation = require_evaluation(named, [row.problem for row in self.rows])
+        self._options, self._spaces = options, spaces or SpaceCache(store)
+        self._seed, self._resamples, self._ratings = seed, resamples, ratings or {}
+        self._counted = Tally.empty()
+        self._left_out_pairs = 0
+        self._results: list[dict[str, float | None]] = []
+        self._details: list[ProblemDetail] = []
+        self._over_rows: list[dict[str, Interval]] = []
+
+    def add(self, row: ProblemRow, steps: list[StepRecord]) -> Mapping[str, float | None]:
+        """Score the next problem of `rows`, and return its metrics.
+
+        Args:
+            row: The problem.
+            steps: Its steps, with the predictions of consistent hypotheses, and of the others too if
+                the evaluation needs them.
+        """
+        chosen = self.evaluation
+        one = apply_options(row, steps, self._options, self._spaces)
+        self._counted += tally(one.steps)
+        self._left_out_pairs += one.left_out_pairs
         result = chosen.problem_metrics(one.problem, one.steps, one.space)
-        if chosen.bank_metrics is not None and settings.get("method") not in METHODS_WITHOUT_BANK:
-            kept = store.bank(session, one.problem.id)
+        method = self._settings.get("method")
+        if chosen.bank_metrics is not None and method not in METHODS_WITHOUT_BANK:
+            kept = self._store.bank(self._session, one.problem.id)
             result |= chosen.bank_metrics(one.problem, [row["text"] for row in kept])
-        results.append(result | dict((ratings or {}).get(one.problem.id, {})))
-        details.append(one.detail)
+        self._results.append(result | dict(self._ratings.get(one.problem.id, {})))
+        self._details.append(one.detail)
         if chosen.row_intervals is not None:
-            over_rows.append(chosen.row_intervals(one.problem, one.steps, seed, resamples))
-    ids = [row.problem.id for row in done]
-    return {
-        "session": session,
-        **{field: settings.get(field) for field in ("task", "method", "model")},
-        "evaluation": chosen.name,
-        "problems": len(done),
-        "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
-        "breaches": counted.breaches,
-        "malformed": counted.malformed,
-        **({"repaired": counted.repaired} if counted.repaired else {}),
-        "memorising": sum(detail.memorising for detail in details),
-        "left_out_pairs": left_out_pairs,
-        "metrics": chosen.intervals(
-            [row.problem for row in done], results, seed, resamples, over_rows
-        ),
-        "by_problem": _named(ids, results),
-        "details": details,
-        **({"rows": _named(ids, over_rows)} if over_rows else {}),
-    }
+            intervals = chosen.row_intervals(one.problem, one.steps, self._seed, self._resamples)
+            self._over_rows.append(intervals)
+        return self._results[-1]
+
+    def summarize(self) -> dict[str, Json]:
+        """Return the scores of the problems that were added, as `evaluate_session` returns them."""
+        settings, counted, done, chosen = self._settings, self._counted, self.rows, self.evaluation
+        ids = [row.problem.id for row in done]
+        left_out = Counter(row.status for row in self._all if row.status != "done")
+        return {
+            "session": self._session,
+            **{field: settings.get(field) for field in ("task", "method", "model")},
+            "evaluation": chosen.name,
+            "problems": len(done),
+            "left_out": dict(sorted(left_out.items())),
+            "breaches": counted.breaches,
+            "malformed": counted.malformed,
+            **({"repaired": counted.repaired} if counted.repaired else {}),
+            "memorising": sum(detail.memorising for detail in self._details),
+            "left_out_pairs": self._left_out_pairs,
+            "metrics": chosen.intervals(
+                [row.problem for row in done], self._results, self._seed, self._resamples,
+                self._over_rows,
+            ),
+            "by_problem": _named(ids, self._results),
+            "details": self._details,
+            **({"rows": _named(ids, self._over_rows)} if self._over_rows else {}),
+        }  # fmt: skip
 
 
 def _named(ids: Sequence[str], results: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
     return [{"problem": name, **result} for name, result in zip(ids, results, strict=True)]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Counts of verdicts and malformed answers in several steps.
-
-    Args:
-        steps: Number of steps.
-        verdicts: Number of hypotheses by verdict; all four verdicts are keys.
-        breaches: Number of breaches of the answer contract (the rules for an answer) by kind, the
-            most frequent first.
-        malformed: Number of answers without a hypothesis by reason, the most frequent first.
-        repaired: Number of faults of form by kind, the most frequent first, in answers that were
-            read all the same.
-    """
-
-    steps: int
-    verdicts: dict[str, int]
-    breaches: dict[str, int]
-    malformed: dict[str, int]
-    repaired: dict[str, int]
-
-    @staticmethod
-    def empty() -> Tally:
-        """Return a tally in which all counts are 0."""
-        return tally(())
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.steps + other.steps,
-            {name: count + other.verdicts[name] for name, count in self.verdicts.items()},
-            _ranked(Counter(self.breaches) + Counter(other.breaches)),
-            _ranked(Counter(self.malformed) + Counter(other.malformed)),
-            _ranked(Counter(self.repaired) + Counter(other.repaired)),
-        )
-
-
-def tally(steps: Iterable[StepRecord]) -> Tally:
-    """Count the steps, verdicts, breaches, malformed answers and faults of form in `steps`."""
-    number = 0
-    verdicts: Counter[Verdict] = Counter()
-    breaches: Counter[str] = Counter()
-    malformed: Counter[str] = Counter()
-    repaired: Counter[str] = Counter()
-    for record in steps:
-        number += 1
-        repaired.update(record.fields.get("repaired") or _tolerated(record))
-        for judged in (one for answer in record.answers for one in answer.judged):
-            verdicts[judged.verdict] += 1
-            breaches.update(judged.hypothesis.breaches if judged.hypothesis else ())
-            if judged.verdict is Verdict.MALFORMED:
-                malformed[judged.reason.partition(":")[0]] += 1
-    order = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
-    named = {verdict.value: verdicts[verdict] for verdict in order}
-    return Tally(number, named, _ranked(breaches), _ranked(malformed), _ranked(repaired))
-
-
-def _tolerated(record: StepRecord) -> Iterator[str]:
-    """Yield what the parser of programs corrected in the answers of a step."""
-    for answer in record.answers:
-        for judged in answer.judged:
-            meta = judged.hypothesis.meta if judged.hypothesis else {}
-            yield from meta.get("leniency", ())
-
-
-def _ranked(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _grouped(steps: Iterable[StepRecord]) -> StepsReader:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, TypeVar
 from ...records import Agreement, Digest, InputSet, JudgedHypothesis, Problem, StepRecord
 from ...tasks import judgeable_pairs, load_family
 from ...tools.gear.memorisation import Inputs, is_memorising
-from ...tools.gear.scores import scatter_point, stack_predictions
+from ...tools.gear.prediction_classes import recall_classes
+from ...tools.gear.scores import scatter_point_of_classes
 
 if TYPE_CHECKING:
     from ...store import ProblemRow, Store
@@ -131,7 +132,7 @@ def read_problems(
     ids = [row.problem.id for row in rows]
     records = store.steps(session, ids, spaces=True if all_predictions else "consistent")
     for row, steps in pair_with_steps(rows, records):
-        yield _read(row, steps, options, known)
+        yield apply_options(row, steps, options, known)
 
 
 def pair_with_steps(
@@ -153,9 +154,17 @@ def pair_with_steps(
         yield row, steps
 
 
-def _read(
+def apply_options(
     row: ProblemRow, steps: list[StepRecord], options: ScoringOptions, spaces: SpaceCache
 ) -> ScoredProblem:
+    """Return a problem with the steps to score, without what `options` leave out.
+
+    Args:
+        row: The problem.
+        steps: All steps of the problem, in order.
+        options: Which answers and observations are left out.
+        spaces: A cache of sample spaces.
+    """
     problem = row.problem
     written = load_family(problem.family).oracle == "execute"  # hypotheses are source code
     memorising = _memorising(row, steps, spaces) if written else set()
@@ -183,7 +192,7 @@ def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: SpaceCache
     }  # fmt: skip
 
 
-def list_judged(steps: Sequence[StepRecord]) -> list[JudgedHypothesis]:
+def list_judged(steps: Iterable[StepRecord]) -> list[JudgedHypothesis]:
     """Return every hypothesis or malformed answer of one problem, in the order of its steps."""
     return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
@@ -214,7 +223,7 @@ def _detail(row: ProblemRow, judged: Sequence[JudgedHypothesis], memorising: int
         undefined_consistent=of_consistent,
         predictions=predictions,
         predictions_consistent=predictions_consistent,
-        point=scatter_point(*stack_predictions(over_space)) if whole else None,
+        point=scatter_point_of_classes(recall_classes(over_space)) if whole else None,
     )
 
 

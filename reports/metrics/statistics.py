@@ -60,14 +60,47 @@ def bootstrap(
         resamples: Number of resamples.
         level: Confidence level.
     """
-    kept = np.array([v for v in values if v is not None], np.float64)
+    return bootstrap_each([values], seed=seed, resamples=resamples, level=level)[0]
+
+
+def bootstrap_each(
+    metrics: Sequence[Sequence[float | None]],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> list[Interval]:
+    """Return what `bootstrap` returns for each of several metrics, with fewer draws.
+
+    Args:
+        metrics: The values of each metric.
+        seed: Seed of the draws.
+        resamples: Number of resamples.
+        level: Confidence level.
+    """
+    kept = [np.array([v for v in values if v is not None], np.float64) for values in metrics]
+    means: dict[int, NDArray[np.float64]] = {}
+    by_size: dict[int, list[int]] = {}
+    for place, values in enumerate(kept):
+        if len(values) > 1:
+            by_size.setdefault(len(values), []).append(place)
+    for places in by_size.values():
+        found = _resample([kept[place] for place in places], seed, resamples)
+        means.update(zip(places, found, strict=True))
+    return [_interval(values, means.get(place), level) for place, values in enumerate(kept)]
+
+
+def _interval(
+    kept: NDArray[np.float64], resampled: NDArray[np.float64] | None, level: float
+) -> Interval:
+    """Return the interval of values whose resampled means are known if there are several."""
     n = len(kept)
     if not n:
         return {"mean": None, "low": None, "high": None, "n": 0}
     mean = math.fsum(kept.tolist()) / n
-    if n == 1:
+    if resampled is None:
         return {"mean": mean, "low": None, "high": None, "n": 1}
-    means = np.sort(resampled_means(kept, seed, resamples))
+    means = np.sort(resampled)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     # Rounding may put the bounds of equal values one ulp to one side of their mean.
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
@@ -81,9 +114,18 @@ def resampled_means(
     A sample has as many values as `values` and is drawn with replacement. The result has shape
     (resamples,).
     """
-    return np.concatenate(
-        [values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)]
-    )
+    return _resample([values], seed, resamples)[0]
+
+
+def _resample(
+    metrics: Sequence[NDArray[np.float64]], seed: int, resamples: int
+) -> list[NDArray[np.float64]]:
+    """Return the `resampled_means` of equally long arrays, with the same draws for all."""
+    means: list[list[NDArray[np.float64]]] = [[] for _ in metrics]
+    for rows in _draws(len(metrics[0]), seed, resamples):
+        for values, found in zip(metrics, means, strict=True):
+            found.append(values[rows].mean(axis=1))
+    return [np.concatenate(found) for found in means]
 
 
 def _draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.intp]]:
@@ -403,10 +445,11 @@ def metric_intervals(
         seed: Seed of the draws.
         resamples: Number of resamples.
     """
-
-    def interval(values: Sequence[float | None]) -> Interval:
-        if strata is None:
-            return bootstrap(values, seed=seed, resamples=resamples)
-        return stratified_mean(values, strata, seed=seed, resamples=resamples)
-
-    return {name: interval([r.get(name) for r in results]) for name in metrics}
+    values = {name: [r.get(name) for r in results] for name in metrics}
+    if strata is None:
+        found = bootstrap_each(list(values.values()), seed=seed, resamples=resamples)
+        return dict(zip(values, found, strict=True))
+    return {
+        name: stratified_mean(own, strata, seed=seed, resamples=resamples)
+        for name, own in values.items()
+    }

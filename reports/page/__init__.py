@@ -10,6 +10,6 @@ serves the same page while a session runs.
 from __future__ import annotations
 
 from .contents import Contents
-from .document import render_page
+from .document import ProblemBlocks, render_page
 
-__all__ = ["Contents", "render_page"]
+__all__ = ["Contents", "ProblemBlocks", "render_page"]

@@ -7,28 +7,27 @@ This module only reads the store. It runs no hypothesis and calls no model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from itertools import chain, combinations
+from itertools import chain, combinations, repeat
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...records import Json, StepRecord, Verdict
-from ...tools.gear.scores import beta_bounds
+from ...records import Json, StepRecord
 from ..answer_gains import GainReader, ProblemGains
 from ..costs import ROLE_NAMES, describe_cached, read_costs
 from ..findings import CheckedFindings, proposed_likeliest_first
-from ..judging import describe_judging, summarize_judging
+from ..judging import JUDGING, describe_judging, summarize_judging
 from ..learning_curve import draw_learning_curve, read_learning_curve
 from ..marginal_gain import describe_advice, summarize_gain
-from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
+from ..metrics.evaluation import Evaluation, SessionScorer, evaluate_session
 from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
+from ..metrics.tallies import tally
 from ..protocol_summary import summarise_protocol
 from ..screen.summaries import USAGE_KEYS
 from ..sentence_effects import EffectOptions
+from .curves import SessionCurves, regions
 from .findings import NOT_CHECKED, describe_findings
 from .problem import describe_problem
 from .trainings import find_trainings
@@ -175,108 +174,11 @@ def _shown(rows: Sequence[ProblemRow]) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-# --- Curves of a session (verdicts by step, hypotheses accepted after n answers, sizes of banks)
-# and the feasible region of (gamma, beta).
-
-VERDICTS = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
-MAX_REGIONS = 3  # Maximum number of regions, one per number of hypotheses.
-REGION_POINTS = 33  # Points on the border of a region.
-
-
-class SessionCurves:
-    """Collects the data of curves over the steps of a session, one problem at a time."""
-
-    def __init__(self) -> None:
-        self._by_step: dict[int, Counter[Verdict]] = {}
-        self._found: list[list[int]] = []  # per problem: hypotheses accepted after each answer
-        self._banks: list[dict[str, Json]] = []
-
-    def add(self, steps: Sequence[StepRecord]) -> None:
-        """Add the steps of one problem to the data of the curves."""
-        found, accepted = [], 0
-        for step in steps:
-            counted = self._by_step.setdefault(step.step, Counter())
-            for answer in step.answers:
-                verdicts = [one.verdict for one in answer.judged]
-                counted.update(verdicts)
-                accepted += verdicts.count(Verdict.ACCEPTED)
-                found.append(accepted)
-        self._found.append(found)
-
-    def add_bank_growth(self, growth: Iterable[Mapping[str, Any]]) -> None:
-        """Add how the banks of hypotheses changed during the session.
-
-        Args:
-            growth: Rows of `Store.bank_growth` for all problems.
-        """
-        by_problem: dict[str, dict[int, Mapping[str, Any]]] = {}
-        for row in growth:
-            by_problem.setdefault(str(row["problem"]), {})[int(row["step"])] = row
-        last = max((step for rows in by_problem.values() for step in rows), default=0)
-        held: dict[str, Mapping[str, Any]] = {}
-        for step in range(1, last + 1):
-            held.update({name: rows[step] for name, rows in by_problem.items() if step in rows})
-            sizes = [row["size"] for row in held.values()]
-            known = [row["accuracy"] for row in held.values() if row["accuracy"] is not None]
-            self._banks.append({
-                "step": step,
-                "size": round(sum(sizes) / max(1, len(by_problem)), 4),
-                "accuracy": round(sum(known) / len(known), 4) if known else None,
-            })  # fmt: skip
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the data of the curves as JSON.
-
-        "verdicts" has the number of hypotheses by verdict for each step. "found" has, after each
-        number of answers, the mean number of accepted hypotheses, and the share of problems with at
-        least one accepted hypothesis. A problem that has ended keeps its last value. "bank" has the
-        mean size and the mean best accuracy of the banks after each step. The mean size covers all
-        problems with a bank, including problems that have not started.
-        """
-        longest = max(map(len, self._found), default=0)
-        found = []
-        for answers in range(1, longest + 1):
-            counts = [one[min(answers, len(one)) - 1] if one else 0 for one in self._found]
-            found.append({
-                "answers": answers,
-                "accepted": round(sum(counts) / len(counts), 4),
-                "solved": round(sum(count > 0 for count in counts) / len(counts), 4),
-                "asked": sum(len(one) >= answers for one in self._found),
-            })  # fmt: skip
-        return {
-            "verdicts": [
-                {"step": step, **{verdict.value: counted[verdict] for verdict in VERDICTS}}
-                for step, counted in sorted(self._by_step.items())
-            ],
-            "found": found,
-            "bank": self._banks,
-        }
-
-
-def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
-    """Return the possible range of beta for each gamma (GEAR, appendix D).
-
-    Gamma and beta measure the diversity of a set of hypotheses. The ranges are returned for the
-    most frequent numbers of hypotheses, with the tighter upper bound of `beta_bounds`. The lists
-    "gamma", "low" and "high" have `REGION_POINTS` values each.
-
-    Args:
-        ks: Number of consistent hypotheses of each problem.
-    """
-    drawn = []
-    for k, _ in Counter(ks).most_common(MAX_REGIONS):
-        gammas = np.linspace(1, k, REGION_POINTS).tolist()
-        bounds = [beta_bounds(gamma, k, integral=True) for gamma in gammas]
-        drawn.append({
-            "k": k,
-            "gamma": [round(gamma, 5) for gamma in gammas],
-            "low": [round(low, 5) for low, _ in bounds],
-            "high": [round(high, 5) for _, high in bounds],
-        })  # fmt: skip
-    return sorted(drawn, key=lambda one: one["k"])
-
-
 MAX_COMPARED = 6  # Sessions of one task that are compared pairwise.
+PROBLEMS_PER_QUERY = 100  # whose calls are in memory at once
+
+ReceiveDetails = Callable[[str, str, dict[str, Json]], None]  # session, problem, details
+Describe = Callable[[Any, Sequence[StepRecord], Sequence[dict[str, Json]]], dict[str, Json]]
 
 
 class Contents:
@@ -314,13 +216,18 @@ class Contents:
         self._effects = effects
         self._spaces = SpaceCache(store)
 
-    def build_overview(self, *, live: bool = False) -> dict[str, Json]:
+    def build_overview(
+        self, *, live: bool = False, receive: ReceiveDetails | None = None
+    ) -> dict[str, Json]:
         """Return everything that the page shows, except the details of problems.
 
         Args:
             live: Whether the page is served while a session may run.
+            receive: Is called with the ids of the session and of the problem and with the details
+                of the problem (`build_problem`), for each problem in stored order. The steps of a
+                session, with their predictions, are then read only once for both.
         """
-        told = [self._session(session) for session in self._sessions]
+        told = [self._session(session, receive) for session in self._sessions]
         return {
             "version": 1,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -334,12 +241,6 @@ class Contents:
             ),
         }
 
-    def iter_problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
-        """Yield (session id, problem id, details) for each problem, in stored order."""
-        for session in self._sessions:
-            for row, told in self._opened(session, self._store.problems(session), None):
-                yield session, row.problem.id, told
-
     def build_problem(self, session: str, problem: str) -> dict[str, Json]:
         """Return the details of a problem: observations, hypotheses, calls and disagreements.
 
@@ -348,59 +249,78 @@ class Contents:
             problem: Id of the problem.
         """
         rows = [row for row in self._store.problems(session) if row.problem.id == problem]
-        ((_, told),) = self._opened(session, rows, problem)
-        return told
+        describe = self._describer(session, problem)
+        records = self._store.steps(session, problem, spaces="consistent")
+        ((row, steps),) = pair_with_steps(rows, records)
+        (calls,) = self._calls(session, rows)
+        return describe(row, steps, calls)
 
     # --- inside
 
-    def _opened(
-        self, session: str, rows: Sequence[ProblemRow], problem: str | None
-    ) -> Iterator[tuple[ProblemRow, dict[str, Json]]]:
-        """Yield problems with their details.
+    def _describer(self, session: str, problem: str | None) -> Describe:
+        """Return a function that returns the details of a problem from its row, steps and calls.
 
         Args:
-            problem: Id of the only problem in `rows`; None if `rows` holds all problems of the
-                session.
+            problem: Id of the only problem that is described; None for all problems of the session.
         """
-        calls = _by_problem(self._store.list_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
-        records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
         settings = self._store.settings(session)
         in_order = proposed_likeliest_first(settings)
-        for row, steps in pair_with_steps(rows, records):
-            name = row.problem.id
-            space = self._spaces.get_space(row.space)
-            yield (
-                row,
-                describe_problem(
-                    row,
-                    steps,
-                    space,
-                    calls.get(name, ()),
-                    banks.get(name, ()),
-                    self._checked.get(session, {}).get(name, NOT_CHECKED),
-                    settings=settings,
-                    in_order=in_order,
-                    options=self._effects,
-                ),
-            )
+        checked = self._checked.get(session, {})
 
-    def _session(self, session: str) -> dict[str, Json]:
+        def describe(
+            row: ProblemRow, steps: Sequence[StepRecord], calls: Sequence[dict[str, Json]]
+        ) -> dict[str, Json]:
+            name = row.problem.id
+            return describe_problem(
+                row, steps, self._spaces.get_space(row.space), calls, banks.get(name, ()),
+                checked.get(name, NOT_CHECKED),
+                settings=settings, in_order=in_order, options=self._effects,
+            )  # fmt: skip
+
+        return describe
+
+    def _calls(
+        self, session: str, rows: Sequence[ProblemRow]
+    ) -> Iterator[Sequence[dict[str, Json]]]:
+        """Yield the calls of each problem. Those of a few problems are in memory at once."""
+        for start in range(0, len(rows), PROBLEMS_PER_QUERY):
+            ids = [row.problem.id for row in rows[start : start + PROBLEMS_PER_QUERY]]
+            calls = _by_problem(self._store.list_calls(session, ids))
+            yield from (calls.get(name, ()) for name in ids)
+
+    def _session(self, session: str, receive: ReceiveDetails | None) -> dict[str, Json]:
         record = self._store.session(session)
         rows = self._store.problems(session)
-        scored = evaluate_session(self._store, session, self._evaluation, spaces=self._spaces)
-        chosen = find_evaluation(str(scored["evaluation"]))
-        values = {one["problem"]: one for one in scored["by_problem"]}
+        ids = [row.problem.id for row in rows]
+        scorer = SessionScorer(
+            self._store, session, self._evaluation, spaces=self._spaces, problems=rows
+        )
+        chosen = scorer.evaluation
+        scored: dict[str, Json] | None = None
+        if chosen.needs_all_predictions:  # the page compares those of consistent hypotheses alone
+            scored = evaluate_session(self._store, session, self._evaluation, spaces=self._spaces)
+        values = {one["problem"]: one for one in scored["by_problem"]} if scored else {}
+        describe = self._describer(session, None) if receive else None
+        calls = self._calls(session, rows) if receive else repeat(())
         course = SessionCurves()
         listed = []
         gains: list[ProblemGains] = []
         reader = GainReader(self._store)
         noted: list[StepRecord] = []  # without their answers, which take most of the memory
-        for row, steps in pair_with_steps(rows, self._store.steps(session, spaces="consistent")):
+        records = self._store.steps(session, ids, spaces="consistent")
+        for (row, steps), own in zip(pair_with_steps(rows, records), calls, strict=False):
+            if scored is None and row.status == "done":
+                values[row.problem.id] = scorer.add(row, steps)
             course.add(steps)
             listed.append(_row(row, steps, values.get(row.problem.id, {}), chosen))
             gains.append(reader.trace(row, steps))
-            noted += [replace(step, answers=(), events=()) for step in steps]
+            noted += [
+                replace(one, answers=(), events=()) for one in steps if one.fields.get(JUDGING)
+            ]
+            if receive and describe:
+                receive(session, row.problem.id, describe(row, steps, own))
+        scored = scored or scorer.summarize()
         course.add_bank_growth(self._store.bank_growth(session))
         points = [
             {"problem": detail.problem, "gamma": detail.point[0], "beta": detail.point[1],

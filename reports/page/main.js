@@ -8,25 +8,46 @@ const embeddedIn = (id) => {
   return element ? JSON.parse(element.textContent) : null;
 };
 
-// Problems that stand in this file, each in an element. They are read when they are searched or opened.
+// Problems that stand in this file, several in a compressed block. They are read when they are searched or opened.
 class Embedded {
   constructor() {
     this.texts = new Map();
+    this.blocks = null; // of each block its element and the numbers of its first problem and of that after its last
+    if (typeof DecompressionStream === "undefined") tell("This browser is too old to read the problems of this page. Versions since May 2023 can.");
   }
 
   // The numbers of the problems in which every word stands.
   async search(sought, rows) {
-    await whole();
-    for (const { at } of rows) {
-      if (!this.texts.has(at)) this.texts.set(at, wordsOf(embeddedIn(`p${at}`)));
+    for (const block of await this.find()) {
+      const unread = rows.some(({ at }) => at >= block.first && at < block.end && !this.texts.has(at));
+      if (unread) (await linesOf(block)).forEach((line, place) => this.texts.set(block.first + place, wordsOf(JSON.parse(line))));
     }
     return new Set(rows.filter(({ at }) => sought.every((word) => this.texts.get(at).includes(word))).map(({ at }) => at));
   }
 
   async problem({ at }) {
-    await whole();
-    return embeddedIn(`p${at}`);
+    const block = (await this.find()).findLast(({ first }) => first <= at);
+    return JSON.parse((await linesOf(block))[at - block.first]);
   }
+
+  async find() {
+    await whole();
+    if (!this.blocks) {
+      const elements = [...document.querySelectorAll("script[data-first]")];
+      const firsts = elements.map((element) => Number(element.dataset.first));
+      this.blocks = elements.map((element, place) => ({ element, first: firsts[place], end: firsts[place + 1] ?? Infinity }));
+    }
+    return this.blocks;
+  }
+}
+
+// The JSON texts of a block: lines, compressed with zlib, as base64.
+async function linesOf({ element }) {
+  const packed = atob(element.textContent);
+  const bytes = new Uint8Array(packed.length);
+  for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return (await new Response(stream).text()).split("\n");
 }
 
 const whole = () => (document.readyState === "loading"
@@ -190,6 +211,13 @@ async function start(page) {
   }
 }
 
-const embedded = embeddedIn("told");
-if (embedded.live) start(embedded);
-else new Page(embedded);
+function begin() {
+  const embedded = embeddedIn("told");
+  if (embedded.live) start(embedded);
+  else new Page(embedded);
+}
+
+// The heading is painted first: to read and draw thousands of problems takes longer than a frame. A tab that is
+// not shown has no frames.
+if (document.hidden) begin();
+else requestAnimationFrame(() => setTimeout(begin));

@@ -28,10 +28,12 @@ from ...records import (
     Predictions,
     Problem,
     StepRecord,
+    SummarizesHypotheses,
 )
-from ...sandbox.inside.canonical import Unrepresentable, code_of
+from ...sandbox.inside.canonical import Unrepresentable, make_coder
 from ...store.hinted_answers import find_hint
 from ...tasks import load_family
+from ...tools.gear.prediction_classes import UNDEFINED, PredictionClasses, recall_classes
 from ..findings import (
     CheckedFindings,
     RankedHypothesis,
@@ -63,10 +65,10 @@ class KnownValues:
     @staticmethod
     def from_values(values: Iterable[Json]) -> KnownValues:
         """Return the known values for a collection of values. Values without a code are skipped."""
-        known = {}
+        known, code = {}, make_coder()
         for value in values:
             try:
-                known[code_of(value)] = value
+                known[int.from_bytes(code(value), "little", signed=True)] = value
             except Unrepresentable:
                 continue
         return KnownValues(known)
@@ -100,35 +102,27 @@ def find_disagreements(
     told: dict[str, Json] = {"left_out": len(predictions) - len(kept)}
     if len(kept) < 2 or not len(space):
         return told | {"inputs": [], "alone": {}, "same": []}
-    classes = _classes(kept)
+    classes = recall_classes(kept)
+    rows = classes.patterns
     return told | {
         "inputs": [
-            _input(int(place), numbers, kept, classes[:, place], space, values)
-            for place in _chosen(classes)
+            _input(int(classes.first[at]), numbers, kept, rows[:, at], space, values)
+            for at in _chosen(rows)
         ],
         "alone": {
             str(number): share for number, share in zip(numbers, _alone(classes), strict=False)
         },
-        "same": _same(numbers, classes),
+        "same": _same(numbers, rows),
     }
 
 
-def _classes(predictions: Sequence[Predictions]) -> NDArray[np.int64]:
-    """Return an (m, n) array in which equal numbers in a column mean equal predictions.
+def _chosen(rows: NDArray[np.int32]) -> list[int]:
+    """Return the columns of the table of classes that distinguish the hypotheses best.
 
-    Each number is the lowest row with that prediction; undefined predictions are -1.
+    Each column stands for all inputs with the same classes, and is in the order of the first input.
     """
-    codes = np.stack([one.codes for one in predictions])
-    defined = np.stack([one.defined for one in predictions])
-    found = np.full(codes.shape, -1, np.int64)
-    for row in reversed(range(len(codes))):
-        found[(codes == codes[row]) & defined & defined[row]] = row
-    return found
-
-
-def _chosen(classes: NDArray[np.int64]) -> list[int]:
-    first, second = np.triu_indices(len(classes), 1)
-    parted = classes[first] != classes[second]  # (pairs, n)
+    first, second = np.triu_indices(len(rows), 1)
+    parted = rows[first] != rows[second]  # (pairs, columns)
     left = np.ones(len(first), np.bool_)  # pairs that no input separates
     chosen: list[int] = []
     while True:
@@ -143,13 +137,13 @@ def _chosen(classes: NDArray[np.int64]) -> list[int]:
 
 
 def _input(
-    place: int, numbers: Sequence[int], kept: Sequence[Predictions], classes: NDArray[np.int64],
+    place: int, numbers: Sequence[int], kept: Sequence[Predictions], classes: NDArray[np.int32],
     space: InputSet, values: KnownValues,
 ) -> dict[str, Json]:  # fmt: skip
     groups: dict[int, list[int]] = {}
     for row, name in enumerate(classes.tolist()):
         groups.setdefault(name, []).append(row)
-    undefined = groups.pop(-1, [])
+    undefined = groups.pop(UNDEFINED, [])
     told = []
     for rows in sorted(groups.values(), key=lambda rows: (-len(rows), rows)):
         code = int(kept[rows[0]].codes[place])
@@ -159,16 +153,18 @@ def _input(
             "undefined": [numbers[row] for row in undefined]}  # fmt: skip
 
 
-def _alone(classes: NDArray[np.int64]) -> list[float]:
+def _alone(classes: PredictionClasses) -> list[float]:
+    """Return for each hypothesis the share of inputs where no other makes the same prediction."""
     # A class is numbered by its first row, so a class of one has the number of its own row.
-    rows = range(len(classes))
+    rows, counts = classes.patterns, classes.counts
+    total = int(counts.sum())
     return [
-        round(float((((classes == row).sum(axis=0) == 1) & (classes[row] == row)).mean()), 4)
-        for row in rows
+        round(int(counts[((rows == row).sum(axis=0) == 1) & (rows[row] == row)].sum()) / total, 4)
+        for row in range(len(rows))
     ]
 
 
-def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]:
+def _same(numbers: Sequence[int], classes: NDArray[np.int32]) -> list[list[int]]:
     groups: dict[bytes, list[int]] = {}
     for row in range(len(classes)):
         groups.setdefault(classes[row].tobytes(), []).append(numbers[row])
@@ -190,7 +186,10 @@ def choose_inputs(
         family: As in `find_disagreement`.
     """
     kept = [given for _, given in _consistent(judged, ranked)][:MAX_HYPOTHESES]
-    places = _chosen(_classes(kept)) if len(kept) > 1 and len(space) else []
+    places = []
+    if len(kept) > 1 and len(space):
+        classes = recall_classes(kept)
+        places = [int(classes.first[at]) for at in _chosen(classes.patterns)]
     shortest = find_disagreement(ranked[0], ranked[1], space, family) if len(ranked) > 1 else None
     return places if shortest is None or shortest in places else [*places, shortest]
 
@@ -265,6 +264,8 @@ def describe_problem(
     ranked = rank_hypotheses(problem, judged, in_order=in_order)
     ranks, consistent = _ranks(ranked), _consistent(judged, ranked)
     listed = _listed_places(problem)
+    # Whether an object fits a Protocol is asked once, because the answer takes long.
+    summarizing = family if isinstance(family, SummarizesHypotheses) else None
     hints = _newest_hints(calls)
     return {
         "problem": {
@@ -279,7 +280,7 @@ def describe_problem(
         },
         "hypotheses": [
             {
-                **_hypothesis(number, step, place, one, kept, family),
+                **_hypothesis(number, step, place, one, kept, summarizing),
                 **_agreements(problem, one, checked, listed),
                 "rank": ranks.get(id(one)),
             }
@@ -356,8 +357,9 @@ def _hypothesis(
     place: int,
     one: JudgedHypothesis,
     bank: Mapping[str, Mapping[str, Json]],
-    family: Family,
+    family: Family | None,
 ) -> dict[str, Json]:
+    """Return a hypothesis as JSON; `family` shortens hypotheses, or is None."""
     said = one.hypothesis
     told: dict[str, Json] = {
         "number": number, "step": step, "answer": place, "verdict": one.verdict.value,
@@ -366,9 +368,9 @@ def _hypothesis(
     if said is not None:
         told |= {"text": truncate(said.text), "description": truncate(said.description),
                  "breaches": list(said.breaches), "meta": dict(said.meta)}  # fmt: skip
-        if (summary := summarize_hypothesis(family, said)) is not None:
+        if family and (summary := summarize_hypothesis(family, said)) is not None:
             told["summary"] = summary
-        held = bank.get(said.digest)
+        held = bank.get(said.digest) if bank else None
         if held is not None:
             told["bank"] = {
                 key: held[key] for key in ("rank", "reward", "accuracy", "visits", "covered")

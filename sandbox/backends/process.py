@@ -29,7 +29,7 @@ from ..supervisor.zygote import Link
 # crash can be recognised.
 
 ROOT = Path("/sys/fs/cgroup")
-PROCESSES = 64  # maximum processes of a zygote: its stages, and one child
+PROCESSES = 64  # maximum processes of a zygote: its stages, and one child of each
 CONTROLLERS = ("memory", "pids")
 _NAME = re.compile(r"peirce-(\d+)-\d+")
 

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING or __package__:
     from . import frames, jail, state, trial
@@ -23,50 +23,56 @@ else:  # loaded by harness.py
     import state
     import trial
 
+
+class Channels(NamedTuple):
+    """The descriptors that a new child keeps: pipes, and the stream from the parent process."""
+
+    result: int  # to which the child writes its result
+    requests: int  # from which it reads the name of the function, the source and the inputs
+    orders: int  # from which it reads the header of its request
+
+
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
 RESULT_DESCRIPTOR = 3  # the only descriptor of a child besides the null device
 SOURCE_READ = b"t"
+FREE_DESCRIPTOR = 64  # From here on no descriptor of a stage is open. A user may allow few.
 FAULT_STATUS = 71  # With this status before the digit of its reach, the harness itself failed.
 RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, freed to report that the limit was reached
 
 
 def become_child(
-    pipe: int,
-    requests: int,
-    request: dict[str, Any],
+    channels: Channels,
     inputs: trial.Inputs | None,
     own_jail: jail.Jail,
+    layers: dict[str, bool],
     mapped_bytes: int,
 ) -> NoReturn:
-    """Run a request in the forked process, and exit by os._exit without running exit handlers.
+    """Give up rights, wait for one request and run it; exit by os._exit without exit handlers.
 
     Args:
-        pipe: Descriptor to which the result is written.
-        requests: Descriptor from which the source is read.
-        request: The header of the request (harness.py).
+        channels: The descriptors of this child.
         inputs: The inputs that the stage keeps; None if the inputs come with the request.
         own_jail: The isolation layers to apply.
+        layers: The layers that a probe found.
         mapped_bytes: Size of the address space before the fork, to which the memory limit is added.
     """
     status = FAULT_STATUS
     try:
+        requests, orders = keep_descriptors(channels, own_jail)
+        found = give_up_rights(own_jail)
+        request, _ = frames.read_header(orders)
         entry = frames.read_exactly(requests, request["entry_bytes"]).decode(
             "utf-8", "surrogatepass"
         )
         source = frames.read_exactly(requests, request["source_bytes"])
         text = frames.read_exactly(requests, request["inputs_bytes"])
         also = [(keep, frames.read_into(requests, size)) for keep, size in request["also"]]
-        # The flags of a new descriptor belong to this process alone.
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(nothing, descriptor)
-        os.dup2(pipe, RESULT_DESCRIPTOR)
-        os.closerange(own_jail.move_descriptor(RESULT_DESCRIPTOR + 1), 4096)
+        os.closerange(RESULT_DESCRIPTOR + 1, 4096)
         frames.write_all(RESULT_DESCRIPTOR, SOURCE_READ)
         if inputs is None:
             inputs = trial.Inputs(text)
         taken_bytes = len(text) + sum(len(more) for _, more in also)
-        confine(own_jail, request["layers"], request["limits"], mapped_bytes + taken_bytes)
+        confine(own_jail, found, layers, request["limits"], mapped_bytes + taken_bytes)
         header, body = run_request(request, entry, source, inputs, also)
         frames.write_all(
             RESULT_DESCRIPTOR, frames.frame({**header, "nonce": request["nonce"]}, body)
@@ -74,6 +80,29 @@ def become_child(
         status = 0
     finally:
         os._exit(status)
+
+
+def keep_descriptors(channels: Channels, own_jail: jail.Jail) -> tuple[int, int]:
+    """Close all descriptors but those in `channels` and the one that the jail still needs.
+
+    The kept descriptors get low numbers. The result's pipe gets RESULT_DESCRIPTOR, and 0 to 2
+    become the null device.
+
+    Returns:
+        The new numbers of the stream with the source and of the pipe with the request's header.
+    """
+    # The flags of a new descriptor belong to this process alone.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    kept = [nothing, nothing, nothing, *channels]
+    if own_jail.landlock >= 0:
+        kept.append(own_jail.landlock)
+        own_jail.landlock = len(kept) - 1
+    for place, descriptor in enumerate(kept):  # away from the low numbers first
+        os.dup2(descriptor, FREE_DESCRIPTOR + place)
+    for place in range(len(kept)):
+        os.dup2(FREE_DESCRIPTOR + place, place)
+    os.closerange(len(kept), 4096)
+    return RESULT_DESCRIPTOR + 1, RESULT_DESCRIPTOR + 2
 
 
 def run_request(
@@ -213,31 +242,45 @@ def _depth() -> int:
     return depth
 
 
-def confine(
-    own_jail: jail.Jail, layers: dict[str, bool], limits: dict[str, Any], mapped_bytes: int
-) -> None:
-    """Apply the required isolation layers, then all other layers that this system supports.
+def give_up_rights(own_jail: jail.Jail) -> dict[str, bool]:
+    """Apply the isolation layers that do not depend on a request.
 
-    The required layers are a separate process group and resource limits. Open descriptors are
-    already closed and the environment is already empty.
+    Returns:
+        For each of these layers, whether it is active.
+    """
+    os.setsid()
+    jail.set_limit("RLIMIT_NOFILE", 32)
+    jail.set_limit("RLIMIT_FSIZE", 0)
+    jail.set_limit("RLIMIT_CORE", 0)
+    jail.set_limit("RLIMIT_MEMLOCK", 0)
+    jail.set_limit("RLIMIT_NPROC", 0)  # No forks, if the user has no privileges.
+    return own_jail.drop_rights()
+
+
+def confine(
+    own_jail: jail.Jail,
+    found: dict[str, bool],
+    layers: dict[str, bool],
+    limits: dict[str, Any],
+    mapped_bytes: int,
+) -> None:
+    """Apply the limits of a hypothesis, then the filter of system calls.
+
+    With `give_up_rights`, these are all isolation layers of a child. Open descriptors are already
+    closed and the environment is already empty.
 
     Args:
         own_jail: The layers of this system.
-        layers: The layers that a probe found; see `Jail.confine`.
+        found: The result of `give_up_rights`.
+        layers: The layers that a probe found; see `Jail.filter_calls`.
         limits: The limits of the hypothesis.
         mapped_bytes: Size of the address space, to which the memory limit is added.
 
     Raises:
         jail.LayerRefused: A layer that the probe found is not available.
     """
-    os.setsid()
     cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, rounded up
     memory = mapped_bytes + int(limits["memory_mb"]) * 2**20
     jail.set_limit("RLIMIT_AS", memory + RESERVE_BYTES)
     jail.set_limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
-    jail.set_limit("RLIMIT_NOFILE", 32)
-    jail.set_limit("RLIMIT_FSIZE", 0)
-    jail.set_limit("RLIMIT_CORE", 0)
-    jail.set_limit("RLIMIT_MEMLOCK", 0)
-    jail.set_limit("RLIMIT_NPROC", 0)  # No forks, if the user has no privileges.
-    own_jail.confine(layers)
+    own_jail.filter_calls(found, layers)

@@ -41,10 +41,24 @@ def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
     Raises:
         Closed: The stream has ended or the frame is invalid.
     """
-    magic, header_size, body_size = HEAD.unpack(read_exactly(descriptor, HEAD.size))
+    header, body_size, _ = read_forwardable(descriptor)
+    return header, body_size
+
+
+def read_forwardable(descriptor: int) -> tuple[dict[str, Any], int, bytes]:
+    """Read the next header as `read_header` does; return also the bytes that were read.
+
+    These bytes can be written to another process, which reads the same header from them.
+
+    Raises:
+        Closed: The stream has ended or the frame is invalid.
+    """
+    start = read_exactly(descriptor, HEAD.size)
+    magic, header_size, body_size = HEAD.unpack(start)
     if magic != MAGIC or header_size > HEADER_BYTES:
         raise Closed
-    return json.loads(read_exactly(descriptor, header_size)), body_size
+    text = read_exactly(descriptor, header_size)
+    return json.loads(text), body_size, start + text
 
 
 def read_exactly(descriptor: int, size: int) -> bytes:

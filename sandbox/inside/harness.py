@@ -6,8 +6,8 @@ There are three generations of processes:
 
 - The zygote enters the isolation layers that can be shared (jail.py) and passes requests on.
 - A stage is forked for each input set, which it parses and keeps. The stage "" keeps no input set;
-  it serves small sets that come with the request. A stage forks a child for each request. It passes
-  on the child's result, up to a size limit and a deadline, and then kills the child with all its
+  it serves small sets that come with the request. A stage forks a child for each request, where
+  possible before the request comes. It passes on the child's result, up to a size limit and a deadline, and then kills the child with all its
   processes.
 - A child (child.py) reads its source directly from the stream. Therefore neither the code nor the
   results of a hypothesis are ever in memory from which another child is forked.
@@ -21,16 +21,15 @@ import contextlib
 import gc
 import mmap
 import os
-import random
 import resource
 import select
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING or __package__:
-    from . import child, frames, jail, state, trial
+    from . import child, frames, jail, state, trial, warming
 else:  # As a script: find the files next to this one before the standard library.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import child
@@ -38,8 +37,10 @@ else:  # As a script: find the files next to this one before the standard librar
     import jail
     import state
     import trial
+    import warming
 
 PREFIX_BYTES = len(child.SOURCE_READ) + 1  # length of a child's messages before its frame
+LARGE_BYTES = 2**18  # Smaller input sets lie on too few pages to look for them.
 FAILED = 70  # exit status of a stage that could not start
 PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}
 DONE = b"."
@@ -83,16 +84,18 @@ class Zygote:
                                    "closed_descriptors"), True), **held}  # fmt: skip
         frames.write_all(self.replies, frames.frame({**hello, "layers": layers}))
         self.held = held
+        self.footprint = warming.Footprint()
+        self.footprint.add(warming.run_first)
         self._start("", 0)
         while True:
-            header, body_bytes = frames.read_header(self.requests)
+            header, body_bytes, data = frames.read_forwardable(self.requests)
             if header["op"] == "put":
                 self._start(header["digest"], body_bytes)
             elif header["op"] == "drop":
                 self._end(header["digest"])
             elif header["op"] == "run":
                 _, down, up = self.stages[header["digest"]]
-                frames.write_all(down, frames.frame(header))
+                frames.write_all(down, data)
                 frames.read_exactly(up, 1)
 
     def _start(self, digest: str, body_bytes: int) -> None:
@@ -134,7 +137,8 @@ def probe_layers(own_jail: jail.Jail) -> dict[str, bool]:
     if pid == 0:
         found: dict[str, bool] = {}
         try:
-            child.confine(own_jail, found, PROBE_LIMITS, mapped_bytes())
+            held = child.give_up_rights(own_jail)
+            child.confine(own_jail, held, found, PROBE_LIMITS, mapped_bytes())
             os.write(theirs, "\n".join(name for name, held in found.items() if held).encode())
         finally:
             os._exit(0)
@@ -158,16 +162,29 @@ def mapped_bytes() -> int:
 # --- A stage ------------------------------------------------------------------
 
 
+class Waiting(NamedTuple):
+    """A child that waits for its request, with the pipe from it and the pipe to it."""
+
+    pid: int
+    result: int
+    orders: int
+
+
 class Stage:
     """The process that keeps one input set and forks a child for each run on this set."""
 
     def __init__(self, zygote: Zygote, down: int, up: int) -> None:
         self.requests, self.replies = zygote.requests, zygote.replies
         self.jail, self.held = zygote.jail, zygote.held
+        self.footprint = zygote.footprint
         # This namespace holds only this process and its children.
         self.alone = zygote.jail.active["process_namespace"]
+        # Whether a child may wait for its request. Without these layers, a hypothesis that runs in
+        # another stage could reach it.
+        self.forks_ahead = self.alone and self.held.get("seccomp", False)
         self.down, self.up = down, up
         self.inputs: trial.Inputs | None = None
+        self.waiting: Waiting | None = None
 
     def serve(self, body_bytes: int | None) -> NoReturn:
         """Read the inputs from the stream, then serve runs until the stream is closed.
@@ -179,28 +196,44 @@ class Stage:
         """
         if body_bytes is not None:
             self.inputs = trial.Inputs(frames.read_exactly(self.requests, body_bytes))
+            if body_bytes >= LARGE_BYTES:
+                self.footprint.add(self.inputs.copy_all)
         gc.collect()
         gc.freeze()  # A child's collector must leave the shared pages alone.
         self.mapped_bytes = mapped_bytes()
-        frames.write_all(self.up, DONE)
         while True:
-            request, _ = frames.read_header(self.down)
-            self._run(request)
             frames.write_all(self.up, DONE)
+            if self.forks_ahead:
+                self._fork()
+            request, _, data = frames.read_forwardable(self.down)
+            self._run(request, data)
 
-    def _run(self, request: dict[str, Any]) -> None:
-        reply = {"op": "result", "nonce": request["nonce"]}
-        request["layers"] = dict(self.held)
-        ours, theirs = os.pipe()
+    def _fork(self) -> Waiting:
+        """Fork the child of the next run. No child of an earlier run exists any more."""
+        (ours, theirs), (orders, our_orders) = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
-            raise Forked(theirs, self.requests, request, self.inputs, self.jail, self.mapped_bytes)
+            self.footprint.copy_pages()
+            channels = child.Channels(theirs, self.requests, orders)
+            raise Forked(channels, self.inputs, self.jail, self.held, self.mapped_bytes)
         os.close(theirs)
+        os.close(orders)
+        self.waiting = Waiting(pid, ours, our_orders)
+        return self.waiting
+
+    def _run(self, request: dict[str, Any], header: bytes) -> None:
+        """Run the child of a request, whose header is also given as bytes, and say its result."""
+        reply = {"op": "result", "nonce": request["nonce"]}
+        pid, ours, orders = self.waiting or self._fork()
+        self.waiting = None
         header_bytes = frames.HEAD.size + frames.HEADER_BYTES
         size = PREFIX_BYTES + header_bytes + int(request["limits"]["output_bytes"])
         # The buffer ends with the result.
         with mmap.mmap(-1, size) as buffer, memoryview(buffer) as data:
             try:
+                with contextlib.suppress(BrokenPipeError):  # A dead child gives no result.
+                    frames.write_all(orders, header)
+                os.close(orders)
                 ending, got = self._await_result(ours, request, data)
                 if ending == "ok":
                     head = {**reply, "ending": "ok", "reach": data[1] - ord("0")}
@@ -216,8 +249,11 @@ class Stage:
             self._say({**said, **reply})
 
     def _say(self, header: dict[str, Any], body: memoryview | bytes = b"") -> None:
-        frames.write_all(self.replies, frames.head(header, len(body)))
-        frames.write_all(self.replies, body)
+        head = frames.head(header, len(body))
+        # One call for both, so that the parent process wakes once.
+        sent = os.writev(self.replies, [head, body])
+        frames.write_all(self.replies, memoryview(head)[sent:])
+        frames.write_all(self.replies, memoryview(body)[max(0, sent - len(head)) :])
 
     def _await_result(
         self, pipe: int, request: dict[str, Any], data: memoryview
@@ -330,7 +366,7 @@ def main() -> None:
     sys.path.clear()
     sys.meta_path = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     os.environ.clear()
-    random.seed(0)
+    warming.warm_up()
     own_jail.enter()
     gc.collect()
     gc.freeze()

@@ -1,9 +1,9 @@
 """Functions that remove the rights of a Linux process, using only ctypes.
 
 The zygote enters namespaces once (`Jail.enter`). Each child then gives up its other rights
-(`Jail.confine`). An isolation layer that the kernel refuses is skipped and reported. The caller
-decides whether to continue without it (pool.REQUIRED, --strict-sandbox). On systems other than
-Linux this module does nothing. This file uses only the standard library.
+(`Jail.drop_rights`, `Jail.filter_calls`). An isolation layer that the kernel refuses is skipped and
+reported. The caller decides whether to continue without it (pool.REQUIRED, --strict-sandbox). On
+systems other than Linux this module does nothing. This file uses only the standard library.
 
 Sources: the manual pages of unshare, seccomp, landlock, personality and capset, and the kernel's
 tables of system calls for x86_64 and aarch64.
@@ -48,6 +48,7 @@ _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _ADDR_NO_RANDOMIZE = 0x40000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _SIGKILL = 9
+_CAPABILITY_VERSION_3, _NO_CAPABILITIES = struct.pack("=Ii", 0x20080522, 0), bytes(24)
 
 
 class LayerRefused(Exception):
@@ -55,13 +56,16 @@ class LayerRefused(Exception):
 
 
 class Jail:
-    """The isolation layers of one zygote. Call `enter` first, then `confine` in each child."""
+    """The isolation layers of one zygote.
+
+    Call `enter` first, then `drop_rights` and `filter_calls` in each child.
+    """
 
     def __init__(self) -> None:
         self.active: dict[str, bool] = dict.fromkeys(LAYERS, False)
         self._libc: Any = None
         self._user = 0
-        self._landlock = -1
+        self.landlock = -1
         self._filter: Any = None
         self._mounted = False  # whether an empty file system lies at EMPTY_ROOT
         if sys.platform.startswith("linux"):
@@ -86,7 +90,9 @@ class Jail:
             _, hard = resource.getrlimit(resource.RLIMIT_STACK)
             soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
             set_limit("RLIMIT_STACK", soft, hard)
-            os.execve(sys.executable, sys.orig_argv, {**os.environ, "PEIRCE_ANEW": "1"})
+            # All symbols are resolved once, instead of some anew in each child.
+            anew = {"PEIRCE_ANEW": "1", "LD_BIND_NOW": "1"}
+            os.execve(sys.executable, sys.orig_argv, {**os.environ, **anew})
         self.active["fixed_addresses"] = now != -1 and bool(now & _ADDR_NO_RANDOMIZE)
         return self.active["fixed_addresses"]
 
@@ -96,9 +102,11 @@ class Jail:
             return
         self._enter_namespaces()
         self._user = self._free_user()
-        self._landlock = self._ruleset()
+        self.landlock = self._ruleset()
         self._filter = self._assemble()
         self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        for name in ("capset", "prctl", "syscall"):  # ctypes keeps what children need.
+            getattr(self._libc, name)
 
     def _unshare(self, flags: int) -> bool:
         return bool(self._libc.unshare(flags) == 0)
@@ -199,30 +207,17 @@ class Jail:
         if self._libc is not None:
             self._libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
 
-    def move_descriptor(self, to: int) -> int:
-        """Move the descriptor that `confine` still needs to the number `to`. `confine` closes it.
+    def drop_rights(self) -> dict[str, bool]:
+        """Give up the rights of a child that no further step needs: files, user, capabilities.
+
+        `filter_calls` must follow before any untrusted code runs. It takes the result of this
+        method.
 
         Returns:
-            The next free number.
-        """
-        if self._landlock < 0:
-            return to
-        os.dup2(self._landlock, to)
-        self._landlock = to
-        return to + 1
-
-    def confine(self, layers: dict[str, bool]) -> None:
-        """Give up all rights of a child, in an order that keeps every operation possible.
-
-        Args:
-            layers: The layers that a probe found. A probe itself passes an empty dict, which is
-                filled with the result for each layer.
-
-        Raises:
-            LayerRefused: A layer that the probe found is not available.
+            For each layer of this method, whether it is active.
         """
         if self._libc is None:
-            return
+            return {}
         found = {"own_root": False, "own_user": False}
         call = self._libc.syscall
         if self._mounted and (os.geteuid() == 0 or self.active["user_namespace"]):
@@ -236,18 +231,34 @@ class Jail:
                 os.setresgid(self._user, self._user, self._user)
                 os.setresuid(self._user, self._user, self._user)
                 found["own_user"] = True
-        header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
-        dropped = self._libc.capset(header, nothing) == 0
+        dropped = self._libc.capset(_CAPABILITY_VERSION_3, _NO_CAPABILITIES) == 0
         new = self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
         found["no_new_privileges"] = new and dropped
         self.die_with_parent()  # A change of user resets it.
-        if self._landlock >= 0:
-            found["landlock"] = call(446, self._landlock, 0) == 0
-            os.close(self._landlock)
+        if self.landlock >= 0:
+            found["landlock"] = call(446, self.landlock, 0) == 0
+            os.close(self.landlock)
+        return found
+
+    def filter_calls(self, found: dict[str, bool], layers: dict[str, bool]) -> None:
+        """Filter the system calls of a child, and check that no layer is missing.
+
+        Args:
+            found: The result of `drop_rights`.
+            layers: The layers that a probe found. A probe itself passes an empty dict, which is
+                filled with the result for each layer.
+
+        Raises:
+            LayerRefused: A layer that the probe found is not available.
+        """
+        if self._libc is None:
+            return
         if self._filter is not None:
             number = _MACHINES[platform.machine()][2]
             no_speculation_penalty = 4  # SECCOMP_FILTER_FLAG_SPEC_ALLOW
-            found["seccomp"] = call(number, 1, no_speculation_penalty, self._filter) == 0
+            found["seccomp"] = (
+                self._libc.syscall(number, 1, no_speculation_penalty, self._filter) == 0
+            )
         missing = [name for name, held in layers.items() if held and found.get(name) is False]
         if missing:
             raise LayerRefused(", ".join(missing))

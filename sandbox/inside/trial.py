@@ -82,6 +82,11 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.stored)
 
+    def copy_all(self) -> None:
+        """Copy each input once, as a run does, and drop the copies."""
+        for one in self.stored:
+            self.fresh(one)
+
 
 class Trial:
     """The run of one hypothesis on its inputs, with the results so far.
@@ -292,7 +297,7 @@ class Trial:
 
     def watch_clock(self) -> None:
         """Start a repeating CPU timer that stops slow inputs without a system call per input."""
-        signal.signal(signal.SIGPROF, self._check_clock)
+        _set_signal(signal.SIGPROF, self._check_clock)
         signal.setitimer(signal.ITIMER_PROF, self._input_cpu_s / 4, self._input_cpu_s / 4)
 
     def _check_clock(self, _signal: int, interrupted: Any) -> None:
@@ -336,6 +341,8 @@ class Trial:
                 raise AddressInOutput
 
 
+# The function in C: the one of `signal` converts the previous handler to an enumeration.
+_set_signal = getattr(sys.modules["_signal"], "signal", signal.signal)
 _ADDRESS = re.compile(canonical.ADDRESS_MARK + rb"[0-9a-f]{6,}")
 
 

@@ -20,6 +20,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -269,7 +270,7 @@ class PooledSandbox:
             link.keep_inputs(job.digest, job.text)
         also = () if again else job.further_jobs
         request = {"op": "run", "nonce": nonce, "digest": "" if inline else job.digest,
-                   "keep": job.keep, "equality": job.equality, "limits": asdict(job.limits),
+                   "keep": job.keep, "equality": job.equality, "limits": fields_of(job.limits),
                    "again": again, "entry_bytes": len(job.entry),
                    "source_bytes": len(job.code), "inputs_bytes": len(inline),
                    "also": [[one.keep, len(one.text)] for one in also]}  # fmt: skip
@@ -351,6 +352,12 @@ class PooledSandbox:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+
+@lru_cache(8)
+def fields_of(limits: Limits) -> dict[str, Any]:
+    """Return limits as a dict, which must not be changed."""
+    return asdict(limits)
 
 
 def usable_cores() -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from ..budget import Budget
+from ..garbage import without_collector
 from .bank import Bank
 from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import halves, kind_of
@@ -69,21 +68,6 @@ JOIN_SHARE = 0.15  # of the budget, for one round of joins
 MARGIN = 8  # half bits beyond the best price up to which others are looked for
 PART_MARGIN = 4  # the same where the search is a part of another
 CASES = [one for one in OPERATIONS if one.name in ("upper", "lower", "capitalize", "title")]
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Pause Python's collector of cycles, which would go through all expressions again and again.
-
-    Expressions have no cycles, so that nothing stays in memory for it.
-    """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class Search:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import Progress, SearchEngine
+from ..garbage import without_collector
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
 from ..programs.repair import repair_program
@@ -146,6 +147,7 @@ class Problem:
         self.more: Iterator[Candidate] | None = None
         self.first: list[Candidate] | None = None
 
+    @without_collector()
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next program, or None if the budget ends before a program is found.
 
@@ -229,7 +231,7 @@ class Problem:
         if not candidate.is_consistent(self.shown):
             return None
         if self.following.inputs:
-            _, defined = self.following.get_predictions(candidate, on_all_inputs=False)
+            _, defined = self.following.predict_first(candidate, self.following.sampled)
             candidate.cost += PARTIAL_COST * (1.0 - float(defined.mean()))
         return candidate
 

@@ -120,8 +120,8 @@ def _free(code: str) -> tuple[str, ...]:
 def compile_step(code: str) -> Callable[[Grid], Any]:
     """Compile the code of a step to a function that takes a grid and returns the changed grid."""
     lines = "\n".join("    " + line for line in code.splitlines())
-    names = dict(_helpers())
-    exec(compile(f"def step(g):\n{lines}\n    return g", "<step>", "exec"), names)
+    names: dict[str, Any] = {}
+    exec(compile(f"def step(g):\n{lines}\n    return g", "<step>", "exec"), _helpers(), names)
     made: Callable[[Grid], Any] = names["step"]
     return made
 

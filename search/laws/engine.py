@@ -245,7 +245,7 @@ class Problem:
     ) -> None:
         self.shown, self.expansions = shown, expansions
         self.columns = LawColumns(public or {})
-        self.ranker = NoveltyRanker(space, SAMPLE)
+        self.ranker = NoveltyRanker(space, SAMPLE, block=len(space))
         self.ranked: list[Candidate] | None = None
         self.spent = 0.0
 

@@ -16,10 +16,14 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
+
 from ..budget import Budget
 from .bank import _GUARDED, Bank, Lists
+from .batched_expansion import KERNELS, NARROW, WIDEST
 from .edits import concatenate, shared_ends
 from .features import FEATURES, TERMS
+from .fingerprints import Block, fingerprint
 from .grammar import (
     LARGEST_INTEGER,
     REPEATING,
@@ -347,21 +351,51 @@ def find_last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -
     """
     longest = max(range(len(goal)), key=lambda k: len(goal[k]))
     wanted = list(goal[longest])
-    for values, program in bank.cheapest(most):
+    known = bank.cheapest(most)
+    likely = _likely_steps([values[longest] for values, _ in known], wanted)
+    steps = _steps()
+    for (values, program), some in zip(known, likely, strict=True):
         if not budget.charge(1):
             return
-        row = list(values[longest])
-        for op, step, more, lengthens in _steps():
+        row = values[longest]
+        for k in some:
+            op, step, more, lengthens = steps[k]
             if not lengthens(len(row), len(wanted)):
                 continue
             try:
-                if step(row, *more) != wanted:
-                    continue
                 if any(step(list(v), *more) != list(o) for v, o in zip(values, goal, strict=True)):
                     continue
             except _GUARDED:
                 continue
             yield operation_node(op, program, *(constant_node(k) for k in more))
+
+
+def _likely_steps(lists: list[Row], wanted: list[int]) -> list[list[int]]:
+    """Return for each list the indices in `_steps` of the operations that may turn it into `wanted`.
+
+    All others do not, by the fingerprints of their results.
+    """
+    likely: list[list[int]] = [[] for _ in lists]
+    code = np.uint64(fingerprint(wanted))
+    for low, high in ((-1, NARROW), (NARROW, WIDEST), (WIDEST, 1 << 62)):
+        chosen = [k for k, row in enumerate(lists) if low < len(row) <= high]
+        if not chosen:
+            continue
+        block = Block.from_lists([lists[k] for k in chosen])
+        for place, (op, _, more, _) in enumerate(_steps()):
+            kernel = KERNELS.get(op) if high <= WIDEST else None
+            numbers = (np.full((1, len(chosen)), k, dtype=np.int64) for k in more)
+            part = kernel and kernel(block, *numbers)
+            if not part:
+                fits = list(range(len(chosen)))
+            else:
+                fine = part.codes.ravel() == code
+                if part.defined is not None:
+                    fine |= ~part.defined.ravel()
+                fits = np.flatnonzero(fine).tolist()
+            for k in fits:
+                likely[chosen[k]].append(place)
+    return likely
 
 
 Lengthens = Callable[[int, int], bool]  # whether one length may come from another

@@ -16,7 +16,6 @@ from .batched_expansion import BlockEvaluator, Outcome, Plan
 from .entries import Entries, ExpandedList, Integers, build_program
 from .entries import Ints as Ints
 from .entries import Lists as Lists
-from .fingerprints import value_code
 from .grammar import (
     LARGEST_COUNT,
     LARGEST_INTEGER,
@@ -68,6 +67,8 @@ class Bank:
         self.blocks = BlockEvaluator(goal, self.evaluate)
         self.plans: dict[tuple[int, int, bool], tuple[list[tuple[Ints, Node]], Plan]] = {}
         self.tests: tuple[object, dict[int, list[Node]]] | None = None  # cache of conditionals.py
+        self.reductions: dict[tuple[int, ...], tuple[int | None, ...]] = {}  # cache of integers.py
+        self.operands: tuple[object, Any] = None, None  # cache of integers.py
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
@@ -102,7 +103,7 @@ class Bank:
             cost: Priority in the queue; the lowest cost is expanded first.
             tier: Index of the group of operations to apply. Later groups have a surcharge.
         """
-        self._push(self.entries.places[value_code(values)], cost, tier)
+        self._push(self.entries.place_of(values), cost, tier)
 
     def _push(self, place: int, cost: float, tier: int) -> None:
         self.ticket += 1

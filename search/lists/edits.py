@@ -195,7 +195,10 @@ def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
     if shared:
         found.append(constant_node(min(shared)))
     for values, program in bank.cheapest_ints(400):
-        if all(v in o for v, o in zip(values, options, strict=True)):
+        for v, o in zip(values, options, strict=True):
+            if v not in o:
+                break
+        else:
             found.append(program)
             if len(found) >= _FEW:
                 break
@@ -258,7 +261,7 @@ def solve_partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterato
     if not elements.size or not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
     lengths = np.array([len(out) for out in goal])
-    kept = (masks.rows.astype(np.float32) @ elements.segments).astype(np.int64)
+    kept = elements.count_kept().astype(np.int64)
     fits = np.flatnonzero((kept <= lengths).all(axis=1) & (kept > 0).any(axis=1)
                           & (kept < lengths).any(axis=1))  # fmt: skip
     tried: set[tuple[Lists, bool]] = set()
@@ -384,14 +387,19 @@ def solve_peeled(
     if sum(map(len, goal)) == 0:
         return
     rests: dict[tuple[Lists, bool], Node] = {}
+    first = goal[0]
     for values, program in bank.cheapest(2500):
         if not any(values):
             continue
-        if all(out[: len(v)] == v for out, v in zip(goal, values, strict=True)):
+        # Most lists differ from the first goal. The loops below are only run for the others.
+        head = values[0]
+        in_front = first[: len(head)] == head
+        at_end = first[max(0, len(first) - len(head)) :] == head
+        if in_front and all(out[: len(v)] == v for out, v in zip(goal, values, strict=True)):
             rest = tuple(out[len(v) :] for out, v in zip(goal, values, strict=True))
             rests.setdefault((rest, True), program)
-        if all(len(v) <= len(out) and out[len(out) - len(v) :] == v
-               for out, v in zip(goal, values, strict=True)):  # fmt: skip
+        if at_end and all(len(v) <= len(out) and out[len(out) - len(v) :] == v
+                        for out, v in zip(goal, values, strict=True)):  # fmt: skip
             rest = tuple(out[: len(out) - len(v)] for out, v in zip(goal, values, strict=True))
             rests.setdefault((rest, False), program)
     budget.charge(min(len(bank.entries), 2500) / 4)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Lists
-from .elements import Elements, Table
+from .elements import Elements, Table, find_rows
 from .features import PREDICATES, TERMS
 from .grammar import Node, constant_node
 
@@ -41,8 +41,7 @@ def find_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
         return
     target = flatten(goal)
     terms = elements.build_terms(target)
-    hits = np.flatnonzero((terms.rows == target).all(axis=1))
-    for k in hits[:1].tolist():
+    for k in find_rows(terms.rows, target)[:1].tolist():
         for term in terms.same_row_recipes(k):
             yield element_node("map", MAP, elements, term)
     yield from _sums(elements, terms, target)
@@ -92,18 +91,31 @@ def find_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     masks = elements.build_masks()
     if not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
-    kept = masks.rows.astype(np.float32) @ elements.segments
-    right_length = np.flatnonzero((kept == lengths).all(axis=1))
-    count = 0
-    for k in right_length.tolist():
-        if np.array_equal(elements.flat[masks.rows[k]], target):
-            for test in masks.same_row_recipes(k):
-                yield element_node("filter", FILTER, elements, test)
-            count += 1
-            if count == _ENOUGH:
-                break
+    right_length = np.flatnonzero((elements.count_kept() == lengths).all(axis=1))
+    right = right_length[
+        _keeps(elements, masks.rows[right_length].astype(bool, copy=False), target)
+    ][:_ENOUGH]
+    for k in right.tolist():
+        for test in masks.same_row_recipes(k):
+            yield element_node("filter", FILTER, elements, test)
+    count = len(right)
     if count < 8 and is_subsequence(elements.lists, goal):
         yield from _filter_pairs(elements, masks, goal, target)
+
+
+def _keeps(
+    elements: Elements, rows: NDArray[np.bool_], target: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return for each test whether the elements that pass it are `target`.
+
+    Args:
+        elements: The elements.
+        rows: The tests, shape (tests, elements). As many elements pass each as `target` has.
+        target: The wanted elements.
+    """
+    every = np.broadcast_to(elements.flat, rows.shape)
+    same: NDArray[np.bool_] = (every[rows].reshape(len(rows), len(target)) == target).all(axis=1)
+    return same
 
 
 def _filter_pairs(
@@ -126,18 +138,35 @@ def _filter_pairs(
         clash = left_over @ left_over.T
         a, b = np.nonzero(np.triu(clash == 0, 1))
         order = np.argsort(masks.costs[able[a]] + masks.costs[able[b]], kind="stable")[:3000]
-        for k in order:
-            i, j = able[a[k]], able[b[k]]
-            row = rows[i] & rows[j] if op == "and" else rows[i] | rows[j]
-            if np.array_equal(elements.flat[row], target):
-                first, second = masks.recipes[i], masks.recipes[j]
-                price = PREDICATES[op][1] + first.cost + second.cost
-                found.append(Node(op, (first, second), price))
-                if len(found) % 20 == 0:
-                    break
+        firsts, seconds = able[a[order]], able[b[order]]
+        for i, j in _right_pairs(
+            elements, rows.astype(bool, copy=False), firsts, seconds, op, target
+        ):
+            first, second = masks.recipes[i], masks.recipes[j]
+            price = PREDICATES[op][1] + first.cost + second.cost
+            found.append(Node(op, (first, second), price))
+            if len(found) % 20 == 0:
+                break
     found.sort(key=lambda n: n.cost)
     for test in found[:30]:
         yield element_node("filter", FILTER, elements, test)
+
+
+def _right_pairs(
+    elements: Elements,
+    rows: NDArray[np.bool_],
+    firsts: NDArray[np.int64],
+    seconds: NDArray[np.int64],
+    op: str,
+    target: NDArray[np.int64],
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of tests, joined by `op`, that keep the elements of `target`."""
+    for start in range(0, len(firsts), 256):
+        i, j = firsts[start : start + 256], seconds[start : start + 256]
+        joined = rows[i] & rows[j] if op == "and" else rows[i] | rows[j]
+        likely = np.flatnonzero(np.count_nonzero(joined, axis=1) == len(target))
+        right = likely[_keeps(elements, joined[likely], target)]
+        yield from zip(i[right].tolist(), j[right].tolist(), strict=True)
 
 
 def find_map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
@@ -152,15 +181,17 @@ def find_map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
         return
     target = flatten(goal)
     masks = elements.build_masks()
-    kept = masks.rows.astype(np.float32) @ elements.segments
-    fits = np.flatnonzero((kept == lengths).all(axis=1))[:200]
+    fits = np.flatnonzero((elements.count_kept() == lengths).all(axis=1))[:200]
     terms = elements.build_terms(target)
     rows = terms.rows[:1500]
+    columns = np.ascontiguousarray(rows.T)
     found = []
     for k in fits:
         if not elements.budget.charge(len(rows) / Budget.VECTOR / 4):
             return
-        good = np.flatnonzero((rows[:, masks.rows[k]] == target).all(axis=1))[:2]
+        kept = np.flatnonzero(masks.rows[k])
+        likely = np.flatnonzero(columns[kept[0]] == target[0])
+        good = likely[(columns[kept[:, None], likely] == target[:, None]).all(axis=0)][:2]
         for t in good:
             test, term = masks.recipes[k], terms.recipes[t]
             if term.op != "v":

@@ -47,9 +47,7 @@ def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
         term = terms.recipes[k]
         if not any(isinstance(part, Node) for part in term.args):
             continue
-        row = terms.rows[k]
-        pieces = np.split(row, elements.starts[1:-1])
-        yield element_node("map", MAP, elements, term), tuple(tuple(p.tolist()) for p in pieces)
+        yield element_node("map", MAP, elements, term), elements.cut(terms.rows[k])
         count += 1
         if count == most:
             return
@@ -155,11 +153,10 @@ def iter_replaced(elements: Elements, tests: int, terms: int) -> Iterator[tuple[
     for m in range(min(tests, len(masks))):
         for k in useful:
             row = np.where(masks.rows[m], table.rows[k], elements.flat)
-            parts = np.split(row, elements.starts[1:-1])
             program = element_node(
                 "map_if", MAP_IF, elements, masks.recipes[m], table.recipes[k], same
             )
-            yield program, tuple(tuple(p.tolist()) for p in parts)
+            yield program, elements.cut(row)
 
 
 # --- Goals solved element by element with two cases: [a if test else b for v in base].

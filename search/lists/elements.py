@@ -9,6 +9,7 @@ recipe, from which a `Node` is built only when it is needed.
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -72,13 +73,37 @@ class Table:
 
 
 def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Return a random integer combination of each row; equal rows have equal keys."""
+    """Return a number for each row that is almost certainly another one for each other row."""
+    if rows.dtype == bool:
+        return _bit_keys(rows)
     return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])
+
+
+def _bit_keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Return a number for each row of truth values, which mixes 64 of them at a time."""
+    bits = np.packbits(rows.astype(bool, copy=False), axis=1)
+    packed = np.zeros((len(rows), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
+    packed[:, : bits.shape[1]] = bits
+    keys = np.zeros(len(rows), dtype=np.uint64)
+    for word in packed.view(np.uint64).T:
+        keys = (keys ^ word) * _MIXER
+        keys ^= keys >> _HALF
+    return keys.view(np.int64)
+
+
+_MIXER, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 @cache
 def _weights(size: int) -> NDArray[np.int64]:
     return np.random.default_rng(5).integers(1, 2**62, size, dtype=np.int64)
+
+
+def find_rows(rows: Rows, target: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices of the rows that equal `target`, which has at least one number."""
+    likely = np.flatnonzero(rows[:, 0] == target[0])
+    found: NDArray[np.int64] = likely[(rows[likely] == target).all(axis=1)]
+    return found
 
 
 def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -123,6 +148,7 @@ class Elements:
         self.simple = self._features(inputs)
         self._terms: Table | None = None
         self._masks: Table | None = None
+        self._kept: NDArray[np.float32] | None = None
 
     def _lay(self, lists: Lists) -> None:
         self.lists = lists
@@ -164,8 +190,14 @@ class Elements:
             order: For each new position in the vector of elements, the index of the element to put
                 there.
         """
-        parts = np.split(self.flat[order], self.starts[1:-1])
-        return tuple(tuple(part.tolist()) for part in parts)
+        return self.cut(self.flat[order])
+
+    def cut(self, row: NDArray[np.int64]) -> Lists:
+        """Return a vector with one number for each element, cut into lists as long as the original
+        lists.
+        """
+        numbers, ends = row.tolist(), self.starts.tolist()
+        return tuple(tuple(numbers[a:b]) for a, b in itertools.pairwise(ends))
 
     def features_with_constants(self, scalars: tuple[int, ...]) -> Table:
         """Return a table of the features of each element, together with the constants `scalars`."""
@@ -266,13 +298,14 @@ class Elements:
         sources = Sources()
 
         def compare(left: Table, right: Table, ops: tuple[str, ...], most: float) -> None:
+            first, second = _narrow(left.rows, right.rows)
             for op in ops:
                 price = PREDICATES[op][1]
                 total = left.costs[:, None] + right.costs[None, :] + price
                 a, b = np.nonzero(total <= most)
                 if not self.budget.charge(len(a) / Budget.VECTOR) and blocks:
                     return
-                blocks.append(_compare(op, left.rows[a], right.rows[b]))
+                blocks.append(_compare(op, first[a], second[b]))
                 costs.append(total[a, b])
                 sources.add(op, left.recipes, right.recipes, a, b)
 
@@ -304,6 +337,12 @@ class Elements:
         compare(near, single, ("==", "<", ">", "!="), 7.6)
         compare(near, small, ("==", "<", ">"), 8.4)
         return self._table_of(blocks, costs, sources)
+
+    def count_kept(self) -> NDArray[np.float32]:
+        """Return how many elements of each list pass each test, shape (tests, lists)."""
+        if self._kept is None:
+            self._kept = self.build_masks().rows.astype(np.float32) @ self.segments
+        return self._kept
 
     def _table_of(
         self,
@@ -351,6 +390,7 @@ class Elements:
             return Table(table.rows[:, columns], table.costs, table.recipes)
 
         made.simple = select_columns(self.simple)
+        made._kept = None
         made._terms = None if self._terms is None else select_columns(self._terms)
         made._masks = None if self._masks is None else select_columns(self._masks)
         return made
@@ -431,6 +471,14 @@ def _ufunc(op: str) -> np.ufunc:
         "max": np.maximum,
         "abs": np.subtract,
     }[op]
+
+
+def _narrow(a: Rows, b: Rows) -> tuple[Any, Any]:
+    """Return two tables as integers of 16 bits if all numbers are that small. They compare faster."""
+    small = all(
+        not rows.size or (rows.min() >= -(1 << 15) and rows.max() < 1 << 15) for rows in (a, b)
+    )
+    return (a.astype(np.int16), b.astype(np.int16)) if small else (a, b)
 
 
 def _compare(op: str, a: Rows, b: Rows) -> NDArray[np.bool_]:

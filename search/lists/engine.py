@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import Progress, SearchEngine
+from ..garbage import without_collector
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, Predictions
 from ..programs.repair import repair_program
@@ -100,7 +101,7 @@ class Candidate:
         function = self.function
         for k, values in enumerate(inputs):
             try:
-                out = function(list(values))
+                out = function(values)
             except RAISED:
                 continue
             codes[k] = _code(out)
@@ -159,7 +160,9 @@ class Problem:
         small = [i for i in space if all(abs(v) <= LARGEST_INPUT_INTEGER for v in i)]
         self.some = small[:: max(1, len(small) // INPUTS)]
         self.first: list[Candidate] | None = None
+        self.later: list[Candidate] | None = None
 
+    @without_collector()
     def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next answer, or None if no novel candidate is left.
 
@@ -171,7 +174,7 @@ class Problem:
         # requests.
         if self.first is None:
             self.first = self.rank_candidates(confident=True)
-        ranked = self.rank_candidates(confident=False) if skip else self.first
+        ranked = self._rank_all() if skip else self.first
         known = [self.by_text[text] for text in earlier if text in self.by_text]
         chosen = self.following.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
@@ -246,6 +249,17 @@ class Problem:
         if not confident:
             return [c for c in ranked if not (c.laborious or c.memorises(self.shown))] or ranked[:1]
         return sorted(ranked, key=lambda c: c.cost + PATCH_COST * c.has_patch(self.shown))
+
+    def _rank_all(self) -> list[Candidate]:
+        """Return the candidates for all answers but the first. The search ends, and its memory is
+        freed.
+        """
+        if self.later is None:
+            self.later = self.rank_candidates(confident=False)
+            self.written = {}
+            if self.search is not None:
+                self.search.forget()
+        return self.later
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
         """Sort by cost, after adding the surcharge of the cheapest candidates."""

@@ -50,12 +50,13 @@ class Entries:
         self.slots = array("q")  # for each entry its index among the slots of its origin
         self._values: dict[int, Lists] = {}
         self._nodes: dict[int, Node] = {}
+        self._coded: tuple[Lists, int] = (), 0  # the latest value, and its fingerprint
 
     def add(self, values: Lists, program: Node) -> bool:
         """Add a program, and return whether the value is new. A cheaper program for a known value
         is kept.
         """
-        code = value_code(values)
+        code = self._code(values)
         place = self.places.get(code)
         if place is None:
             place = self.places[code] = len(self.costs)
@@ -118,11 +119,20 @@ class Entries:
 
     def get(self, values: Lists) -> Node | None:
         """Return the program whose value is `values`, or None if there is none."""
-        place = self.places.get(value_code(values))
+        place = self.places.get(self._code(values))
         return None if place is None else self.node(place)
 
+    def place_of(self, values: Lists) -> int:
+        """Return the place of a value that the bank has."""
+        return self.places[self._code(values)]
+
+    def _code(self, values: Lists) -> int:
+        if values is not self._coded[0]:
+            self._coded = values, value_code(values)
+        return self._coded[1]
+
     def __contains__(self, values: Lists) -> bool:
-        return value_code(values) in self.places
+        return self._code(values) in self.places
 
     def __len__(self) -> int:
         return len(self.costs)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,10 @@ RAMPS = _running(np.arange(LONGEST, dtype=np.uint64) * POWERS)  # sums of place 
 PAIRS = _running(POWERS[::2])  # sums of the first k even powers
 SHIFT = _table([OFFSET])
 ONE = _table([1])
+
+
+_POWERS: list[int] = POWERS.tolist()
+_SUMS: list[int] = SUMS.tolist()
 
 
 def power(places: IntArray) -> Codes:
@@ -324,11 +329,10 @@ def fingerprint(values: Sequence[int]) -> int:
     """Return the fingerprint of the list `values`. A block gives the same fingerprint for
     the list.
     """
-    total, weight = 0, 1
-    for v in values:
-        total += (v + OFFSET) * weight
-        weight = weight * BASE % _WORD
-    return total % _WORD
+    if len(values) > LONGEST:
+        return sum((v + OFFSET) * pow(BASE, k, _WORD) for k, v in enumerate(values)) % _WORD
+    total: int = sum(map(mul, values, _POWERS))
+    return (total + OFFSET * _SUMS[len(values)]) % _WORD
 
 
 _WEIGHTS: list[int] = []
@@ -346,7 +350,5 @@ def combination_weights(count: int) -> list[int]:
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
     """Return a number that identifies a value, where a value is one list per example input."""
-    return (
-        sum(fingerprint(v) * m for v, m in zip(lists, combination_weights(len(lists)), strict=True))
-        % _WORD
-    )
+    total: int = sum(map(mul, map(fingerprint, lists), combination_weights(len(lists))))
+    return total % _WORD

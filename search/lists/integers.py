@@ -151,47 +151,75 @@ def solve_integer(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> lis
     return found[:most]
 
 
+class _Operands:
+    """Known integers and constants that an operation may join, with all that no goal changes.
+
+    Args:
+        small: The known integers as pairs (value, program), cheapest first.
+        count: Number of example inputs.
+    """
+
+    scalars = (*range(0, 11), 20, 50, 100)
+
+    def __init__(self, small: list[tuple[Ints, Node]], count: int) -> None:
+        self.small = len(small)
+        self.programs = [*(n for _, n in small), *(constant_node(c) for c in self.scalars)]
+        self.rows: NDArray[np.int64] = np.array(
+            [*(v for v, _ in small), *((c,) * count for c in self.scalars)], dtype=np.int64
+        )
+        self.places = {key: k for k, key in reversed(list(enumerate(_row_bytes(self.rows))))}
+        costs = np.array([p.cost for p in self.programs])
+        most = min(len(self.rows), 120)
+        seconds = np.concatenate([np.arange(most), np.arange(self.small, len(self.rows))])
+        a, b = np.tile(np.arange(most), len(seconds)), np.repeat(seconds, most)
+        wanted = costs[a] + costs[b] < 9.0
+        self.a, self.b = a[wanted], b[wanted]
+        self._firsts: dict[str, NDArray[np.int64]] = {}
+
+    def first_results(self, op: str) -> NDArray[np.int64]:
+        """Return the results of an operation on all pairs a, b for the first example input."""
+        if op not in self._firsts:
+            self._firsts[op] = _under(op, self.rows[self.a, 0], self.rows[self.b, 0])
+        return self._firsts[op]
+
+
+def _row_bytes(rows: NDArray[np.int64]) -> list[bytes]:
+    """Return the bytes of each row."""
+    data, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    return [data[k : k + width] for k in range(0, len(data), width)]
+
+
 def _pairs(
     bank: Bank, small: list[tuple[Ints, Node]], goal: Ints, budget: Budget
 ) -> Iterator[Node]:
+    if bank.operands[0] is not bank.ints_version:
+        bank.operands = bank.ints_version, _Operands(small, bank.count)
+    known: _Operands = bank.operands[1]
+    programs, rows, places = known.programs, known.rows, known.places
     target = np.array(goal, dtype=np.int64)
-    scalars = [*range(0, 11), 20, 50, 100]
-    programs = [*(n for _, n in small), *(constant_node(c) for c in scalars)]
-    rows: NDArray[np.int64] = np.array(
-        [*(v for v, _ in small), *((c,) * bank.count for c in scalars)], dtype=np.int64
-    )
-    costs = np.array([p.cost for p in programs])
-    gap = target - rows
     for op in ("add", "sub", "apart"):
-        needs = {"add": gap, "sub": rows - target, "apart": rows + target}[op]
-        places = {row.tobytes(): k for k, row in reversed(list(enumerate(rows)))}
-        for k, row in enumerate(needs):
-            other = places.get(row.tobytes())
+        needs = target - rows if op == "add" else rows - target if op == "sub" else rows + target
+        for k, key in enumerate(_row_bytes(needs)):
+            other = places.get(key)
             if other is not None and not (programs[k].op == programs[other].op == "const"):
                 yield operation_node(op, programs[k], programs[other])
         # Expensive integers as the second operand: the whole bank, by lookup.
-        for k, row in enumerate(needs[:60]):
-            dear = bank.ints.get(tuple(row.tolist()))
+        for k, row in enumerate(needs[:60].tolist()):
+            dear = bank.ints.get(tuple(row))
             if dear is not None:
                 yield operation_node(op, programs[k], dear)
-        for k, c in enumerate(scalars):
+        for k, c in enumerate(known.scalars):
             if op != "apart":
                 moved = target - c if op == "add" else target + c
                 dear = bank.ints.get(tuple(moved.tolist()))
                 if dear is not None:
-                    yield operation_node(op, dear, programs[len(small) + k])
+                    yield operation_node(op, dear, programs[known.small + k])
     budget.charge(len(rows) * 3 / Budget.VECTOR)
-    count = min(len(rows), 120)
-    seconds = np.concatenate([np.arange(count), np.arange(len(small), len(rows))])
-    a = np.tile(np.arange(count), len(seconds))
-    b = np.repeat(seconds, count)
-    wanted = costs[a] + costs[b] < 9.0
-    a, b = a[wanted], b[wanted]
+    a, b = known.a, known.b
     if not budget.charge(len(a) / Budget.VECTOR):
         return
-    left, right = rows[a, 0], rows[b, 0]
     for op in ("mul", "div", "mod", "lower", "upper"):
-        likely = np.flatnonzero(_under(op, left, right) == target[0])
+        likely = np.flatnonzero(known.first_results(op) == target[0])
         first, second = rows[a[likely]], rows[b[likely]]
         fits = (_under(op, first, second) == target).all(axis=1)
         if op in ("div", "mod"):
@@ -276,8 +304,18 @@ def find_reductions(
         (op, compile_operation(op), ()) for op in _FOLDS
     ]
     functions += [("at", compile_operation("at"), (k,)) for k in (1, 2, 3, -2, -3)]
+    known = bank.reductions
     for values, program in bank.cheapest(most):
-        for op, function, more in functions:
+        reduced = known.get(values[0])
+        if reduced is None:
+            reduced = known[values[0]] = tuple(
+                _reduce(f, values[0], more) for _, f, more in functions
+            )
+        if wanted[0] not in reduced:
+            continue
+        for (op, function, more), first in zip(functions, reduced, strict=True):
+            if first != wanted[0]:
+                continue
             for row, out in zip(values, wanted, strict=True):
                 try:
                     if function(row, *more) != out:
@@ -288,6 +326,15 @@ def find_reductions(
             else:
                 integer = operation_node(op, program, *(constant_node(k) for k in more))
                 yield Node("single", (integer,), integer.cost + 0.8)
+
+
+def _reduce(
+    function: Callable[..., int], row: tuple[int, ...], more: tuple[int, ...]
+) -> int | None:
+    try:
+        return function(row, *more)
+    except _GUARDED:
+        return None
 
 
 __all__ = ["OPERATIONS", "add_counts", "find_reductions", "find_singles", "solve_integer"]

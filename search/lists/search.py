@@ -84,6 +84,13 @@ class Search:
             self.found.setdefault(program)
         return sorted(self.found, key=lambda n: n.cost)
 
+    def forget(self) -> None:
+        """Free the memory of a search that has ended. Only its budget may be read later."""
+        self.phases = iter(())
+        self.bank = create_bank((), ())
+        self.found, self.elements, self.memo, self.partial = {}, {}, {}, {}
+        self.right_integers = None, []
+
     def is_confident(self) -> bool:
         """Return whether the search has found a program that is cheap enough for a first answer."""
         costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]

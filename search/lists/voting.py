@@ -12,18 +12,12 @@ right.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..novelty import (
-    ANSWERS_BY_COST,
-    MIN_NEW_SHARE,
-    SAMPLE_TOLERANCE,
-    Candidate,
-    NoveltyRanker,
-    new_share,
-)
+from ..novelty import ANSWERS_BY_COST, Candidate, NoveltyRanker
 
 SHARE_WORTH = 20.0  # cost that a share of 1 is worth
 HALVING_COST = 1.4  # extra cost that halves the weight
@@ -33,7 +27,17 @@ STRIDE = 4  # step through the sampled inputs when votes are counted
 
 
 class VotingRanker(NoveltyRanker):
-    """A ranker that prefers candidates whose predictions agree with many likely candidates."""
+    """A ranker that prefers candidates whose predictions agree with many likely candidates.
+
+    Args:
+        inputs: The sample space.
+        sample_size: Approximate number of inputs on which a candidate is evaluated first.
+    """
+
+    def __init__(self, inputs: Sequence[Any], sample_size: int) -> None:
+        super().__init__(inputs, sample_size, STRIDE)
+        # the latest candidates that voted, and their shares: later answers ask for the same ones
+        self._latest: tuple[list[tuple[str, float]], NDArray[np.float64]] = [], np.zeros(0)
 
     def choose(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
@@ -53,28 +57,30 @@ class VotingRanker(NoveltyRanker):
         voting = candidates[:MAX_VOTING]
         prices = np.array([c.cost for c in voting]) - SHARE_WORTH * self._shares(voting)
         order = [voting[int(k)] for k in np.argsort(prices, kind="stable")]
-        before = [self.get_predictions(c, on_all_inputs=False) for c in known]
         for candidate in [*order, *candidates[MAX_VOTING:]]:
-            if candidate.text in skip:
-                continue
             if (
-                new_share(self.get_predictions(candidate, on_all_inputs=False), before)
-                < MIN_NEW_SHARE - SAMPLE_TOLERANCE
+                candidate.text not in skip
+                and self.may_be_novel(candidate, known)
+                and self.is_novel(candidate, known)
             ):
-                continue
-            if self._is_novel(candidate, known):
                 return candidate
         return None
 
     def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
         """Return the mean share of weight that agrees with each candidate, (candidates,)."""
-        said = [self.get_predictions(c, on_all_inputs=False) for c in voting]
-        codes = np.array([codes[::STRIDE] for codes, _ in said])
-        defined = np.array([defined[::STRIDE] for _, defined in said])
+        key = [(c.text, c.cost) for c in voting]
+        if self._latest[0] == key:
+            return self._latest[1]
+        looked_at = len(range(0, self.sampled, STRIDE))
+        said = [self.predict_first(c, looked_at) for c in voting]
+        codes = np.array([codes for codes, _ in said])
+        defined = np.array([defined for _, defined in said])
         costs = np.array([c.cost for c in voting])
         weights = 0.5 ** ((costs - costs.min()) / HALVING_COST)
         shares = np.zeros(len(voting))
         for k in range(len(voting)):
             same = (codes == codes[k]) & defined & defined[k]
             shares[k] = (weights @ same).mean() if same.size else 0.0
-        return shares / float(weights.sum())
+        shares /= float(weights.sum())
+        self._latest = key, shares
+        return shares

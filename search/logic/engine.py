@@ -148,7 +148,9 @@ class Problem:
         self.expansions = expansions
         self.trade_off = TRADE_OFFS[public.get("trade_off") or DEFAULT]
         self.name = canonical_json([said, [world for world, _ in shown]])
-        self.following = NoveltyRanker(range(len(self.rows)), max(1, len(self.rows)))
+        self.following = NoveltyRanker(
+            range(len(self.rows)), max(1, len(self.rows)), block=len(self.rows)
+        )
         self._ranking: Ranking | None = None
         self._rules: dict[str, _Rule] = {}
 

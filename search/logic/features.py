@@ -14,8 +14,8 @@ counts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 from typing import Literal as OneOf
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
 _AT_ONCE = 1 << 22  # maximum number of counts in one product
 MOST_VALUES = 1 << 28  # maximum number of stored values, one byte each
 NO_PART = -1
+_FIRST_ROOM = 1 << 10  # features for which there is room at first
 
 
 class Recipe(NamedTuple):
@@ -56,34 +57,41 @@ class Recipe(NamedTuple):
     name: str = ""
 
 
-def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool) -> int:
-    """Return the number of syntax nodes of a feature, its AST size (ABD, appendix B.3).
+def ast_size(
+    kind: Kind, guard: int, one: Integers, other: Integers, plain: Bools, plain_other: Bools
+) -> Integers:
+    """Return the number of syntax nodes of features, their AST sizes (ABD, appendix B.3).
+
+    All arrays have the shape (features,).
 
     Args:
-        recipe: The recipe of the feature.
-        one: Size of the first feature from which this feature is built.
-        other: Size of the second feature from which this feature is built.
+        kind: Kind of the features.
+        guard: Size of the guard of all features.
+        one: Size of the first feature from which each feature is built.
+        other: Size of the second feature from which each feature is built, or 0.
         plain: Whether all elements have the first feature. A condition on a neighbour that all
             elements meet is left out of the formula, so it adds no nodes.
         plain_other: Whether all elements have the second feature.
     """
-    kind, guard = recipe.kind, recipe.guard.size
     if kind == "not":
         return 1 + one
     if kind in CONNECTED:
         return 1 + one + other
-    told = 0 if plain else one
-    joined = guard + told + (1 if guard and told else 0)  # the guard and the property
+    told: Integers = np.where(plain, 0, one)
+    joined: Integers = guard + told  # the guard and the property
+    if guard:
+        joined = joined + (told > 0)
     if kind == "some":
-        return 2 + (joined or one)
+        return 2 + np.where(joined > 0, joined, one)
     if kind == "every":
         return 2 + one + (1 + guard if guard else 0)
+    two = 4 + 2 * guard + 4 + (2 if guard else 0)
     if kind == "pair":
-        rest = [part for part, none in ((one, plain), (other, plain_other)) if not none]
-        return 4 + 2 * guard + 4 + sum(rest) + (2 if guard else 0) + len(rest)
-    again = 0 if plain else 2 * one + 2
+        rest: Integers = np.where(plain, 0, 1 + one) + np.where(plain_other, 0, 1 + other)
+        return two + rest
+    again: Integers = np.where(plain, 0, 2 * one + 2)
     if kind == "two":
-        return 4 + 2 * guard + 4 + again + (2 if guard else 0)
+        return two + again
     if kind == "just_two":
         return 4 + 2 * guard + 4 + again + 2 + 1 + 2 + 1 + joined + 7
     return 2 + joined + 1 + 2 + 1 + joined + 3  # one
@@ -104,10 +112,11 @@ class Features:
         self.lanes = lanes
         self.inside = lanes.inside.reshape(-1)
         self.recipes: list[Recipe] = []
-        self._sizes: list[int] = []
+        self._sizes = np.zeros(_FIRST_ROOM, np.int64)
+        self._plain = np.zeros(_FIRST_ROOM, bool)  # whether all elements have the feature
         self.tried = 0
-        self._blocks: list[Bools] | None = []
-        self._known = np.zeros(0, np.uint64)
+        self._values: Bools | None = np.zeros((_FIRST_ROOM, len(self.inside)), bool)
+        self._known: set[int] = set()  # hashes of the rows
         words = -(-len(self.inside) // 64)
         draw = np.random.PCG64(1).random_raw(2 * words)
         self._factors = np.asarray(draw | np.uint64(1), np.uint64).reshape(2, words)
@@ -123,21 +132,19 @@ class Features:
     @property
     def sizes(self) -> Integers:
         """Return the number of syntax nodes (AST size) of each feature, shape (features,)."""
-        return np.array(self._sizes, np.int64)
+        return self._sizes[: len(self)]
 
     @property
     def values(self) -> Bools:
         """Return which elements have each feature, as bools of shape (features, worlds * size)."""
-        assert self._blocks is not None, "released"
-        if len(self._blocks) > 1:
-            self._blocks = [np.concatenate(self._blocks)]
-        return self._blocks[0] if self._blocks else np.zeros((0, len(self.inside)), bool)
+        assert self._values is not None, "released"
+        return self._values[: len(self)]
 
     def release(self) -> None:
         """Free the values of all features, which take tens of megabytes. Recipes and sizes
         remain.
         """
-        self._blocks = None
+        self._values = None
         self.lanes.release()
 
     def smallest(self, places: NDArray[np.int64], count: int) -> Integers:
@@ -156,37 +163,78 @@ class Features:
             recipes: The recipes of the features.
             values: Which elements have each feature, bool of shape (recipes, worlds * size).
         """
-        self.tried += len(recipes)
+        sizes = np.array([self._size(recipe) for recipe in recipes], np.int64)
+        kept = self._keep(sizes, values)
+        return self._store([recipes[place] for place in kept], sizes[kept], values[kept])
+
+    def _add_alike(
+        self, kind: Kind, guard: Guard, ones: Integers, others: Integers | None, values: Bools
+    ) -> Integers:
+        """Add features of one kind and guard, as `add` does, without recipes of known features.
+
+        Args:
+            kind: Kind of the features.
+            guard: Guard of the features.
+            ones: Index of the first feature from which each feature is built.
+            others: Index of the second feature, or None for kinds with one part.
+            values: Which elements have each feature, bool of shape (features, worlds * size).
+        """
+        sizes = self._sizes_alike(kind, guard, ones, others)
+        kept = self._keep(sizes, values)
+        second = np.full(len(kept), NO_PART) if others is None else others[kept]
+        recipes = [
+            Recipe(kind, guard, one, other)
+            for one, other in zip(ones[kept].tolist(), second.tolist(), strict=True)
+        ]
+        return self._store(recipes, sizes[kept], values[kept])
+
+    def _keep(self, sizes: Integers, values: Bools) -> list[int]:
+        """Return which rows have values that no earlier feature and no smaller row has."""
+        self.tried += len(sizes)
         room = self.capacity - len(self)
-        if not recipes or room <= 0:
-            return np.zeros(0, np.int64)
-        sizes = np.array([self._size(recipe) for recipe in recipes])
-        images = self._images(values)
-        order = np.argsort(sizes, kind="stable")
-        _, first = np.unique(images[order], return_index=True)
-        kept = order[np.sort(first)]
-        kept = kept[~np.isin(images[kept], self._known)][:room]
+        kept: list[int] = []
+        if not len(sizes) or room <= 0:
+            return kept
+        images, known = self._images(values).tolist(), self._known
+        for place in np.argsort(sizes, kind="stable").tolist():
+            if images[place] not in known:
+                known.add(images[place])
+                kept.append(place)
+                if len(kept) == room:
+                    break
+        return kept
+
+    def _store(self, recipes: Sequence[Recipe], sizes: Integers, values: Bools) -> Integers:
+        assert self._values is not None, "released"
         start = len(self)
-        self.recipes += [recipes[place] for place in kept]
-        self._sizes += sizes[kept].tolist()
-        assert self._blocks is not None, "released"
-        self._blocks.append(values[kept])
-        self._known = np.concatenate([self._known, images[kept]])
-        return np.arange(start, len(self))
+        if not recipes:
+            return np.zeros(0, np.int64)
+        self.recipes += recipes
+        end = len(self)
+        if end > len(self._values):
+            room = min(max(2 * len(self._values), end), max(end, self.capacity))
+            self._values = _with_room(self._values, room)
+            self._sizes, self._plain = _with_room(self._sizes, room), _with_room(self._plain, room)
+        self._values[start:end] = values
+        self._sizes[start:end] = sizes
+        self._plain[start:end] = [recipe.kind == "all" for recipe in recipes]
+        return np.arange(start, end)
 
     def _size(self, recipe: Recipe) -> int:
         if recipe.kind == "all":
             return 3  # (= x x)
         if recipe.kind == "atom":
             return 2 if self.lanes.true[recipe.name].ndim == 2 else 3
-        one, other = recipe.one, recipe.other
-        return ast_size(
-            recipe,
-            self._sizes[one],
-            self._sizes[other] if other >= 0 else 0,
-            self.recipes[one].kind == "all",
-            other >= 0 and self.recipes[other].kind == "all",
-        )
+        others = None if recipe.other < 0 else np.array([recipe.other])
+        return int(self._sizes_alike(recipe.kind, recipe.guard, np.array([recipe.one]), others)[0])
+
+    def _sizes_alike(
+        self, kind: Kind, guard: Guard, ones: Integers, others: Integers | None
+    ) -> Integers:
+        one, plain = self._sizes[ones], self._plain[ones]
+        if others is None:
+            return ast_size(kind, guard.size, one, np.zeros_like(one), plain, plain)
+        return ast_size(kind, guard.size, one, self._sizes[others], plain, self._plain[others])
 
     def _images(self, values: Bools) -> NDArray[np.uint64]:
         """Return a 64-bit hash of each row; a collision costs a feature, never a wrong rule."""
@@ -244,10 +292,7 @@ class Features:
         for start in range(0, len(low), step):
             here, there = low[start : start + step], high[start : start + step]
             rows = connect_values(kind, values[here], values[there], self.inside)
-            recipes = [
-                Recipe(kind, one=int(a), other=int(b)) for a, b in zip(here, there, strict=True)
-            ]
-            found.append(self.add(recipes, rows))
+            found.append(self._add_alike(kind, Guard(), here, there, rows))
         return concatenate_places(found)
 
     def add_neighbour_grades(
@@ -275,8 +320,7 @@ class Features:
                     if kind in ("two", "one", "just_two") and not guard.literals:
                         continue
                     rows = apply_grade(kind, counts, related) & self.lanes.inside[:, :, None]
-                    recipes = [Recipe(kind, guard, int(place)) for place in part]
-                    found.append(self.add(recipes, self._rows(rows)))
+                    found.append(self._add_alike(kind, guard, part, None, self._rows(rows)))
         return concatenate_places(found)
 
     def add_neighbour_pairs(
@@ -303,10 +347,8 @@ class Features:
             for guard in guards:
                 related = self.lanes.relation_table(guard)
                 rows = has_pair(*(np.matmul(related, table) for table in tables))
-                recipes = [
-                    Recipe("pair", guard, int(a), int(b)) for a, b in zip(here, there, strict=True)
-                ]
-                found.append(self.add(recipes, self._rows(rows & self.lanes.inside[:, :, None])))
+                rows = self._rows(rows & self.lanes.inside[:, :, None])
+                found.append(self._add_alike("pair", guard, here, there, rows))
         return concatenate_places(found)
 
     def _step(self) -> int:
@@ -381,6 +423,13 @@ class Features:
         ]
         rows = has_pair(*counts) if kind == "pair" else apply_grade(kind, counts[0], related)
         return rows.transpose(2, 0, 1)
+
+
+def _with_room(rows: NDArray[Any], room: int) -> NDArray[Any]:
+    """Return the rows in an array of `room` rows, of which the others are 0."""
+    found = np.zeros((room, *rows.shape[1:]), rows.dtype)
+    found[: len(rows)] = rows
+    return found
 
 
 def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
 import numpy as np
@@ -22,9 +22,20 @@ from ...tools.logic.evaluation import Bools
 from ...tools.logic.fast_path import Regime
 from ...tools.logic.formula import FREE, LETTERS, Formula, FormulaBuilder, Kind
 from ...tools.logic.sampling import Integers
-from .features import CONNECTED, Features, Recipe, connect_values
-from .lanes import EQUALITY, Completions, Guard, all_of, any_of
+from .features import CONNECTED, Features, Recipe
+from .lanes import (
+    EQUALITY,
+    Completions,
+    Guard,
+    Packed,
+    all_of,
+    any_packed,
+    count_packed,
+    pack_elements,
+)
 
+Bits = TypeVar("Bits", Bools, Packed)
+Counts: TypeAlias = NDArray[np.int16]
 Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
 # What certainty of being valid in all drawn worlds is worth, in marked elements per world.
@@ -54,11 +65,12 @@ class Shape(NamedTuple):
             return [self.feature]
         return [place for part in self.parts for place in part.list_features()]
 
-    def evaluate(self, values: Mapping[int, Bools]) -> Bools:
+    def evaluate(self, values: Mapping[int, Bits]) -> Bits:
         """Return which elements this shape marks.
 
         Args:
-            values: For the index of each feature, which elements have the feature.
+            values: For the index of each feature, which elements have the feature, as bools or
+                packed (`lanes.pack_elements`).
         """
         if self.kind == "feature":
             return values[self.feature]
@@ -109,14 +121,15 @@ class ShapeTable(NamedTuple):
 
     Args:
         shapes: The rules.
-        values: The elements that each rule marks, bool of shape (rules, completions, size).
+        values: The elements that each rule marks, packed (`lanes.pack_elements`), of shape (rules,
+            completions, words).
         sizes: Number of syntax nodes of each rule, shape (rules,).
         held: Random worlds in which each rule is known to be valid, bool of shape (rules, random
             worlds).
     """
 
     shapes: list[Shape]
-    values: Bools
+    values: Packed
     sizes: Integers
     held: Bools
 
@@ -144,6 +157,9 @@ class Evidence:
     """The requirements of the prompt worlds on a rule, computed over completions of these worlds.
 
     A completion of a world makes each unknown atom true or false.
+
+    Attributes:
+        judged: Number of rules that were judged so far.
     """
 
     def __init__(
@@ -161,6 +177,7 @@ class Evidence:
         self.broken_drawn = broken_drawn
         self.worlds = int(prompt.world_of_lane[-1]) + 1
         self.starts = np.searchsorted(prompt.world_of_lane, np.arange(self.worlds))
+        self.judged = 0
 
     def judge(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
         """Return whether each rule is valid in all prompt worlds, and what each rule costs.
@@ -178,6 +195,7 @@ class Evidence:
             Validity (bool) and cost (int64) of each rule, in the shape of `valid` without the last
             axis.
         """
+        self.judged += valid[..., 0].size
         if self.regime == "full":
             return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
         if self.regime == "skeptical":
@@ -185,6 +203,36 @@ class Evidence:
             return all_of(valid), most.sum(axis=-1, dtype=np.int64)
         least = np.minimum.reduceat(np.where(valid, covered, _MANY), self.starts, axis=-1)
         return all_of(least < _MANY), least.sum(axis=-1, dtype=np.int64)
+
+    def judge_pairs(
+        self, kind: OneOf["and", "or"], ones: Packed, others: Packed
+    ) -> tuple[Bools, Integers]:
+        """Judge the conjunction or disjunction of each of some rules with each of others.
+
+        Args:
+            kind: How two rules are combined.
+            ones: The elements that each rule marks, packed, of shape (rules, completions, words).
+            others: The same for the other rules.
+
+        Returns:
+            Validity (bool) and cost (int64) of each pair, of shape (rules, other rules). The cost
+            of a pair that is not valid has no meaning.
+        """
+        self.judged += len(ones) * len(others)
+        pairs = _Pairs(kind, ones, others, pack_elements(self.broken))
+        costs = np.zeros((len(ones), len(others)), np.int32)
+        ends = [*self.starts[1:].tolist(), len(self.broken)]
+        right = np.ones(costs.shape, bool)
+        for start, end in zip(self.starts.tolist(), ends, strict=True):
+            if self.regime == "partial":
+                least = pairs.least(range(start, end))
+                right &= least < _MANY
+                costs += least
+            else:
+                costs += pairs.most(range(start, end))
+        if self.regime != "partial":
+            right = pairs.repair_all()
+        return right, costs.astype(np.int64)
 
     def rank_by_price(
         self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], most: int
@@ -238,6 +286,88 @@ class Evidence:
         return found
 
 
+class _Pairs:
+    """What pairs of rules cover, in one completion after the other.
+
+    The results share memory, so the next call of the same method overwrites the last result.
+    """
+
+    def __init__(
+        self, kind: OneOf["and", "or"], ones: Packed, others: Packed, broken: Packed
+    ) -> None:
+        self.either = kind == "or"
+        self.tables = [np.ascontiguousarray(table.swapaxes(0, 1)) for table in (ones, others)]
+        self.left = [broken[:, None] & ~table for table in self.tables]
+        self.counts = [count_packed(table) for table in self.tables]
+        self.fails = [any_packed(left) for left in self.left]
+        shape = len(ones), len(others)
+        self._bits = np.empty(shape, ones.dtype)
+        self._word_counts = np.empty(shape, np.uint8)
+        self._found = np.empty(shape, np.int16)
+
+    def _common(self, tables: Sequence[Packed], place: int, word: int) -> Packed:
+        one, other = (table[place, :, word] for table in tables)
+        common: Packed = np.bitwise_and(one[:, None], other[None], out=self._bits)
+        return common
+
+    def covered(self, place: int) -> Counts:
+        """Return how many elements each pair marks in a completion, (rules, other rules)."""
+        found = self._found
+        for word in range(self.tables[0].shape[-1]):
+            bits = self._common(self.tables, place, word)
+            counts = np.bitwise_count(bits, out=self._word_counts)
+            if word:
+                found += counts
+            else:
+                found[:] = counts
+        if self.either:
+            first, second = (counts[place] for counts in self.counts)
+            np.subtract(first[:, None], found, out=found)
+            found += second
+        return found
+
+    def fail(self, place: int) -> Bools:
+        """Return which pairs do not repair a completion, (rules, other rules)."""
+        first, second = (fails[place] for fails in self.fails)
+        if not self.either:
+            found: Bools = first[:, None] | second[None]
+            return found
+        found = np.zeros(self._bits.shape, bool)
+        for word in range(self.tables[0].shape[-1]):
+            found |= self._common(self.left, place, word) != 0
+        return found
+
+    def least(self, places: Iterable[int]) -> Counts:
+        """Return the least number of elements that each pair marks in a completion it repairs.
+
+        The number is `_MANY` where a pair repairs none of the completions.
+        """
+        least = np.full(self._found.shape, _MANY, np.int16)
+        for place in places:
+            found = self.covered(place)
+            np.putmask(found, self.fail(place), _MANY)
+            np.minimum(least, found, out=least)
+        return least
+
+    def most(self, places: Iterable[int]) -> Counts:
+        """Return the largest number of elements that each pair marks in one of the completions."""
+        most = np.zeros(self._found.shape, np.int16)
+        for place in places:
+            np.maximum(most, self.covered(place), out=most)
+        return most
+
+    def repair_all(self) -> Bools:
+        """Return which pairs repair all completions, (rules, other rules)."""
+        if not self.either:
+            one, other = (all_of(~fails, axis=0) for fails in self.fails)
+            both: Bools = one[:, None] & other[None]
+            return both
+        found = np.ones(self._bits.shape, bool)
+        for place in range(len(self.tables[0])):
+            found &= ~self.fail(place)
+        return found
+
+
 def find_candidates(features: Features, evidence: Evidence, most: int) -> list[PricedRule]:
     """Return valid candidate rules, which are the best for some price of a syntax node.
 
@@ -256,17 +386,19 @@ class _Search:
         count = evidence.prompt.lanes.worlds
         shape = (len(features), features.lanes.worlds, features.lanes.size)
         whole = features.values.reshape(shape)
-        self.values = whole[:, :count]
-        self.held = ~any_of(evidence.broken_drawn[None] & ~whole[:, count:])
+        packed = pack_elements(whole)
+        self.values = packed[:, :count]
+        drawn = pack_elements(evidence.broken_drawn)
+        self.held = ~any_packed(drawn[None] & ~packed[:, count:])
         self.sizes = features.sizes
         self.found: dict[Shape, PricedRule] = {}
 
     def candidates(self, width: int) -> list[PricedRule]:
         """Return valid rules: features, disjunctions, and conjunctions of two and three."""
         broken = self.evidence.broken
-        uncovered = broken[None] & ~self.values
-        covered = self.values.sum(axis=2)
-        valid, costs = self.evidence.judge(~any_of(uncovered), covered)
+        uncovered = pack_elements(broken)[None] & ~self.values
+        covered = count_packed(self.values)
+        valid, costs = self.evidence.judge(~any_packed(uncovered), covered)
         told = np.array([recipe.kind != "all" for recipe in self.features.recipes])
         right = np.flatnonzero(valid & told)
         for place in self._best(right, costs[right], width):
@@ -274,7 +406,8 @@ class _Search:
             self._keep(_feature_shape(place), int(costs[place]), int(self.sizes[place]), held)
         base = self._choice(self._best(right, costs[right], width))
 
-        share = 1 - uncovered.sum(axis=(1, 2)) / max(1, broken.sum())
+        missed = count_packed(uncovered).sum(axis=1, dtype=np.int64)
+        share = 1 - missed / max(1, broken.sum())
         part = np.flatnonzero((share >= _PARTLY) & ~valid)
         dear = covered[part].mean(axis=1) * self.evidence.worlds
         dear = dear + 1.5 * self.evidence.worlds * (1 - share[part])
@@ -311,62 +444,30 @@ class _Search:
 
     def _pairs(self, kind: OneOf["and", "or"], some: ShapeTable) -> CombinedPairs:
         """Return the valid pairs of two shapes of a choice."""
-        count = len(some.shapes)
-        ones, others = np.triu_indices(count, 1)
-        evidence = self.evidence
-        structures = some.values.shape[1]
-        covered = np.zeros((len(ones), structures), np.int16)
-        valid = np.zeros((len(ones), structures), bool)
-        uncovered = evidence.broken[None] & ~some.values
-        alone = some.values.sum(axis=2)
-        for place in range(structures):
-            rows = some.values[:, place].astype(np.float32)
-            common = (rows @ rows.T)[ones, others]
-            if kind == "and":
-                broken = any_of(uncovered[:, place])
-                covered[:, place] = common
-                valid[:, place] = ~(broken[ones] | broken[others])
-            else:
-                left = uncovered[:, place].astype(np.float32)
-                covered[:, place] = alone[ones, place] + alone[others, place] - common
-                valid[:, place] = (left @ left.T)[ones, others] < 0.5
-        sizes = some.sizes[ones] + some.sizes[others] + 1
-        return self._valid(ones, others, valid, covered, sizes, _held(kind, some, some))
+        ones, others = np.triu_indices(len(some.shapes), 1)
+        right, costs = self.evidence.judge_pairs(kind, some.values, some.values)
+        kept = right[ones, others]
+        return self._combined(kind, some, some, ones[kept], others[kept], costs)
 
     def _crossed(self, ones: ShapeTable, others: ShapeTable) -> CombinedPairs:
         """Return the valid conjunctions of one shape from each choice."""
-        first, second = (
-            part.reshape(-1)
-            for part in np.meshgrid(
-                np.arange(len(ones.shapes)), np.arange(len(others.shapes)), indexing="ij"
-            )
-        )
-        evidence = self.evidence
-        structures = ones.values.shape[1]
-        covered = np.zeros((len(first), structures), np.int16)
-        broken = [any_of(evidence.broken[None] & ~some.values) for some in (ones, others)]
-        for place in range(structures):
-            here = ones.values[:, place].astype(np.float32)
-            there = others.values[:, place].astype(np.float32)
-            covered[:, place] = (here @ there.T).reshape(-1)
-        valid = ~(broken[0][first] | broken[1][second])
-        sizes = ones.sizes[first] + others.sizes[second] + 1
-        return self._valid(first, second, valid, covered, sizes, _held("and", ones, others))
+        right, costs = self.evidence.judge_pairs("and", ones.values, others.values)
+        first, second = np.nonzero(right)
+        return self._combined("and", ones, others, first, second, costs)
 
-    def _valid(
+    def _combined(
         self,
-        ones: Integers,
-        others: Integers,
-        valid: Bools,
-        covered: NDArray[np.int16],
-        sizes: Integers,
-        held: NDArray[np.float64],
+        kind: OneOf["and", "or"],
+        ones: ShapeTable,
+        others: ShapeTable,
+        first: Integers,
+        second: Integers,
+        costs: Integers,
     ) -> CombinedPairs:
-        """Keep the valid pairs; `held` (ones, others) is indexed by the parts of a pair."""
-        right, costs = self.evidence.judge(valid, covered)
-        kept = np.flatnonzero(right)
-        one, other = ones[kept], others[kept]
-        return CombinedPairs(one, other, costs[kept], sizes[kept], held[one, other])
+        """Return the pairs of shapes with the places `first` and `second`."""
+        sizes = ones.sizes[first] + others.sizes[second] + 1
+        held = _held(kind, ones.held, others.held, first, second)
+        return CombinedPairs(first, second, costs[first, second], sizes, held)
 
     def _kept(
         self,
@@ -389,23 +490,34 @@ class _Search:
                 shapes.append(shape)
                 places.append(place)
         one_, other_ = combined.ones[places], combined.others[places]
-        values, held_ = (
-            connect_values(kind, here[one_], there[other_])
-            for here, there in ((ones.values, others.values), (ones.held, others.held))
-        )
+        # Packed elements are connected as bools are.
+        connect: np.ufunc = np.bitwise_and if kind == "and" else np.bitwise_or
+        values: Packed = connect(ones.values[one_], others.values[other_])
+        held_: Bools = connect(ones.held[one_], others.held[other_])
         return ShapeTable(shapes, values, combined.sizes[places], held_)
 
 
-def _held(kind: OneOf["and", "or"], ones: ShapeTable, others: ShapeTable) -> NDArray[np.float64]:
-    """Return the share of drawn worlds in which each pair is valid, (ones, others).
+def _held(
+    kind: OneOf["and", "or"], ones: Bools, others: Bools, first: Integers, second: Integers
+) -> NDArray[np.float64]:
+    """Return the share of drawn worlds in which each pair is valid, (pairs,).
 
     For a disjunction it is a lower bound.
+
+    Args:
+        kind: How two rules are combined.
+        ones: The drawn worlds in which each rule is valid, bool of shape (rules, drawn worlds).
+        others: The same for the other rules.
+        first: The place of the first rule of each pair in `ones`.
+        second: The place of the second rule of each pair in `others`.
     """
-    one, other = ones.held.astype(np.float64), others.held.astype(np.float64)
-    both: NDArray[np.float64] = one @ other.T / max(1, one.shape[1])
+    one, other = pack_elements(ones), pack_elements(others)
+    common = count_packed(one[first] & other[second])
+    both: NDArray[np.float64] = common.astype(np.float64) / max(1, ones.shape[1])
     if kind == "and":
         return both
-    either: NDArray[np.float64] = one.mean(axis=1)[:, None] + other.mean(axis=1)[None] - both
+    alone = [held.astype(np.float64).mean(axis=1) for held in (ones, others)]
+    either: NDArray[np.float64] = alone[0][first] + alone[1][second] - both
     return either
 
 

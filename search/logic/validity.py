@@ -24,11 +24,14 @@ from ...tools.logic.sampling import RandomStream
 from .features import Features
 from .lanes import (
     Lanes,
-    any_of,
+    Packed,
+    any_packed,
     batch_size,
+    count_packed,
     draw_hidden,
     draw_similar,
     max_violations,
+    pack_elements,
 )
 from .rules import PricedRule, Shape
 
@@ -139,8 +142,8 @@ def estimate_validity(
     shapes = [rule.shape for rule in rules]
     broken = drawn.worlds.find_violations(prepared)
     covered = _covered(features, drawn.worlds, shapes, places)
-    valid = ~any_of(broken[None] & ~covered)
-    marked, least = covered.sum(axis=2), broken.sum(axis=1)
+    valid = ~any_packed(pack_elements(broken)[None] & ~covered)
+    marked, least = count_packed(covered), broken.sum(axis=1)
     lets_in = valid & (marked <= least + SLACK) & (marked <= max_violations(prepared) + 1)
     unsure = ANY_WORLD[prepared.regime]
     weights = _weights(rules, lets_in, len(prepared.worlds))
@@ -159,9 +162,10 @@ def estimate_validity(
 
 def _covered(
     features: Features, lanes: Lanes, shapes: Sequence[Shape], places: Sequence[int]
-) -> Bools:
-    """Return the elements that each rule covers, (rules, worlds, size)."""
-    values = features.evaluate_over(lanes, places)
+) -> Packed:
+    """Return the elements that each rule covers, packed, (rules, worlds, words)."""
+    found = features.evaluate_over(lanes, places)
+    values = {place: pack_elements(value) for place, value in found.items()}
     return np.array([shape.evaluate(values) for shape in shapes])
 
 
@@ -173,8 +177,8 @@ def _valid(
     places: Sequence[int],
 ) -> Bools:
     """Return the worlds in which each rule is valid, (rules, worlds)."""
-    broken = lanes.find_violations(prepared)
-    found: Bools = ~any_of(broken[None] & ~_covered(features, lanes, shapes, places))
+    broken = pack_elements(lanes.find_violations(prepared))
+    found: Bools = ~any_packed(broken[None] & ~_covered(features, lanes, shapes, places))
     return found
 
 
@@ -202,9 +206,18 @@ def _in_all(
     if not len(used):
         alone: NDArray[np.float64] = base**HOLDOUTS
         return alone
-    inside = lets_in[used].astype(np.float32)
-    held = valid.astype(np.float32) @ inside.T
+    inside = lets_in[used]
+    held = _count_common(valid, inside)
     share = (held + SMOOTHED * base[:, None]) / (inside.sum(axis=1) + SMOOTHED)[None]
     known: NDArray[np.float64] = (share**HOLDOUTS * weights[used]).sum(axis=1)
     found: NDArray[np.float64] = (1 - unsure) * known + unsure * base**HOLDOUTS
+    return found
+
+
+def _count_common(ones: Bools, others: Bools) -> NDArray[np.int64]:
+    """Return in how many worlds both of two rows are true, (rows, other rows)."""
+    one, other = pack_elements(ones), pack_elements(others)
+    found = np.zeros((len(ones), len(others)), np.int64)
+    for word in range(one.shape[1]):
+        found += np.bitwise_count(one[:, None, word] & other[None, :, word])
     return found

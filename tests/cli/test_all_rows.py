@@ -6,6 +6,8 @@ import json
 import random
 from pathlib import Path
 
+from peirce.tests.page_blocks import read_text
+
 WORDS = ["river", "stone", "window", "garden", "letter", "paper", "summer", "market"]
 RUN = ("run", "labels", "--data", "rows.csv", "--label", "verdict")
 
@@ -56,7 +58,7 @@ def test_the_learning_curve_stands_in_one_line_and_on_the_page(peirce):
     first, last = line.partition(": ")[2].split(", ")
     assert first.startswith("200 .") and last.startswith("300 .")
     assert peirce("report", "last", "--out", "page.html")[0] == 0
-    page = Path("page.html").read_text()
+    page = read_text(Path("page.html").read_text())
     assert line in page and "Learning curve" in page
 
 

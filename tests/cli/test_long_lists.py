@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from labelled_session import data_set
+from peirce.tests.page_blocks import read_text
 
 # Far more than the 4,000 characters that a sentence in prose may have.
 TERMS = ["kind", "the fresh", "fresh", "warm", *(f"seldom{n} heard{n}" for n in range(400))]
@@ -65,5 +66,5 @@ def test_the_whole_sentence_is_kept_where_it_is_used(peirce):
 
 def test_the_page_shows_the_shortened_sentence_and_holds_the_whole_one(peirce):
     assert peirce(*RUN)[0] == 0 and peirce("report", "last", "--out", "page.html")[0] == 0
-    page = Path("page.html").read_text()
+    page = read_text(Path("page.html").read_text())
     assert "seldom7 heard7" in page and "heard200" in page and "and 392 more" in page

@@ -10,6 +10,7 @@ import peirce
 import pytest
 from labelled_session import write_lines
 from peirce.records import PeirceError, UsageError
+from peirce.tests.page_blocks import read_text
 
 TORCH = 'If the text mentions "torch", the label is private.'
 HELPER = 'If the text mentions "helper", the label is private.'
@@ -126,7 +127,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(
 def test_the_page_compares_within_the_same_groups(origin, tmp_path):
     page = tmp_path / "page.html"
     peirce.report(store=origin / "s.duckdb", out=page, within="package", data=origin / "docs.csv")
-    assert "CONFOUNDED by package: within groups little of the effect is left" in page.read_text()
+    assert "CONFOUNDED by package: within groups little of the effect is left" in read_text(
+        page.read_text()
+    )
     with pytest.raises(UsageError, match="--within pakage"):
         peirce.report(store=origin / "s.duckdb", out=tmp_path / "other.html", within="pakage")
     assert not (tmp_path / "other.html").exists()

@@ -36,6 +36,7 @@ from peirce.config import (
 from peirce.graphs import get_method
 from peirce.records import UsageError, registry
 from peirce.store import Store
+from peirce.tests.page_blocks import read_text
 
 TAIL = repr(("all but the first", "def f(x):\n    return x[1:]"))
 TAIL_AGAIN = repr(("drop the head", "def f(x):\n    return list(x)[1:]"))
@@ -432,7 +433,7 @@ def test_a_sweep_goes_over_protocols(tmp_path):
 def test_the_page_of_a_session_names_the_protocol(setting, tmp_path):
     setting.run(protocol="gear", tool_calls=4)
     peirce.report(store=setting.store, out=tmp_path / "page.html")
-    assert "gear, with tool_calls=4" in (tmp_path / "page.html").read_text("utf-8")
+    assert "gear, with tool_calls=4" in read_text((tmp_path / "page.html").read_text("utf-8"))
 
 
 @pytest.mark.soak

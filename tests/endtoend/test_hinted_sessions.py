@@ -20,6 +20,7 @@ import peirce
 import pytest
 from peirce.records import StoreError, UsageError
 from peirce.store import Store
+from peirce.tests.page_blocks import read_text
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
@@ -120,7 +121,7 @@ def test_what_was_found_after_which_hint_is_listed_everywhere():
             assert "look at <b>[red]the end" in run_cli(*arguments).stdout.replace("\n", " ")
         peirce.report(out="page.html")
         page = Path("page.html").read_text("utf-8")
-        assert "after_hint" in page and hint not in page  # escaped as JSON in the page
+        assert "after_hint" in read_text(page) and hint not in page
         assert session.usage["by_role"]["human"]["calls"] == len(human_paths())
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import peirce
 import pytest
+from peirce.tests.page_blocks import read_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from forked_command import run_command
@@ -98,7 +99,7 @@ def test_the_session_is_replayed_and_its_laws_are_applied(folder: Path) -> None:
 
 def test_a_report_and_scores_are_written(folder: Path) -> None:
     run(folder, "report", "last", "--out", "page.html")
-    page = (folder / "page.html").read_text()
+    page = read_text((folder / "page.html").read_text())
     assert "2.006 * sqrt(length)" in page and "Extrapolation of rival laws" in page
     assert "gamma" in run(folder, "eval", "last")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peirce.tests.page_blocks import read_text
 
 PLUGINS = Path(__file__).resolve().parents[2] / "examples" / "plugins"
 Peirce = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -110,7 +111,7 @@ def test_a_family_of_another_package_goes_the_whole_way(peirce: Peirce, tmp_path
     assert ".." in peirce("bank", "last").stdout
     predicts_inputs(peirce, tmp_path)
     peirce("report", "last", "--out", "page.html")
-    assert "gen0-3" in (tmp_path / "page.html").read_text("utf-8")
+    assert "gen0-3" in read_text((tmp_path / "page.html").read_text("utf-8"))
     peirce("export", "last", "--format", "jsonl", "--out", "exported")
     assert (tmp_path / "exported").exists()
     assert "pairs" in peirce("pairs", "last").stdout

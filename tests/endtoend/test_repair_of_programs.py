@@ -14,6 +14,7 @@ import peirce
 import pytest
 from peirce.records import UsageError
 from peirce.store import Store
+from peirce.tests.page_blocks import read_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FaultyServer
@@ -127,7 +128,7 @@ def test_show_bank_and_page_say_who_found_what(undisturbed, tmp_path):
     bank = peirce.bank(session.session, store=str(store))
     assert bank and {row.found_by for row in bank} <= known
     peirce.report(session.session, store=str(store), out=str(tmp_path / "page.html"))
-    html = (tmp_path / "page.html").read_text("utf-8")
+    html = read_text((tmp_path / "page.html").read_text("utf-8"))
     assert "before the first request" in html and "which repaired an answer of" in html
     told = subprocess.run(
         [sys.executable, "-m", "peirce", "bank", session.session, "--store", str(store)],

@@ -50,8 +50,11 @@ class Snapshot:
             for pid, one in everyone.items()
             if pid not in mine | beside and (str(HARNESS) in one.command or MARK in one.command)
         }
+        present = {pid for pid in family | mine if pid in everyone}
+        waiting = waiting_children(everyone, family - set(roots))
         return cls(
-            frozenset((pid, everyone[pid].started) for pid in family | mine if pid in everyone),
+            frozenset((pid, everyone[pid].started) for pid in present - waiting.keys())
+            | frozenset((stage, f"child {number}") for stage, number in waiting.values()),
             frozenset(strays),
             {
                 pid: n
@@ -114,6 +117,29 @@ def machine() -> dict[int, Running]:
                 )
                 found[int(name)] = Running(int(parts[1]), parts[19], command_of(int(name)))
     return found
+
+
+def waiting_children(
+    everyone: Mapping[int, Running], family: set[int]
+) -> dict[int, tuple[int, int]]:
+    """The children that wait for the next hypothesis, one below each stage: for each its stage, and
+    its number there. Every run ends one and a new one follows, so a stage is known by how many it
+    has, and a second one is what an attack left."""
+    found, numbers = {}, dict.fromkeys(family, 0)
+    parents = {one.parent for one in everyone.values()}
+    for pid in sorted(family):
+        stage = everyone[pid].parent if pid in everyone else 0
+        if stage in family and pid not in parents and first_of_namespace(stage):
+            numbers[stage] += 1
+            found[pid] = stage, numbers[stage]
+    return found
+
+
+def first_of_namespace(pid: int) -> bool:
+    with contextlib.suppress(OSError, IndexError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        return status.partition("NSpid:")[2].split("\n")[0].split()[-1] == "1"
+    return False
 
 
 def command_of(pid: int) -> str:

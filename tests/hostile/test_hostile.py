@@ -67,20 +67,25 @@ def room(request: pytest.FixtureRequest, loop: asyncio.Runner) -> Iterator[Room]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every attack on every backend. On Docker, where each costs several times as much, the first
-    attack of each category runs with every change and the others by `make soak`."""
+    attack of each category runs with every change and the others by `make soak`. On processes, every
+    attack runs with every change on small inputs; on large inputs the first of each category and
+    every fifth one do."""
     if "inputs" not in metafunc.fixturenames:
         return
     first: dict[str, str] = {}
     for name in sorted(ATTACKS):
         first.setdefault(ATTACKS[name].category, name)
     sample = {(name, "small") for name in first.values()}
+    large = [case for case in CASES if case[1] == "large"]
+    chosen = {(name, "large") for name in first.values()} | {*large[::5]}
+    usual = {"docker": sample, "process": {*CASES} - {*large} | chosen}
     metafunc.parametrize(
         ("room", "name", "inputs"),
         [
             pytest.param(backend, *case, id="-".join((backend, *case)), marks=marks)
             for backend in backend_names()
             for case in CASES
-            for marks in [[pytest.mark.soak] if backend == "docker" and case not in sample else []]
+            for marks in [[] if case in usual.get(backend, CASES) else [pytest.mark.soak]]
         ],
         indirect=["room"],
         scope="module",

@@ -59,9 +59,10 @@ def descendants(pid: int) -> list[int]:
 
 
 async def none_left(sandbox: ProcessSandbox) -> None:
-    """At rest a zygote has its stages alone; a child is reaped just after its result was forwarded,
-    so at once or a moment later."""
-    for_each = 2 if sandbox.layers()["process_namespace"] else 1
+    """At rest a zygote has its stages, each with a child that waits if it can be kept apart; the
+    child of a run is reaped just after its result was forwarded, so at once or a moment later."""
+    layers = sandbox.layers()
+    for_each = 1 + layers["process_namespace"] * (1 + layers["seccomp"])
     for _ in range(500):
         left = [one for pid in zygotes(sandbox) for one in descendants(pid)]
         if len(left) == for_each * len(zygotes(sandbox)):

@@ -18,6 +18,7 @@ from peirce.search.grids.grammar import (
     FAILURES,
     Grid,
     Program,
+    Step,
     apply,
     find_used_helpers,
     generate_source,
@@ -197,3 +198,27 @@ def test_an_answer_holds_the_helpers_that_it_calls_and_no_others() -> None:
     assert find_used_helpers("places = 3\ng = cut(g, max(map(box, objects(g, True, False))))") == [
         "box", "cut", "objects",
     ]  # fmt: skip
+
+
+class Eager(Search):
+    """The search that enters each state as soon as a step leads to it."""
+
+    def _defer(self, state: State, step: Step) -> None:
+        grids = apply(step, state.grids)
+        if grids is not None:
+            self._enter(State(grids, state.program.then(step)))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_states_that_are_entered_late_lead_to_the_same_programs(count: int) -> None:
+    """Internals: the programs of a search that defers nothing are the same, in the same order."""
+    shown = pairs(lambda g: [row[::-1] for row in fell(g)], 4)[:count]
+    inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
+    spent, found = [], []
+    for kind in (Search, Eager):
+        search = kind(inputs, outputs, FEW)
+        found.append((search.run(confident=True), search.run()))
+        spent.append(search.budget.spent)
+    assert found[0] == found[1]
+    assert found[0][1]
+    assert spent[0] == spent[1]

@@ -3,13 +3,13 @@ a program by test_kills.py, in a process without threads of its own so that it c
 
     python killed_session.py FOLDER [METHOD [EVERY]]
 
-For each n (from 1, in steps of EVERY) it forks a child that runs the session and dies right before, or right after, the n-th
-durable write; another child resumes the same store and replays it. Two lanes, children too, take
+For each n (from 1, in steps of EVERY) it forks a child that runs the session and dies right before the n-th change is
+queued for the writer, right after it, or as soon as it is durable; another child resumes the same store and replays it. Two lanes, children too, take
 every other one of these until no write is left to die at, which the first side shows. Prints one JSON object:
 {"reference": digest, "runs": [{"boundary", "side", "killed", "digest", "differences"}]}. METHOD:
 abduce, t3 in two rounds, or refine, where a script repairs what the first answer gets wrong.
 
-Internals: a process dies before or after a write that it counts in the store's one writer.
+Internals: a process dies before or after a change that it counts in the store's one writer.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from peirce.tasks import load_family
 from peirce.tools.execute import EXECUTE
 
 LANES = 2
+SIDES = ("before", "queued", "durable")
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = (Observation([3], [3]), Observation([5], [5]))
 HIDDEN = (Observation([7], [8]),)
@@ -104,20 +105,25 @@ async def drive(path: Path) -> None:
 
 
 def dying_at(boundary: int, side: str) -> None:
-    """From here on the n-th write of this process is its last, or the one before it was."""
-    write, count = Writer.write, 0
+    """From here on the n-th change of a session that this process queues is its last, or the one before it was."""
+    submit, count = Writer.submit, 0
 
-    async def counted(self: Writer, change: Any) -> None:
+    def counted(self: Writer, change: Any) -> Any:
         nonlocal count
+        if change.chain is None:  # not a call, a step or the end of a problem
+            return submit(self, change)
         count += 1
         mine = count == boundary  # others may write while this one waits
         if mine and side == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        await write(self, change)
-        if mine and side == "after":
+        done = submit(self, change)
+        if mine and side == "durable":
+            done.result()
+        if mine:
             os.kill(os.getpid(), signal.SIGKILL)
+        return done
 
-    Writer.write = counted  # type: ignore[method-assign]
+    Writer.submit = counted  # type: ignore[method-assign]
 
 
 def start(work: Any, *arguments: Any) -> tuple[int, int]:
@@ -174,7 +180,7 @@ def lane(folder: Path, new: Path, first: int, every: int) -> list[Any]:
     """Boundaries first, first + LANES * every, …, to the first one that is not there."""
     runs = []
     for boundary in itertools.count(first, LANES * every):
-        for side in ("before", "after"):
+        for side in SIDES:
             path = folder / f"{boundary}{side}.duckdb"
             shutil.copyfile(new, path)
             status, _ = in_child(run, path, boundary, side)

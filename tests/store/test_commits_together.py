@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 
 from peirce.store import Store
-from peirce.store.writer import COMMIT_WAIT_S, Change, Writer
+from peirce.store.change_log import Change
+from peirce.store.writer import COMMIT_WAIT_S, Writer
 
 
 def writes(store: Store, monkeypatch) -> list[int]:

@@ -1,4 +1,5 @@
-"""Kills and a full disk: what was acknowledged is there, whole, and the store goes on.
+"""Kills and a full disk: acknowledged steps and the calls before them are there, whole, and the store
+goes on.
 
 Internals: processes meet at an unfinished store, which only the parts of the store leave behind.
 """
@@ -79,7 +80,10 @@ def acknowledged(lines: list[str], word: str) -> set[tuple[str, int]]:
 
 
 def check(path: Path, session: str, lines: list[str]) -> None:
-    """All that was acknowledged is there and whole; steps are whole or absent."""
+    """Acknowledged steps are there and whole with all calls before them, and nothing has a gap.
+
+    A call that was acknowledged after the last step may be lost, and then what came after it too.
+    """
     with Store.open(path, write=False) as reader:
         assert reader.find_changes(session) == []
         calls = {(c["problem"], int(c["path"].split("/")[1])) for c in reader.calls(session)}
@@ -90,17 +94,20 @@ def check(path: Path, session: str, lines: list[str]) -> None:
             assert judged.hypothesis is not None and judged.space is not None
             assert judged.hypothesis.text == f"def f{record.step}"
             steps.add((record.problem, record.step))
-        assert acknowledged(lines, "call") <= calls
-        assert acknowledged(lines, "step") <= steps
+        assert acknowledged(lines, "step") <= steps <= calls
+        for name in {name for name, _ in calls}:
+            made = {number for problem, number in calls if problem == name}
+            assert made == set(range(len(made)))
         for table in ("answer", "hypothesis", "verdict", "prediction"):
             rows = reader.query(f"SELECT problem, step FROM {table} WHERE session = ?", (session,))
             assert set(rows) == steps, table
 
 
-def test_a_kill_at_any_moment_loses_nothing_acknowledged(path: Path) -> None:
+def test_a_kill_at_any_moment_loses_no_acknowledged_step_and_leaves_no_gap(path: Path) -> None:
     rng = random.Random(0)
-    total = 0
-    for _ in range(6):
+    total = kills = 0
+    while kills < 6 or (total <= 50 and kills < 40):  # on a busy machine it is killed sooner
+        kills += 1
         process = subprocess.Popen(
             [sys.executable, "-c", WRITE, str(path), "0"], stdout=subprocess.PIPE, text=True
         )
@@ -117,7 +124,7 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(path: Path) -> None:
         total += len(lines)
     assert total > 50, "the writer was killed before it had written anything"
     with Store.open(path, write=True) as store:  # and the store goes on
-        assert [one["status"] for one in store.sessions()] == ["interrupted"] * 6
+        assert [one["status"] for one in store.sessions()] == ["interrupted"] * kills
         store.update_session(session, status="done")
 
 

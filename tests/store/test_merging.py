@@ -121,7 +121,7 @@ def test_copies_that_went_on_differently_are_refused(tmp_path: Path) -> None:
 
 
 def _answered_differently(session: str, text: str) -> Any:
-    from peirce.store.writer import Change
+    from peirce.store.change_log import Change
 
     row = (session, "gen7-0", f"step/9/{text}", "model", "0", "{}", f'"{text}"', "{}",
            0, 0, 0, 0, 0.0, 0, 0.0, "")  # fmt: skip

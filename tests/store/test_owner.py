@@ -441,7 +441,7 @@ while True:
     link, _ = listener.accept()
     while head := link.recv(4, socket.MSG_WAITALL):
         asked = json.loads(link.recv(struct.unpack(">I", head)[0], socket.MSG_WAITALL))
-        forged = "4" if "FROM meta" in asked.get("sql", "") else "forged"
+        forged = "5" if "FROM meta" in asked.get("sql", "") else "forged"
         data = json.dumps({"pid": 1, "rows": [[forged]], "more": False}).encode()
         link.sendall(struct.pack(">I", len(data)) + data)
 """

@@ -159,3 +159,17 @@ def test_what_exceeds_the_memory_is_spilled_to_a_private_folder(
         with Watcher(tmp_path) as watcher:
             assert spilled(sql)[0][0] == 600_000
     assert list(place.iterdir()) == [] and ".tmp" not in watcher.modes
+
+
+def test_a_query_that_needs_more_memory_than_its_reader_has_gets_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.duckdb"
+    Store.open(path, write=True).close()
+    sql = "SELECT list(md5(range::VARCHAR)) FROM range(600000)"
+    database = connection.Database(path, write=False, memory="10MB")
+    with pytest.raises(connection.OutOfMemory, match="cannot be read"):
+        database.query(sql)
+    database.close()
+    with Store.open(path, write=False, memory="10MB") as reader:
+        assert reader.query("SELECT count(*) FROM session") == [(0,)]
+        assert len(reader.query(sql)[0][0]) == 600_000
+        assert reader.query("SELECT count(*) FROM session") == [(0,)]

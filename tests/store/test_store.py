@@ -72,7 +72,7 @@ def test_a_file_of_another_version_is_named_with_both_versions(path: Path, write
     Store.open(path, write=True).close()
     with duckdb.connect(str(path)) as connection:
         connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
-    with pytest.raises(StoreError, match=r"version 99.* version 4: use"):
+    with pytest.raises(StoreError, match=r"version 99.* version 5: use"):
         Store.open(path, write=write)
     assert not path.with_name(path.name + ".sock").exists()
     duckdb.connect(str(path)).close()  # and nothing holds it

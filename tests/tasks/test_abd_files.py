@@ -255,7 +255,7 @@ RECORDS: dict[str, tuple[Change, str]] = {
     "no world id": (at(*W, "worldId", value=None), ", problem.trainWorlds[0].worldId: must be a number"),
     "no domain": (at(*W, "domain", value="LEFT OUT"), ", problem.trainWorlds[0]: domain has to list"),
     "an element twice": (at(*W, "domain", value=["a0", "a0"]), ": the names of the domain have to"),
-    "65 elements": (at(*W, "domain", value=[f"a{k}" for k in range(65)]), ": domain has to list 1 to"),
+    "257 elements": (at(*W, "domain", value=[f"a{k}" for k in range(257)]), ": domain has to list 1 to"),
     "no predicates": (at(*P, value=[]), ", problem.trainWorlds[0].predicates: must be an object with"
                       " an entry for each predicate, not []"),
     "predicates left out": (at(*P, value="LEFT OUT"), ", problem.trainWorlds[0].predicates: missing"),
@@ -464,5 +464,5 @@ def test_the_command_line_says_it_in_one_sentence(
     assert ended.value.code == 1 and said.out == ""
     assert said.err == (
         "peirce: abd_instances_v1.yaml, line 1, instance 'PARTIAL', problem.trainWorlds[0]: domain"
-        " has to list 1 to 64 names of elements\n"
+        " has to list 1 to 256 names of elements\n"
     )

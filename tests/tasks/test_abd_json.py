@@ -109,6 +109,18 @@ def test_a_theory_of_ones_own_brings_its_signature(tmp_path: Path) -> None:
     assert {name for _, name in space.inputs} == {"ann", "bob"}
 
 
+def test_a_predicate_with_three_arguments_limits_the_size_of_a_world() -> None:
+    def read(size: int) -> int:
+        world = {"domain": [f"a{n}" for n in range(size)], "true": {}}
+        return len(parse_world(world, {"Between": 3}, "here").names)
+
+    assert read(101) == 101
+    with pytest.raises(
+        DataError, match=r"here: a domain of 102 elements .* at most 1,048,576 atoms"
+    ):
+        read(102)
+
+
 def test_names_and_allowed_may_be_absent(tmp_path: Path) -> None:
     theory = {key: OWN[key] for key in ("axioms", "signature")}
     path = save(tmp_path, row(regime="full", theory=theory, worlds=[{"domain": ["b"], "true": {}}],

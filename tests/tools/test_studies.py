@@ -18,10 +18,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from peirce.records import UsageError
+from peirce.tests.counts import drawn
 from peirce.tests.marginal_gains import marginal_gains
 from peirce.tools.gear import studies
 
-CASES = range(150)
+CASES = range(drawn(30, soak=150))
 
 
 class Case:
@@ -118,6 +119,7 @@ def naive_comparison(case, contexts, draws, cap):
     return found
 
 
+@pytest.mark.counted
 @pytest.mark.parametrize("seed", CASES)
 def test_survivors_and_their_gamma_equal_those_of_loops(seed):
     case = Case(seed)
@@ -135,6 +137,7 @@ def test_survivors_and_their_gamma_equal_those_of_loops(seed):
                 assert math.isnan(found.gamma[d])
 
 
+@pytest.mark.counted
 @pytest.mark.parametrize("seed", CASES)
 def test_comparisons_equal_those_of_loops_over_contexts_and_pairs(seed):
     case = Case(seed)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, Predictions
-from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, code_of
+from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, make_coder
 from ..python_parser import parse_python
 
 MEMORISATION_THRESHOLD = Fraction(95, 100)
@@ -62,8 +62,8 @@ class Inputs:
     def mask_unshown(self, shown: Sequence[Observation]) -> NDArray[np.bool_]:
         """Return which inputs of S are not among the shown inputs, as bool of shape (n,)."""
         if self._codes is None:
-            self._codes = np.array([_code(value) for value in self._inputs], np.int64)
-        return ~np.isin(self._codes, [_code(pair.input) for pair in shown])
+            self._codes = np.array(_codes(self._inputs), np.int64)
+        return ~np.isin(self._codes, _codes([pair.input for pair in shown]))
 
 
 def is_mostly_constant(predictions: Predictions, mask: NDArray[np.bool_]) -> bool:
@@ -190,12 +190,15 @@ def _form(value: Any) -> bytes | None:
         return None
 
 
-def _code(value: Json) -> int:
-    """Return the code of a value, or 0 if it cannot be represented.
+def _codes(values: Sequence[Json]) -> list[int]:
+    """Return the codes of values, or 0 for each value that cannot be represented.
 
     A value without a code equals nothing: no list or grid that can be shown is such an input.
     """
-    try:
-        return code_of(value)
-    except Unrepresentable:
-        return 0
+    code, found = make_coder(), []
+    for value in values:
+        try:
+            found.append(int.from_bytes(code(value), "little", signed=True))
+        except Unrepresentable:
+            found.append(0)
+    return found

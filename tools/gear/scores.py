@@ -51,6 +51,7 @@ from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
 from .novelty import coverages as coverages
 from .novelty import is_redundant as is_redundant
+from .prediction_classes import PredictionClasses
 
 _BLOCK = 32_768  # codes that are sorted at once
 
@@ -250,6 +251,24 @@ def score_set(
     )
 
 
+def score_classes(classes: PredictionClasses) -> SetScores:
+    """Compute the scores of `score_set` without weights, from the classes of the predictions.
+
+    The coverages are left out.
+
+    Args:
+        classes: The classes of the predictions of h hypotheses on n inputs.
+    """
+    h, n = len(classes.patterns), len(classes.places)
+    shares = [int(own) / n for own in np.diagonal(classes.shared)] if n else []
+    return SetScores(
+        math.fsum(shares) / h if shares else None,
+        int(classes.new.sum()) / n if h and n else None,
+        _mean_distance(distances_from_intersections(classes.shared)),
+        [],
+    )
+
+
 # --- Intersections and unions of prediction sets -----------------------------
 
 
@@ -380,7 +399,13 @@ def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, i
     hypotheses, or if the sample space is empty.
     """
     rows, known = encode_undefined(codes, defined)
-    scores = score_set(rows, known)
-    if len(rows) < 2 or scores.gamma is None:
-        return None
-    return scores.gamma, scores.beta, len(rows)
+    return _point(score_set(rows, known), len(rows))
+
+
+def scatter_point_of_classes(classes: PredictionClasses) -> tuple[float, float, int] | None:
+    """Return the `scatter_point` of hypotheses from the classes of their predictions."""
+    return _point(score_classes(classes.with_undefined_output), len(classes.patterns))
+
+
+def _point(scores: SetScores, k: int) -> tuple[float, float, int] | None:
+    return None if k < 2 or scores.gamma is None else (scores.gamma, scores.beta, k)

@@ -10,6 +10,7 @@ ignore the padding.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -102,6 +103,26 @@ def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS)
     Raises:
         TableTooLarge: The tables would be too large.
     """
+    return evaluate_nodes(formula, algebra, most_cells)[-1]
+
+
+def count_cells(formula: Formula, structures: Structures) -> int:
+    """Return how many elements all tables of a formula have together."""
+    cells: int = sum(structures.size ** len(free) for free in formula.free_at)
+    return cells * len(structures)
+
+
+def evaluate_nodes(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS) -> list[V]:
+    """Return the value of each node of a formula under an algebra, in the order of the nodes.
+
+    Args:
+        formula: The formula.
+        algebra: The operations, and the worlds in which the formula is evaluated.
+        most_cells: The largest number of elements that all tables of the formula may have together.
+
+    Raises:
+        TableTooLarge: The tables would be too large.
+    """
     side = algebra.structures.size
     if sum(side ** len(free) for free in formula.free_at) * algebra.cells > most_cells:
         raise TableTooLarge
@@ -113,7 +134,7 @@ def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS)
         here = tuple(sorted(free))
         axes.append(here)
         values.append(_value(node, here, values, axes, algebra))
-    return values[-1]
+    return values
 
 
 def _value(
@@ -166,6 +187,7 @@ class Structures:
         unknown: For each predicate, a table of the same shape. It holds the number of each unknown
             atom in the order of `World.unknown_atoms`, and -1 for known atoms.
         unknown_counts: Number of unknown atoms in each world.
+        full: Whether all worlds have the same number of elements.
     """
 
     def __init__(self, worlds: Sequence[World], signature: dict[str, int]) -> None:
@@ -190,6 +212,7 @@ class Structures:
             self.unknown_counts.append(len(atoms))
             for bit, (name, at) in enumerate(atoms):
                 self.unknown[name][(number, *at)] = bit
+        self.full = bool(self.inside.all())
         self._picked: dict[Any, Any] = {}
 
     @classmethod
@@ -212,11 +235,22 @@ class Structures:
         found.inside, found.true = inside, dict(true)
         found.unknown = {name: np.full(table.shape, -1, np.int16) for name, table in true.items()}
         found.unknown_counts = [0] * count
+        found.full = bool(inside.all())
         found._picked = {}
         return found
 
     def __len__(self) -> int:
         return len(self.inside)
+
+    @cached_property
+    def undecided(self) -> frozenset[str]:
+        """The predicates of which some world has unknown atoms."""
+        return frozenset(name for name, table in self.unknown.items() if (table >= 0).any())
+
+    @cached_property
+    def possible(self) -> dict[str, Bools]:
+        """For each predicate, a table of its true and its unknown atoms, in the form of `true`."""
+        return {name: table | (self.unknown[name] >= 0) for name, table in self.true.items()}
 
     def atom_table(
         self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any
@@ -247,6 +281,8 @@ class Structures:
         if len(terms) != self.signature[name]:
             none = np.array(absent, table.dtype)
             return np.broadcast_to(none, (count, *(size,) * len(variables)))
+        if len(variables) == len(terms):  # different variables: the table in another order
+            return table.transpose(0, *(1 + terms.index(name) for name in variables))
         grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
         index: list[Any] = [grid[0]]
         missing = np.zeros([1] * (1 + len(variables)), bool)
@@ -331,7 +367,9 @@ class TruthAlgebra:
 
         The axis of variable `at` is removed.
         """
-        found: Bools = np.logical_and.reduce(value | ~self._along(value, at), axis=1 + at)
+        if not self.structures.full:
+            value = value | ~self._along(value, at)
+        found: Bools = np.logical_and.reduce(value, axis=1 + at)
         return found
 
     def exists(self, value: Bools, at: int) -> Bools:
@@ -339,7 +377,9 @@ class TruthAlgebra:
 
         The axis of variable `at` is removed.
         """
-        found: Bools = np.logical_or.reduce(value & self._along(value, at), axis=1 + at)
+        if not self.structures.full:
+            value = value & self._along(value, at)
+        found: Bools = np.logical_or.reduce(value, axis=1 + at)
         return found
 
     def insert_axes(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:

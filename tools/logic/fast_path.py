@@ -32,15 +32,26 @@ from numpy.typing import NDArray
 from .completions import (
     MAX_COMPONENT_ATOMS,
     MAX_UNKNOWN_BITS,
-    CompletionAlgebra,
     Component,
-    KleeneAlgebra,
+    ComponentIndex,
+    ComponentTooLarge,
     ThreeValued,
+    Words,
     unpack_bits,
 )
-from .evaluation import Structures, TableTooLarge, TruthAlgebra, broadcast_to_elements, evaluate
-from .formula import FREE, LETTERS, QUANTIFIERS, Formula, substitute
+from .evaluation import (
+    MAX_CELLS,
+    Structures,
+    TableTooLarge,
+    TruthAlgebra,
+    broadcast_to_elements,
+    count_cells,
+    evaluate,
+)
+from .formula import Formula
+from .joins import MAX_NESTED, JoinEvaluator
 from .theories import Theory
+from .truth_bounds import BoundsAlgebra, Evaluated, evaluate_bounds
 from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]
@@ -50,11 +61,12 @@ NO_COMPLETION, EVERY_COMPLETION, SOME_COMPLETIONS = (
     1,
     2,
 )  # the completions in which an element is covered
-MAX_COMPONENT_WORDS = (
-    1 << 23
-)  # words of all tables of a component; takes some hundredths of a second
-MAX_TOTAL_WORDS = 1 << 27  # words of all components together; takes about a second
-_WORDS_AT_ONCE = 1 << 21  # words of one table of completions, 16 MB
+MANY = 1 << 40  # more than any cost
+# Formulas whose tables have no more cells are evaluated by tables, others by joins if these have at
+# most one row for so many cells.
+FEW_CELLS = 1 << 16
+CELLS_PER_ROW = 32
+MAX_ROWS = 1 << 22  # rows of all joins of a formula; takes about a second
 
 
 class BeyondFastPath(Exception):
@@ -157,18 +169,18 @@ class PreparedWorlds:
         return found
 
     @cached_property
-    def kleene(self) -> KleeneAlgebra:
-        """The operations of three-valued logic over these worlds."""
-        return KleeneAlgebra(self.structures)
-
-    @cached_property
     def _violated(self) -> NDArray[np.bool_]:
         """V of the full regime, (worlds, elements)."""
-        return self._table(self.violation) & self.structures.inside
+        return self._table(self.violation)
 
     @cached_property
-    def _violated_maybe(self) -> ThreeValued:
-        return self._three(self.violation)
+    def _evaluated(self) -> dict[Formula, Evaluated]:
+        """The values of the theory's violation and of the last rule, which are used again."""
+        return {}
+
+    @cached_property
+    def _joins(self) -> JoinEvaluator:
+        return JoinEvaluator(self.structures, self.regime == "full")
 
     @cached_property
     def bounds(self) -> tuple[int, ...]:
@@ -185,7 +197,7 @@ class PreparedWorlds:
     def _bounds(self) -> tuple[int, ...]:
         if self.regime == "full":
             return tuple(map(int, self._violated.sum(axis=1)))
-        here = self._violated_maybe
+        here = self._three(self.violation)
         found = _undecided(here, here)
         sizes = found.certain_cost
         for component, rows in self.component_words(found.components, self.violation):
@@ -227,25 +239,34 @@ class PreparedWorlds:
             BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
-            return self._violated, self._table(rule) & self.structures.inside
+            return self._violated, self._table(rule)
 
     def _completed(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         found = self.find_undecided(rule)
         valid, cost = ~found.certainly_broken, found.certain_cost
         wanted = [one for one in found.components if valid[one.world]]
-        of_rule = self.component_words(wanted, rule)
-        of_theory = self.component_words(wanted, self.violation)
-        for (component, covered), (_, violated) in zip(of_rule, of_theory, strict=True):
-            sizes = unpack_bits(covered).sum(axis=0)
-            repaired = ~unpack_bits(np.bitwise_or.reduce(violated & ~covered, axis=0))
+        wanted.sort(key=lambda one: one.words)
+        index = ComponentIndex(wanted)
+        of_rule, of_theory = (self._words(index, one) for one in (rule, self.violation))
+        for start, end in _in_groups(wanted):
+            covered, violated = of_rule[start], of_theory[start]
+            if end > start + 1:
+                covered, violated = (
+                    np.concatenate(some[start:end]) for some in (of_rule, of_theory)
+                )
+            some = wanted[start:end]
+            first = np.cumsum([0, *(len(one.elements) for one in some[:-1])])
+            sizes = np.add.reduceat(unpack_bits(covered), first, axis=0, dtype=np.int64)
+            broken = np.bitwise_or.reduceat(violated & ~covered, first, axis=0)
+            repaired = ~unpack_bits(broken)
+            worlds = [one.world for one in some]
             if self.regime == "partial":
-                if repaired.any():
-                    cost[component.world] += sizes[repaired].min()
-                else:
-                    valid[component.world] = False
+                least = np.where(repaired, sizes, MANY).min(axis=1)
+                np.logical_and.at(valid, worlds, least < MANY)
+                np.add.at(cost, worlds, least)
             else:
-                valid[component.world] &= bool(repaired.all())
-                cost[component.world] += sizes.max()
+                np.logical_and.at(valid, worlds, repaired.all(axis=1))
+                np.add.at(cost, worlds, sizes.max(axis=1))
         return valid, cost
 
     def find_undecided(self, rule: Formula) -> Undecided:
@@ -255,7 +276,7 @@ class PreparedWorlds:
             BeyondFastPath: The rule or the worlds exceed the limits of the fast path.
         """
         with _within_reach():
-            return _undecided(self._violated_maybe, self._three(rule))
+            return _undecided(self._three(self.violation), self._three(rule))
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
         """Return in which completions a rule marks each element, int8 of shape (worlds, elements).
@@ -280,18 +301,48 @@ class PreparedWorlds:
         return found
 
     def _table(self, formula: Formula) -> NDArray[np.bool_]:
-        value = evaluate(formula, TruthAlgebra(self.structures))
-        table: NDArray[np.bool_] = broadcast_to_elements(value, formula, self.structures.size)
-        return table
+        """Return the extent in the full regime, (worlds, elements); false outside of a domain."""
+        structures = self.structures
+        found = self._joined(formula)
+        if found is not None:
+            return found.bounds.true
+        value = evaluate(formula, TruthAlgebra(structures))
+        table: NDArray[np.bool_] = broadcast_to_elements(value, formula, structures.size)
+        return table & structures.inside
+
+    def _joined(self, formula: Formula) -> Evaluated | None:
+        """Return the values of a rule by joins, or None if tables are smaller or the only way."""
+        cells = count_cells(formula, self.structures)
+        if cells <= FEW_CELLS or formula.nesting > MAX_NESTED:
+            return None
+        try:
+            most = MAX_ROWS if cells > MAX_CELLS else cells // CELLS_PER_ROW
+            return self._joins.evaluate(formula, most)
+        except TableTooLarge:
+            return None  # `evaluate` decides whether the tables are too large, too
+
+    def _values(self, formula: Formula) -> Evaluated:
+        """Return the values of a rule or of the theory's violation for all elements.
+
+        Raises:
+            TableTooLarge: The tables are too large.
+        """
+        known = self._evaluated
+        if formula not in known:
+            for other in [one for one in known if one != self.violation]:
+                del known[other]
+            known[formula] = self._joined(formula) or evaluate_bounds(
+                formula, BoundsAlgebra(self.structures)
+            )
+        return known[formula]
 
     def _three(self, formula: Formula) -> ThreeValued:
         """Return the three-valued extent, (worlds, elements); false outside of a domain."""
-        value = evaluate(formula, self.kleene)
-        size, inside = self.structures.size, self.structures.inside
-        true, false, on = (broadcast_to_elements(part, formula, size) for part in value)
-        return ThreeValued(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
+        return self._values(formula).three_valued
 
-    def component_words(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
+    def component_words(
+        self, components: Sequence[Component], formula: Formula
+    ) -> list[tuple[Component, Words]]:
         """Return the truth values of a formula in all completions, component by component.
 
         Args:
@@ -305,42 +356,24 @@ class PreparedWorlds:
         Raises:
             BeyondFastPath: The components need too much work.
         """
-        formula, element = _of_element(formula)
-        found = {}
-        cells = [self.structures.size ** len(free - {element}) for free in formula.free_at]
-        inner = max(cells)
-        by_words: dict[int, list[Component]] = {}
-        whole = 0
-        for component in components:
-            by_words.setdefault(component.words, []).append(component)
-            work = component.words * len(component.elements) * sum(cells)
-            whole += work
-            if work > MAX_COMPONENT_WORDS or whole > MAX_TOTAL_WORDS:
-                raise BeyondFastPath(
-                    f"{work:,} words for a component of {len(component.atoms)} atoms"
-                )
-        for words, alike in by_words.items():
-            most = max(len(component.elements) for component in alike)
-            together = max(1, _WORDS_AT_ONCE // (words * inner * most))
-            for start in range(0, len(alike), together):
-                part = alike[start : start + together]
-                algebra = CompletionAlgebra(self.structures, part, element)
-                value = evaluate(formula, algebra, MAX_TOTAL_WORDS)
-                if not formula.free:
-                    value = np.repeat(value[:, None], algebra.elements.shape[1], axis=1)
-                value = np.broadcast_to(value, (*value.shape[:2], words))
-                for component, rows in zip(part, value, strict=True):
-                    found[component] = rows[: len(component.elements)]
-        return [(component, found[component]) for component in components]
+        return list(zip(components, self._words(ComponentIndex(components), formula), strict=True))
+
+    def _words(self, index: ComponentIndex, formula: Formula) -> list[Words]:
+        with _within_reach():
+            found = self._values(formula)
+        try:
+            return found.circuit.evaluate(index, found.roots, found.bounds.true)
+        except ComponentTooLarge as error:
+            raise BeyondFastPath(str(error)) from error
 
 
-def _of_element(formula: Formula) -> tuple[Formula, str]:
-    """Return the formula with an element variable that no quantifier binds, and that variable."""
-    if all(node.name != FREE for node in formula.nodes if node.kind in QUANTIFIERS):
-        return formula, FREE
-    taken = {term for node in formula.nodes for term in (*node.terms, node.name)}
-    spare = next(letter for letter in LETTERS if letter not in taken)
-    return substitute(formula, spare), spare
+def _in_groups(components: Sequence[Component]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index + 1 of components whose completions are unpacked together."""
+    together = sum(one.words == 1 for one in components)
+    if together:
+        yield 0, together
+    for place in range(together, len(components)):
+        yield place, place + 1
 
 
 def _undecided(violated: ThreeValued, covered: ThreeValued) -> Undecided:
@@ -359,7 +392,7 @@ def _undecided(violated: ThreeValued, covered: ThreeValued) -> Undecided:
                     apart.append((others, members))
             groups = [*apart, (atoms, elements)]
         for atoms, elements in groups:
-            numbers = tuple(bit for bit in range(MAX_UNKNOWN_BITS) if atoms >> bit & 1)
+            numbers = tuple(bit for bit in range(atoms.bit_length()) if atoms >> bit & 1)
             if len(numbers) > MAX_COMPONENT_ATOMS:
                 raise BeyondFastPath(f"a component of {len(numbers)} unknown atoms")
             components.append(Component(int(world), tuple(sorted(elements)), numbers))

@@ -83,6 +83,14 @@ class Formula:
         return depths[-1]
 
     @cached_property
+    def nesting(self) -> int:
+        """The height of the syntax tree: the largest number of nodes inside each other."""
+        heights: list[int] = []
+        for node in self.nodes:
+            heights.append(1 + max((heights[part] for part in node.parts), default=0))
+        return heights[-1]
+
+    @cached_property
     def free_at(self) -> tuple[frozenset[str], ...]:
         """The free variables of each node, in the order of the nodes."""
         free: list[frozenset[str]] = []

@@ -81,9 +81,11 @@ def draw_atoms(stream: RandomStream, inside: Bools, counts: Integers, places: in
     for place in range(places):
         possible = possible[..., None] & inside.reshape(worlds, *(1,) * place, size)
     keys = np.where(possible, stream.uniform(*possible.shape), 2.0).reshape(worlds, -1)
-    order = np.argsort(keys, axis=1, kind="stable")
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.arange(order.shape[1])[None, :], axis=1)
-    chosen = (rank < counts[:, None]).reshape(possible.shape)
-    found: Bools = chosen & possible
+    last = np.clip(counts, 1, keys.shape[1]) - 1
+    most = np.take_along_axis(np.sort(keys, axis=1), last[:, None], axis=1)
+    chosen = (keys <= most) & (counts > 0)[:, None]
+    for world in np.flatnonzero(chosen.sum(axis=1) > np.maximum(counts, 0)):  # equal keys
+        chosen[world] = False
+        chosen[world, np.argsort(keys[world], kind="stable")[: counts[world]]] = True
+    found: Bools = chosen.reshape(possible.shape) & possible
     return found

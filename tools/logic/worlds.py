@@ -16,7 +16,10 @@ from typing import Any
 from ...records import DataError, Json
 
 Tuples = tuple[tuple[int, ...], ...]
-MAX_ELEMENTS = 64  # elements of a domain
+MAX_ELEMENTS = 256  # elements of a domain
+MAX_POSSIBLE_ATOMS = (
+    1 << 20
+)  # atoms of a predicate that a world could have; 101 elements with 3 arguments
 MAX_UNKNOWN_ATOMS = 4_096  # unknown atoms of a world
 
 
@@ -80,6 +83,12 @@ def parse_world(data: Any, signature: Mapping[str, int], where: str) -> World:
         raise DataError(f"{where}: domain has to list 1 to {MAX_ELEMENTS} names of elements")
     if not all(isinstance(name, str) and name for name in domain) or len(set(domain)) < len(domain):
         raise DataError(f"{where}: the names of the domain have to be different texts")
+    for name, count in signature.items():
+        if len(domain) ** count > MAX_POSSIBLE_ATOMS:
+            raise DataError(
+                f"{where}: a domain of {len(domain)} elements is too large for {name}, which has"
+                f" {count} arguments: at most {MAX_POSSIBLE_ATOMS:,} atoms are possible"
+            )
     places = {name: place for place, name in enumerate(domain)}
     lists: dict[str, dict[str, Tuples]] = {}
     for key in ("true", "unknown", "false"):

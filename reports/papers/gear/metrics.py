@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from ....records import NOT_REQUESTED, InputSet, Problem, StepRecord, Verdict
 from ....tools.gear import scores
+from ....tools.gear.prediction_classes import recall_classes
 from ...metrics import pass_rates
 from ...metrics.evaluation import Evaluation, Metric
 from ...metrics.results import list_judged
@@ -88,7 +89,11 @@ def problem_metrics(
     if len(predictions) < len(consistent):
         beta = 0.0 if len(consistent) < 2 else None
     elif consistent:
-        share, gamma, beta, _ = scores.score_set(*scores.stack_predictions(predictions), weights)
+        if weights is None:
+            found = scores.score_classes(recall_classes(predictions))
+        else:
+            found = scores.score_set(*scores.stack_predictions(predictions), weights)
+        share, gamma, beta, _ = found
     return {
         "consistency": scores.consistency(verdicts),
         "generalizability": share,

@@ -56,12 +56,12 @@ def steps(facts: Facts) -> Iterator[Step]:
     """
     if not facts.may_keep_size:
         return
-    masks = _masks(tuple(facts.shapes)) if facts.fits else []
+    made = _MadeOutputs(facts) if facts.fits else None
     paints = [c for c in facts.goal.made_colours if c]
     for n, (text, says, price) in enumerate(PLACES):
-        if (facts.first and n < OPENING_PLACES) or (masks and _agrees(facts, masks[n], "0")):
+        if (facts.first and n < OPENING_PLACES) or (made and made.agrees("0", 0)[n]):
             yield _step(f"0 if {text} else v", f"clear the cells {says}", 2.9 + price)
-        if not masks:
+        if not made:
             continue
         for k in paints:
             for kind, value, what in (
@@ -69,7 +69,7 @@ def steps(facts: Facts) -> Iterator[Step]:
                 ("v and k", f"{k} if v and ({text}) else v", f"make coloured cells {says} {colour_name(k)}"),
                 ("v or k", f"v or ({k} if {text} else 0)", f"make the background {says} {colour_name(k)}"),
             ):  # fmt: skip
-                if _agrees(facts, masks[n], kind, k):
+                if made.agrees(kind, k)[n]:
                     yield _step(value, what, 3.0 + price + 0.2 * (kind != "k"))
 
 
@@ -79,24 +79,33 @@ def _step(value: str, says: str, price: float) -> Step:
 
 
 @lru_cache(maxsize=64)
-def _masks(shapes: tuple[tuple[int, int], ...]) -> list[list[NDArray[np.bool_]]]:
-    """Return masks of shape (places, pairs) that show each place in grids of these sizes."""
-    found = []
-    for test in _TESTS:
-        grids = [[[0] * width] * height for height, width in shapes]
-        found.append(
-            [
-                np.array([[test(i, j, g, row) for j in range(len(row))] for i, row in enumerate(g)])
-                for g in grids
-            ]
-        )
-    return found
+def _masks(shapes: tuple[tuple[int, int], ...]) -> NDArray[np.bool_]:
+    """Return which cells each place has in grids of these sizes, shape (places, cells of all pairs)."""
+    cells = [(i, j, [[0] * width] * height, [0] * width)
+             for height, width in shapes for i in range(height) for j in range(width)]  # fmt: skip
+    return np.array([[test(*cell) for cell in cells] for test in _TESTS], dtype=bool)
 
 
-def _agrees(facts: Facts, masks: list[NDArray[np.bool_]], kind: str, k: int = 0) -> bool:
-    """Return whether the step makes the outputs."""
-    for mask, here, out in zip(masks, facts.arrays, facts.output_arrays, strict=True):
-        where = mask if kind in ("0", "k") else mask & ((here > 0) == (kind == "v and k"))
-        if (out[~where] != here[~where]).any() or (out[where] != k).any():
-            return False
-    return True
+class _MadeOutputs:
+    """Which steps of each kind make the outputs, for all places at once.
+
+    Args:
+        facts: Facts about a state whose grids have the sizes of the outputs.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.masks = _masks(tuple(facts.shapes))
+        self.here = np.concatenate([grid.ravel() for grid in facts.arrays])
+        self.out = np.concatenate([grid.ravel() for grid in facts.output_arrays])
+        self.changed = self.here != self.out
+        self._agreed: dict[tuple[str, int], list[bool]] = {}
+
+    def agrees(self, kind: str, k: int) -> list[bool]:
+        """Return for each place whether a step of a kind makes the outputs with the colour `k`."""
+        if (kind, k) not in self._agreed:
+            where = self.masks
+            if kind not in ("0", "k"):
+                where = where & ((self.here > 0) == (kind == "v and k"))
+            wrong = np.where(where, self.out != k, self.changed)
+            self._agreed[kind, k] = (~wrong.any(axis=1)).tolist()
+        return self._agreed[kind, k]

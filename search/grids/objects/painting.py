@@ -232,6 +232,9 @@ def _partial(
     if cells is None:
         return
     done: dict[bytes, int] = {}
+    explained_by: dict[bytes, frozenset[tuple[int, int, int]]] = {}
+    rows = [one.tolist() for one in changed]
+    of = look.of.tolist()
     for value in [*constant_values(colours), *PLAIN_VALUES]:
         given = look.evaluate(value.text)
         if given is None:
@@ -240,18 +243,20 @@ def _partial(
         for k in np.flatnonzero((~holds | allowed).all(axis=1) & (holds & must).any(axis=1)):
             if conditions[k].cost > MAX_CONDITION_COST or (holds[k] & must).sum() < 2:
                 continue
-            alike = done.get(holds[k].tobytes(), 0)
+            key = holds[k].tobytes()
+            alike = done.get(key, 0)
             if alike == MAX_ALIKE:
                 continue
-            done[holds[k].tobytes()] = alike + 1
-            explained = frozenset(
-                (int(look.of[n]), *p)
-                for n in np.flatnonzero(holds[k])
-                for p in cells[n]
-                if changed[look.of[n]][p]
-            )
+            done[key] = alike + 1
+            if key not in explained_by:
+                explained_by[key] = frozenset(
+                    (of[n], i, j)
+                    for n in np.flatnonzero(holds[k]).tolist()
+                    for i, j in cells[n]
+                    if rows[of[n]][i][j]
+                )
             yield PartialRule(
-                build_step(view, area, Rule((Clause(conditions[k], value),))), explained
+                build_step(view, area, Rule((Clause(conditions[k], value),))), explained_by[key]
             )
 
 
@@ -311,27 +316,26 @@ def _find_required_paint(
     cells = look.evaluate(area.text)
     if cells is None:
         return None
-    left = [c.copy() for c in changed]
+    # Most objects have few cells, so that lists are faster than arrays.
+    rows = [(old.tolist(), new.tolist(), one.tolist(), one.tolist())
+            for old, new, one in zip(before, after, changed, strict=True)]  # fmt: skip
     must = np.zeros(len(cells), bool)
     wanted = np.full(len(cells), -2, dtype=np.int64)
-    for k, own in enumerate(cells):
-        grid = look.of[k]
-        old, new = before[grid], after[grid]
+    for k, (grid, own) in enumerate(zip(look.of.tolist(), cells, strict=True)):
+        old, new, differs, left = rows[grid]
         if not area.over:
-            own = [p for p in own if not old[p]]
-        if not own:
+            own = [(i, j) for i, j in own if not old[i][j]]
+        made = {new[i][j] for i, j in own}
+        if len(made) != 1:  # The changes there belong to another object, or to none.
+            wanted[k] = -1 if made else -2
             continue
-        index = tuple(np.array(own).T)
-        made = new[index]
-        if not (made == made[0]).all():  # The changes there belong to another object, or to none.
-            wanted[k] = -1
-            continue
-        wanted[k] = made[0]
-        must[k] = changed[grid][index].any()
-        left[grid][index] = False
+        wanted[k] = made.pop()
+        must[k] = any(differs[i][j] for i, j in own)
+        for i, j in own:
+            left[i][j] = False
     if not must.any():
         return None
-    return must, wanted, not any(one.any() for one in left)
+    return must, wanted, not any(any(map(any, left)) for _, _, _, left in rows)
 
 
 def build_step(view: View, area: Area, rule: Rule) -> Step:

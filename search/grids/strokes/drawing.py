@@ -7,6 +7,7 @@ not have, the steps paint in those colours.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..goal import Facts
 from ..grammar import Step, colour_name
@@ -167,7 +168,12 @@ def steps(facts: Facts) -> Iterator[Step]:
         yield from _painted(k)
 
 
-def _painted(k: int) -> Iterator[Step]:
+@lru_cache(maxsize=16)
+def _painted(k: int) -> tuple[Step, ...]:
+    return tuple(_painting_steps(k))
+
+
+def _painting_steps(k: int) -> Iterator[Step]:
     name = colour_name(k)
     for largest, which in ((True, "largest"), (False, "smallest")):
         made = _cells(f"{k} if (i, j) in chosen else v", f"make the {which} objects {name}", 3.2)

@@ -47,8 +47,11 @@ def store(tmp_path_factory):
 def told(store):
     path, *sessions = store
     with Store.open(path, write=False) as opened:
-        contents = Contents(opened, sessions)
-        return contents.build_overview(), list(contents.iter_problems())
+        received = []
+        overview = Contents(opened, sessions).build_overview(
+            receive=lambda *details: received.append(details)
+        )
+        return overview, received
 
 
 def test_a_session_says_what_was_run_and_how_it_ended(store, told):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from peirce.records import Verdict
-from peirce.reports.page.contents import MAX_REGIONS, REGION_POINTS, SessionCurves, regions
+from peirce.reports.page.curves import MAX_REGIONS, REGION_POINTS, SessionCurves, regions
 from peirce.tools import beta_bounds
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741

@@ -9,13 +9,23 @@ import base64
 import hashlib
 import json
 import math
+import random
 import re
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.reports.page.document import SCRIPTS, encode_json, read_part, render_page
+from peirce.reports.page.document import (
+    BLOCK_CHARACTERS,
+    MEMORY_BYTES,
+    SCRIPTS,
+    ProblemBlocks,
+    encode_json,
+    read_part,
+    render_page,
+)
+from peirce.tests.page_blocks import read_blocks
 
 OVERVIEW = {"sessions": [{"task": "list_functions"}]}
 HOSTILE = [
@@ -49,6 +59,14 @@ class Elements(HTMLParser):
 
     def scripts(self):
         return [(told, "".join(text)) for tag, told, text in self.texts if tag == "script"]
+
+
+def blocks_of(problems):
+    """(session, problem, details) of each problem, in blocks."""
+    blocks = ProblemBlocks()
+    for one in problems:
+        blocks.add(*one)
+    return blocks
 
 
 def values(*texts):
@@ -90,32 +108,48 @@ def test_no_value_is_too_deep():
 
 
 def test_hostile_data_end_no_element_and_open_none():
-    plain = Elements("".join(render_page(OVERVIEW, [("s", "p", {"x": 1})])))
+    plain = Elements("".join(render_page(OVERVIEW, blocks_of([("s", "p", {"x": 1})]))))
     hostile = {"sessions": [{"task": text, **values(*HOSTILE)} for text in HOSTILE]}
     problems = [("s", text, values(*HOSTILE)) for text in HOSTILE]
-    found = Elements("".join(render_page(hostile, problems)))
-    kept = [tag for tag, _ in found.tags]
-    for _ in range(len(problems) - 1):
-        kept.remove("script")
-    assert kept == [tag for tag, _ in plain.tags]
+    text = "".join(render_page(hostile, blocks_of(problems)))
+    found = Elements(text)
+    assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
     assert found.comments == plain.comments == []
-    _, *rest = [(told, text) for told, text in found.scripts() if "type" in told]
-    assert [json.loads(text) for _, text in rest] == [
+    assert list(read_blocks(text).values()) == [
         {"session": session, "id": name, **told} for session, name, told in problems
     ]
+    for told, said in found.scripts():
+        if "data-first" in told:
+            assert re.fullmatch("[A-Za-z0-9+/]+=*", said)
 
 
-def test_each_problem_has_an_element_by_its_number():
-    text = "".join(render_page(OVERVIEW, [("s", "a", {}), ("s", "b", {}), ("t", "a", {})]))
-    named = {
-        told["id"]: json.loads(said) for told, said in Elements(text).scripts() if "id" in told
+def test_each_problem_is_in_a_block_by_its_number():
+    text = "".join(
+        render_page(OVERVIEW, blocks_of([("s", "a", {}), ("s", "b", {}), ("t", "a", {})]))
+    )
+    (overview,) = [said for told, said in Elements(text).scripts() if told.get("id") == "told"]
+    assert json.loads(overview) == OVERVIEW
+    assert read_blocks(text) == {
+        0: {"session": "s", "id": "a"},
+        1: {"session": "s", "id": "b"},
+        2: {"session": "t", "id": "a"},
     }
-    assert named == {
-        "told": OVERVIEW,
-        "p0": {"session": "s", "id": "a"},
-        "p1": {"session": "s", "id": "b"},
-        "p2": {"session": "t", "id": "a"},
-    }
+
+
+def test_large_problems_have_blocks_of_their_own_and_wait_in_a_file():
+    rng = random.Random(0)
+    large = [rng.randbytes(BLOCK_CHARACTERS // 4).hex() for _ in range(80)]
+    problems = [("s", f"{n}", {"x": [one, one]}) for n, one in enumerate(large)]
+    with blocks_of([*problems, ("s", "last", {})]) as blocks:
+        text = "".join(render_page(OVERVIEW, blocks))
+        again = "".join(render_page(OVERVIEW, blocks))
+    assert len(text) > MEMORY_BYTES and again == text
+    assert sum("data-first" in told for told, _ in Elements(text).scripts()) == len(large) + 1
+    found = read_blocks(text)
+    assert [found[n] for n in range(80)] == [
+        {"session": "s", "id": name, **told} for _, name, told in problems
+    ]
+    assert found[80] == {"session": "s", "id": "last"}
 
 
 @pytest.mark.parametrize("live", [False, True])
@@ -155,18 +189,17 @@ def test_the_title_is_text():
     assert "<script>x" not in text and "&lt;/title&gt;" in text
 
 
-def test_problems_are_written_as_they_come():
-    """The parts come one by one, so that a page of thousands of problems is never in memory whole."""
-    asked = []
+def test_the_overview_and_the_script_precede_the_problems():
+    text = "".join(render_page(OVERVIEW, blocks_of([("s", "a", {})])))
+    assert text.index("<body>") < text.index('"told"') < text.index("use strict")
+    assert text.index("use strict") < text.index("data-first")
 
-    def problems():
-        for number in range(3):
-            asked.append(number)
-            yield "s", str(number), {}
 
-    parts = render_page(OVERVIEW, problems())
-    assert iter(parts) is parts
-    assert "<body>" in next(parts) and '"told"' in next(parts) and "use strict" in next(parts)
-    assert asked == []
-    next(parts)
-    assert asked == [0]
+def test_blocks_are_complete_before_all_problems_are_there():
+    """A page of thousands of problems is never in memory whole."""
+    blocks = ProblemBlocks()
+    for number in range(20):
+        blocks.add("s", f"{number}", {"x": "y" * BLOCK_CHARACTERS})
+        assert blocks.waiting == 0
+    blocks.add("s", "20", {})
+    assert blocks.waiting == 1

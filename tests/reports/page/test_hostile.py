@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import page_runs
 import peirce
 import pytest
@@ -11,6 +9,7 @@ from hostile_texts import HOSTILE, SCRIPTS, shown
 from page_sessions import judged, steps, write
 from peirce.records import InputSet, Observation, Problem, Verdict
 from peirce.tasks import load_problems
+from peirce.tests.page_blocks import BLOCK, read_blocks
 
 LONG = "x" * 1_000_000
 DEEP = 300
@@ -170,9 +169,9 @@ def unharmed(page, file):
 def test_the_data_are_those_of_the_store(hostile):
     file, sessions, made = hostile
     text = file.read_text("utf-8")
-    assert text.count("<script") == 2 + sum(map(len, made.values())) and text.count("<style") == 1
-    chunks = text.split('<script type="application/json" id="')[2:]
-    found = [json.loads(chunk.split(">", 1)[1].split("</script>")[0]) for chunk in chunks]
+    blocks = len(BLOCK.findall(text))
+    assert text.count("<script") == 2 + blocks and text.count("<style") == 1
+    found = list(read_blocks(text).values())
     expected = [(sessions[name], problem) for name in made for problem, _ in made[name]]
     assert [(one["session"], one["id"]) for one in found] == [
         (session, problem.id) for session, problem in expected

@@ -171,7 +171,8 @@ def test_a_problem_is_given_by_its_place_as_the_file_has_it(client, store):
     from peirce.store import Store
 
     with Store.open(path, write=False) as opened:
-        whole = [value for _, _, value in Contents(opened, [session]).iter_problems()]
+        whole = []
+        Contents(opened, [session]).build_overview(receive=lambda *one: whole.append(one[-1]))
     assert [json.loads(json.dumps(one)) for one in whole] == [
         client.json(f"/problem?session={session}&place={place}") for place in (0, 1)
     ]

@@ -45,8 +45,7 @@ def test_an_old_page_stays_where_a_new_one_cannot_be_made(store, tmp_path, monke
     out = tmp_path / "page.html"
     out.write_text("old")
     monkeypatch.setattr(
-        "peirce.reports.page.Contents.iter_problems",
-        lambda self: iter([("s", "p", {"x": object()})]),
+        "peirce.reports.page.contents.describe_problem", lambda *_, **__: {"x": object()}
     )
     with pytest.raises(TypeError):
         peirce.report(store=store, out=out)

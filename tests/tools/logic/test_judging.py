@@ -199,11 +199,11 @@ def test_a_rule_with_too_many_variables_at_once_is_too_large_for_both():
     text = "(= x a)"
     for variable in "abcdefgh":
         text = f"(exists {variable} (or (R x {variable}) {text}))"
-    wide = "(or (R a b) (or (R c d) (or (R e f) (R g h))))"
+    wide = "(iff (R a b) (iff (R c d) (iff (R e f) (R g h))))"
     for variable in "abcdefgh":
         wide = f"(exists {variable} {wide})"
     draw = random.Random("wide")
-    worlds = (world(draw, 6, 3),)
+    worlds = (world(draw, 12, 3),)
     assert PreparedWorlds(PUBLISHED_THEORIES["TH2"], worlds, "partial").judge(
         parse_formula(text, SIGNATURE)
     )
