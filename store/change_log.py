@@ -124,8 +124,8 @@ def encode_changes(changes: Sequence[Change]) -> bytes:
         body.extend(cell)
         return {"b": [len(body) - len(cell), len(cell)]}
 
-    told = [[one.rows, one.statements, one.unless, one.chain] for one in changes]
-    head = json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=refer).encode()
+    listed = [[one.rows, one.statements, one.unless, one.chain] for one in changes]
+    head = json.dumps(listed, ensure_ascii=False, separators=(",", ":"), default=refer).encode()
     return _LENGTH.pack(len(head)) + head + body
 
 

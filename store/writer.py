@@ -3,12 +3,12 @@
 A change consists of rows to insert and statements to run. Changes of a chain, which are the calls
 and steps of a session, are first committed as one blob in the table `pending`. They are durable
 then. Their rows are inserted together, and the blobs deleted in the same transaction, when
-`MAX_UNAPPLIED_ROWS` or `MAX_UNAPPLIED_BYTES` are reached, before a query, before any other change,
+`MAX_UNAPPLIED_ROWS` or `MAX_UNAPPLIED_BYTES` are exceeded, before a query, before any other change,
 and at the end. If the process is killed before, the next one that opens the store does it.
 
-Rows are first inserted without a conflict clause, which is three times as fast as ON CONFLICT DO NOTHING. If a key already exists,
-the changes are repeated one by one with ON CONFLICT DO NOTHING. Therefore writing the same rows
-twice changes nothing.
+Rows are first inserted without a conflict clause, which is three times as fast as ON CONFLICT DO
+NOTHING. If a key already exists, the changes are repeated one by one with ON CONFLICT DO NOTHING.
+Therefore writing the same rows twice changes nothing.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ class Writer:
         return done
 
     def flush(self) -> None:
-        """Wait until every queued change is in its tables. The writer's own thread must not call this.
+        """Wait until every queued change is in its tables.
+
+        The writer's own thread must not call this.
 
         Raises:
             StoreError: Changes cannot be written.

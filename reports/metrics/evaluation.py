@@ -329,17 +329,17 @@ def evaluate_session(
 
     Returns:
         {session, task, method, model, evaluation, problems, left_out, breaches, malformed,
-            memorising,
-        left_out_pairs, metrics, by_problem, details}. "left_out" is the number of failed and open
-        problems by status. "breaches", "malformed" and "repaired" have the counts of `Tally` over the scored
-            problems.
-        "memorising" is the number of memorising hypotheses, which `options.without_memorising`
-            leaves
-        out. "left_out_pairs" is the number of hidden pairs by which no hypothesis can be judged;
-            they
-        are left out unless `options.all_pairs` is true. "details" has a `results.ProblemDetail` for
-        each problem. "rows" has {"problem", metric: interval over rows, …} for each problem, if the
-        evaluation computes intervals over rows.
+        memorising, left_out_pairs, metrics, by_problem, details}.
+
+        - "left_out": the number of failed and open problems by status.
+        - "breaches", "malformed" and "repaired": the counts of `Tally` over the scored problems.
+        - "memorising": the number of memorising hypotheses, which `options.without_memorising`
+          leaves out.
+        - "left_out_pairs": the number of hidden pairs by which no hypothesis can be judged. They are
+          left out unless `options.all_pairs` is true.
+        - "details": a `results.ProblemDetail` for each problem.
+        - "rows": {"problem", metric: interval over rows, …} for each problem, if the evaluation
+          computes intervals over rows.
     """
     scorer = SessionScorer(
         store, session, name, options=options, spaces=spaces, seed=seed, resamples=resamples,
@@ -363,16 +363,8 @@ class SessionScorer:
         evaluation: The evaluation that scores the session.
         rows: The problems to score, which are those with status "done", in the session's order.
 
-    Args:
-        store: The open store.
-        session: Id of the session.
-        name: Name of the evaluation; None for the default of the family.
-        options: Which answers and observations are left out before scoring.
-        spaces: A cache of sample spaces, to share between sessions.
-        seed: Seed of the bootstrap.
-        resamples: Number of bootstrap samples.
-        ratings: Metrics by problem id that come from raters and are not in the store.
-        problems: All problems of the session, if the caller has read them.
+    The arguments are those of `evaluate_session`; `problems` are all problems of the session, if the
+    caller has read them.
 
     Raises:
         UsageError: There is no such evaluation, or it cannot score the session's family.

@@ -14,8 +14,8 @@ from typing import Any
 from peirce.records import Problem
 from peirce.search.engines import SearchService
 from peirce.search.logic.features import Features
+from peirce.search.logic.formula_writer import FormulaWriter
 from peirce.search.logic.ranking import CandidateRules
-from peirce.search.logic.rules import FormulaWriter
 from peirce.tasks import load_task
 from peirce.tools.logic import (
     SIGNATURE,

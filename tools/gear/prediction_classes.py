@@ -26,9 +26,10 @@ class PredictionClasses:
     """Which of h hypotheses make equal predictions on each of n inputs.
 
     Attributes:
-        patterns: int32 array of shape (h, u), the different columns of the table of classes. The
-            class of a prediction is the number of the first hypothesis that makes it for the input,
-            or `UNDEFINED`. Columns are in the order of the first input that has them.
+        patterns: int32 array of shape (h, u). A column says which hypotheses agree on an input: it
+            has for each hypothesis the index of the first hypothesis with the same prediction, or
+            `UNDEFINED`. Different inputs may have equal columns, of which one is kept. Columns are
+            in the order of the first input that has them.
         first: The first input of each column, of shape (u,).
         counts: The number of inputs of each column, of shape (u,).
         places: The column of each input, of shape (n,).
