@@ -26,6 +26,7 @@ docs/explanation/search.md describes what each engine finds.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -108,6 +109,14 @@ class _ToolTrial:
     consistent: bool
 
 
+@dataclass(frozen=True)
+class _BegunSearch:
+    """A request that was sent before its answer is needed."""
+
+    request: dict[str, Any]
+    reply: asyncio.Future[dict[str, Any]]
+
+
 class SearchProposer:
     """A proposer that searches for hypotheses, and that can also repair programs and rules."""
 
@@ -125,6 +134,10 @@ class SearchProposer:
         self.workers = workers
         self.encoder = encoder
         self.service = LocalWorkers().open_service(_MODULE, workers)
+        self._open_requests = 0
+        # Of each problem that a request has named: what was begun for its next answer, if anything.
+        self._begun: dict[str, _BegunSearch | None] = {}
+        self._unneeded: set[asyncio.Future[dict[str, Any]]] = set()  # another request came instead
 
     def settings(self) -> Json:
         """Return the settings of the search that the session records."""
@@ -161,8 +174,7 @@ class SearchProposer:
         tries = _tries(messages, manner)
         agreed = bool(tries) and tries[-1].consistent
         skip = [one.source for one in (tries[:-1] if agreed else tries)]
-        earlier = [h.text for e in view.past_answers for h in e.hypotheses]
-        found = await self._ask(view, manner, {"earlier": earlier, "skip": skip})
+        found = await self._ask(view, manner, {"earlier": _earlier(view), "skip": skip})
         if "source" not in found:
             return self._exhausted(found, _describe_end(view, manner))
         offered = any(tool.name == manner.tool for tool in tools)
@@ -185,8 +197,7 @@ class SearchProposer:
         manner = _manner(view)
         if manner is None or not manner.repairs:
             return _nothing(f"search mends no hypotheses of {view.family} tasks")
-        earlier = [h.text for e in view.past_answers for h in e.hypotheses]
-        found = await self._ask(view, manner, {"mend": text, "earlier": earlier, "skip": []})
+        found = await self._ask(view, manner, {"mend": text, "earlier": _earlier(view), "skip": []})
         if "source" not in found:
             return self._exhausted(found, "finds nothing better")
         return Reply(manner.answer(found["description"], found["source"]), meta=found["meta"])
@@ -197,24 +208,54 @@ class SearchProposer:
             return _nothing(found["reason"])
         return _nothing(f"search {said}{_describe_work(found, self.budget_expansions)}")
 
-    async def _ask(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
-        shown = [[o.input, o.output] for o in view.shown]
-        request = {
-            "shown": shown,
+    def prepare_answer(self, view: View) -> None:
+        """Begin to search for the answer to `view`, if a worker has nothing else to do.
+
+        A problem that this proposer has not searched is left alone: its earlier answers come from
+        the journal, which may hold the next one too.
+        """
+        manner, key = _manner(view), _key(view)
+        begun = sum(one is not None for one in self._begun.values())
+        idle = self._open_requests + begun < self.workers
+        if manner is None or self.encoder is not None or key not in self._begun or not idle:
+            return
+        request = self._request(view, manner, {"earlier": _earlier(view), "skip": []})
+        reply = asyncio.ensure_future(self.service.ask(key, request, view.space))
+        self._begun[key] = _BegunSearch(request, reply)
+
+    def _request(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "shown": [[o.input, o.output] for o in view.shown],
             "family": view.family,
             "told": manner.facts(view.public, self.trade_off),
             "space": view.space.digest,
             "expansions": self.budget_expansions,
             **asked,
         }
+
+    async def _ask(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
+        key, request = _key(view), self._request(view, manner, asked)
+        begun = self._begun.get(key)
+        self._begun[key] = None
+        if begun is not None and begun.request == request:
+            return await begun.reply
+        if begun is not None:
+            self._unneeded.add(begun.reply)
+        self._open_requests += 1
+        try:
+            return await self._ask_workers(key, request, view)
+        finally:
+            self._open_requests -= 1
+
+    async def _ask_workers(self, key: str, request: dict[str, Any], view: View) -> dict[str, Any]:
         if self.encoder is None:
-            return await self.service.ask(digest_of(shown), request, view.space)
+            return await self.service.ask(key, request, view.space)
         from .term_vectors import reduce_vectors
 
         known: dict[str, Vectors] = {}
         while True:  # once for each column of texts
             more = {"vectors": reduce_vectors(known) if known else {}}
-            found = await self.service.ask(digest_of(shown), {**request, **more}, view.space)
+            found = await self.service.ask(key, {**request, **more}, view.space)
             if found.get("need") != "vectors":
                 return found
             vectors = await self.encoder.embed(found["terms"])
@@ -222,9 +263,21 @@ class SearchProposer:
 
     async def close(self) -> None:
         """Stop the worker processes of the search, and close its encoder."""
+        left = {one.reply for one in self._begun.values() if one is not None} | self._unneeded
+        for reply in left:
+            reply.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         await self.service.close()
         if self.encoder is not None:
             await self.encoder.close()
+
+
+def _key(view: View) -> str:
+    return digest_of([[o.input, o.output] for o in view.shown])
+
+
+def _earlier(view: View) -> list[str]:
+    return [h.text for e in view.past_answers for h in e.hypotheses]
 
 
 def _manner(view: View) -> SearchStyle | None:

@@ -247,6 +247,22 @@ class JoinsSession(Protocol):
 
 
 @runtime_checkable
+class PreparesAnswers(Protocol):
+    """A proposer that can begin its next answer while the last one is judged."""
+
+    def prepare_answer(self, view: View) -> None:
+        """Begin to work on the answer to `view`, which will probably be requested next.
+
+        This saves time but changes no reply. The call returns at once.
+
+        Args:
+            view: The problem with the answer that is being judged as the last of its past answers.
+                Verdict and feedback of that answer are not known yet.
+        """
+        ...
+
+
+@runtime_checkable
 class Repairer(Protocol):
     """A program that repairs hypotheses which are inconsistent or too costly."""
 

@@ -28,6 +28,7 @@ from ...records import (
     Outcome,
     PastAnswer,
     Predictions,
+    PreparesAnswers,
     Reply,
     Unavailable,
     Verdict,
@@ -57,7 +58,8 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
         to add to this reply.
     """
     case = runtime.context
-    judged = await _judge(case, state["step"], case.reply, case.reply_path)
+    goes_on = state["answers"] + 1 < case.settings.method.max_answers
+    judged = await _judge(case, state["step"], case.reply, case.reply_path, goes_on=goes_on)
     case.past_answers.append(_earlier(case, case.make_view(), judged))
     _end_of_turns(case)
     return {
@@ -207,14 +209,33 @@ def _end_of_turns(case: Case) -> None:
 
 
 async def _judge(
-    case: Case, step: int, reply: Reply, reply_path: str, by: str = "", most: int | None = None
+    case: Case,
+    step: int,
+    reply: Reply,
+    reply_path: str,
+    by: str = "",
+    most: int | None = None,
+    *,
+    goes_on: bool = False,
 ) -> list[JudgedHypothesis]:
-    """Judge the hypotheses of a reply, at most `most`. `by` names who gave it if not a proposer."""
+    """Judge the hypotheses of a reply, at most `most`.
+
+    Args:
+        case: The working data of the problem.
+        step: The number of the step.
+        reply: The reply.
+        reply_path: The path of the reply in the journal.
+        by: Who gave the reply if not a proposer.
+        most: The maximum number of hypotheses that are judged; None for all.
+        goes_on: Whether the proposer may begin its next answer meanwhile.
+    """
     number = len(case.judged_answers)
     view = case.make_view()
     judged = []
     parsed = _parse(case, view, reply, by)[:most]
     items = await name_themes(case, view, parsed, f"step/{step}/name/{number}")
+    if goes_on and not reply.meta.get(IS_LAST):
+        _prepare_next(case, view, reply, items)
     if case.settings.text is not None:
         await case.row_judge.announce([one.text for one in items if isinstance(one, Hypothesis)])
     for ordinal, item in enumerate(items):
@@ -225,6 +246,17 @@ async def _judge(
             judged.append(await examine(case, view, item, path))
     case.judged_answers.append(JudgedAnswer(reply_path, reply.text, tuple(judged)))
     return judged
+
+
+def _prepare_next(
+    case: Case, view: View, reply: Reply, items: Sequence[Hypothesis | Malformed]
+) -> None:
+    """Let a proposer that can do so begin its next answer, as if this one was accepted."""
+    proposer: object = case.get_role(case.asked_role).proposer
+    if isinstance(proposer, PreparesAnswers):
+        hypotheses = tuple(one for one in items if isinstance(one, Hypothesis))
+        past = PastAnswer(reply.text, hypotheses, Verdict.ACCEPTED)
+        proposer.prepare_answer(replace(view, past_answers=(*view.past_answers, past)))
 
 
 async def _judge_and_tell(

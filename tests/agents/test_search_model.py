@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,100 @@ def replay_of(workers: int, order: list[int]) -> dict[int, str]:
 
 def test_answers_do_not_depend_on_workers_or_order() -> None:
     assert replay_of(1, [0, 1, 2, 3]) == replay_of(2, [3, 1, 0, 2])
+
+
+def with_answer(view: View, text: str) -> View:
+    """The view after an answer of the search."""
+    sentence, source = read(text)
+    past = PastAnswer(text, (Hypothesis(source, sentence),), Verdict.ACCEPTED)
+    return replace(view, past_answers=(*view.past_answers, past))
+
+
+async def answers_one_by_one(view: View, count: int, prepares: bool) -> tuple[list[str], int]:
+    """The first answers to a problem, and how many of them were requested after the preparation only."""
+    proposer = await open_model("search", {"budget_expansions": 6000, "workers": 1})
+    sent: list[list[str]] = []
+    ask = proposer.service.ask
+
+    async def count_requests(key: str, request: dict, space: InputSet) -> dict:
+        sent.append(request["earlier"])
+        return await ask(key, request, space)
+
+    proposer.service.ask = count_requests
+    texts: list[str] = []
+    try:
+        for _ in range(count):
+            reply = await proposer.propose(view, [], [], 0)
+            texts.append(reply.text)
+            view = with_answer(view, reply.text)
+            if prepares:
+                proposer.prepare_answer(view)
+                await asyncio.sleep(0)  # the request is on its way
+                assert sent[-1] == [h.text for one in view.past_answers for h in one.hypotheses]
+    finally:
+        await proposer.close()
+    return texts, len(sent)
+
+
+def test_prepared_answers_are_those_that_would_have_come_and_are_searched_once() -> None:
+    view = problem(SOLVED["filter"], shown=2).make_view(SPACE)
+    plain, requests = asyncio.run(answers_one_by_one(view, 4, prepares=False))
+    assert requests == 4
+    assert asyncio.run(answers_one_by_one(view, 4, prepares=True)) == (plain, 4 + 1)
+
+
+def test_a_prepared_answer_that_another_request_replaces_changes_nothing() -> None:
+    view = problem(SOLVED["filter"], shown=2).make_view(SPACE)
+
+    async def ask(prepares: bool) -> str:
+        proposer = await open_model("search", {"budget_expansions": 6000, "workers": 1})
+        try:
+            first = await proposer.propose(view, [], [], 0)
+            if prepares:
+                proposer.prepare_answer(with_answer(view, first.text))
+            other = with_answer(view, "('Returns its list.', 'def f(x):\\n    return x')")
+            return (await proposer.propose(other, [], [], 0)).text
+        finally:
+            await proposer.close()
+
+    assert asyncio.run(ask(True)) == asyncio.run(ask(False))
+
+
+def test_nothing_is_prepared_for_answers_of_the_journal_nor_by_busy_workers() -> None:
+    view = problem(SOLVED["map"]).make_view(SPACE)
+    other = problem(SOLVED["filter"], shown=2).make_view(SPACE)
+
+    async def ask() -> None:
+        proposer = await open_model("search", {"budget_expansions": 2000, "workers": 1})
+        try:
+            proposer.prepare_answer(with_answer(view, "('a', 'def f(x):\\n    return x')"))
+            assert proposer.service.workers[0].open_requests == 0
+            first = await proposer.propose(view, [], [], 0)
+            busy = asyncio.ensure_future(proposer.propose(other, [], [], 0))
+            await asyncio.sleep(0)
+            proposer.prepare_answer(with_answer(view, first.text))
+            await asyncio.sleep(0)
+            assert proposer.service.workers[0].open_requests == 1
+            await busy
+        finally:
+            await proposer.close()
+
+    asyncio.run(ask())
+
+
+def test_closing_ends_what_was_prepared() -> None:
+    view = problem(SOLVED["filter"], shown=2).make_view(SPACE)
+
+    async def ask() -> int:
+        proposer = await open_model("search", {"budget_expansions": 10_000_000, "workers": 1})
+        first = await proposer.propose(view, [], [], 0)
+        worker = proposer.service.workers[0].process.process.pid
+        proposer.prepare_answer(with_answer(view, first.text))
+        await asyncio.sleep(0.2)
+        await proposer.close()
+        return worker
+
+    assert gone(asyncio.run(ask()), within_s=1.0)
 
 
 def test_tool_loop_executes_first_and_answers_when_the_tool_agrees() -> None:
