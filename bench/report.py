@@ -148,6 +148,8 @@ def load(browser: Any, page: Path) -> dict[str, float]:
         tab.add_init_script(LIST)
         tab.goto(page.as_uri(), wait_until="load", timeout=120_000)
         tab.wait_for_function("window.listAt !== undefined")
+        # The browser reports a paint after it is on the screen, which may be later than the list.
+        tab.wait_for_function("performance.getEntriesByType('paint').length === 2")
         found = dict(tab.evaluate(PAINTS))
         if requests != [page.as_uri()]:
             raise SystemExit(f"requests left the page: {requests[1:]}")
