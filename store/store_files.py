@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..records import StoreError
-from ..records.private_files import DRAFT, FILE_MODE, make_private
+from ..records.private_files import DRAFT, FILE_MODE, make_private, sync
 
 HEADERS_BYTES = 3 * 4_096  # size of an empty database
 
@@ -86,10 +86,13 @@ def prepare_log(path: Path) -> None:
     """Create the write-ahead log of a store with mode 0600, unless the log exists.
 
     Call this function before each change. DuckDB removes the log at each checkpoint, and would
-    create it at the next change with the permissions that the umask allows.
+    create it at the next change with the permissions that the umask allows. The folder is flushed
+    too, because after a power cut a new file may otherwise be missing, even if its content was
+    flushed.
     """
     with contextlib.suppress(OSError):  # it is there, or DuckDB says why it cannot be
         os.close(os.open(log_of(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+        sync(path.parent)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import duckdb
 import pytest
 from peirce.records import CallKey, Outcome, StoreError, Usage
-from peirce.store import Store, owner, writer
+from peirce.store import Store, owner, store_files, writer
 from peirce.store.change_log import (
     END_PROBLEM,
     STEP_IS_THERE,
@@ -163,6 +163,17 @@ asyncio.run(run())
 print(session, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+def test_the_folder_of_a_new_log_is_flushed(path: Path, made: SimpleNamespace, monkeypatch) -> None:
+    flushed: list[Path] = []
+    monkeypatch.setattr(store_files, "sync", flushed.append)
+    with Store.open(path, write=True) as store:
+        session = store.create_session({}, [(made.problem("1"), made.space)])
+        logs = len(flushed)
+        assert logs > 0 and set(flushed) == {path.parent}
+        asyncio.run(record(store, session, "1", "a"))
+        assert len(flushed) == logs  # the log is the same
 
 
 @pytest.fixture
