@@ -133,30 +133,45 @@ def evaluate_nodes(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_
             raise TableTooLarge
         here = tuple(sorted(free))
         axes.append(here)
-        values.append(_value(node, here, values, axes, algebra))
+        values.append(evaluate_node(node, here, values, axes, algebra))
     return values
 
 
-def _value(
+def evaluate_node(
     node: Node,
     here: tuple[str, ...],
-    values: list[V],
-    axes: list[tuple[str, ...]],
+    values: Sequence[V],
+    axes: Sequence[tuple[str, ...]],
     algebra: Algebra[V],
 ) -> V:
+    """Return the value of a node under an algebra.
+
+    Args:
+        node: The node.
+        here: Its free variables, in alphabetical order.
+        values: The values of earlier nodes of the formula.
+        axes: The free variables of these, each in alphabetical order.
+        algebra: The operations, and the worlds in which the formula is evaluated.
+    """
     if node.kind == "atom":
         return algebra.atom(node.name, node.terms)
     if node.kind == "equal":
         return algebra.equal(node.terms)
-    if node.kind == "not":
-        return algebra.negation(values[node.parts[0]])
     if node.kind in QUANTIFIERS:
         part = node.parts[0]
         if node.name not in axes[part]:
             return values[part]  # No domain is empty.
         reduce = algebra.for_all if node.kind == "forall" else algebra.exists
         return reduce(values[part], axes[part].index(node.name))
-    one, other = (_fitted(values[part], axes[part], here, algebra) for part in node.parts)
+    operands = [_fitted(values[part], axes[part], here, algebra) for part in node.parts]
+    return connect(node, operands, algebra)
+
+
+def connect(node: Node, operands: Sequence[V], algebra: Algebra[V]) -> V:
+    """Return the value of a negation or of a binary connective, from the values of its operands."""
+    if node.kind == "not":
+        return algebra.negation(operands[0])
+    one, other = operands
     if node.kind == "and":
         return algebra.conjunction(one, other)
     if node.kind == "or":

@@ -49,9 +49,10 @@ from .evaluation import (
     evaluate,
 )
 from .formula import Formula
+from .grounding import evaluate_bounds
 from .joins import MAX_NESTED, JoinEvaluator
 from .theories import Theory
-from .truth_bounds import BoundsAlgebra, Evaluated, evaluate_bounds
+from .truth_bounds import BoundsAlgebra, Evaluated
 from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]

@@ -22,8 +22,9 @@ from peirce.tools.logic import (
 )
 from peirce.tools.logic.completions import Component, ComponentIndex, unpack_bits
 from peirce.tools.logic.evaluation import TableTooLarge
+from peirce.tools.logic.grounding import evaluate_bounds
 from peirce.tools.logic.joins import JoinEvaluator
-from peirce.tools.logic.truth_bounds import BoundsAlgebra, evaluate_bounds
+from peirce.tools.logic.truth_bounds import BoundsAlgebra
 
 from .worlds_at_random import any_theory, completions, covered, formula_text, rule, world
 
