@@ -106,12 +106,6 @@ def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS)
     return evaluate_nodes(formula, algebra, most_cells)[-1]
 
 
-def count_cells(formula: Formula, structures: Structures) -> int:
-    """Return how many elements all tables of a formula have together."""
-    cells: int = sum(structures.size ** len(free) for free in formula.free_at)
-    return cells * len(structures)
-
-
 def evaluate_nodes(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS) -> list[V]:
     """Return the value of each node of a formula under an algebra, in the order of the nodes.
 
@@ -163,7 +157,10 @@ def evaluate_node(
             return values[part]  # No domain is empty.
         reduce = algebra.for_all if node.kind == "forall" else algebra.exists
         return reduce(values[part], axes[part].index(node.name))
-    operands = [_fitted(values[part], axes[part], here, algebra) for part in node.parts]
+    operands = [
+        values[part] if axes[part] == here else _fitted(values[part], axes[part], here, algebra)
+        for part in node.parts
+    ]
     return connect(node, operands, algebra)
 
 
@@ -182,8 +179,6 @@ def connect(node: Node, operands: Sequence[V], algebra: Algebra[V]) -> V:
 
 
 def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Algebra[V]) -> V:
-    if have == want:
-        return value
     return algebra.insert_axes(
         value, tuple(slice(None) if variable in have else None for variable in want)
     )

@@ -10,9 +10,9 @@ bit each, in blocks. All other nodes have stored tables (`evaluation.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
+from math import inf, prod
 from operator import getitem
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,22 +83,42 @@ def any_packed(packed: Packed) -> Bools:
     return found
 
 
-def find_stored(formula: Formula, structures: Structures) -> list[bool]:
-    """Return which nodes of a formula have stored tables.
+class TablePlan(NamedTuple):
+    """How a formula is evaluated by tables.
 
-    Raises:
-        TableTooLarge: The tables would be too large.
+    Attributes:
+        stored: Whether each node has a stored table.
+        cells: At most so many cells have all stored tables; infinite if there are too many
+            variables.
+        words: The words of all other tables; 0 if there are none.
     """
+
+    stored: list[bool]
+    cells: float
+    words: int
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the tables exceed the limits."""
+        return self.cells > MAX_CELLS or self.words > MAX_WORDS
+
+
+def plan_tables(formula: Formula, structures: Structures) -> TablePlan:
+    """Return which nodes of a formula have stored tables, and the size of all tables."""
     nodes, count, size = formula.nodes, len(structures), structures.size
     stored = [True] * len(nodes)
+    most = max(map(len, formula.free_at))
+    largest = count * size**most
+    if largest <= min(FEW_CELLS, MAX_CELLS // len(nodes)) and most <= MAX_FREE_VARIABLES:
+        return TablePlan(stored, largest * len(nodes), 0)
     # The variables of the quantifiers for which a table is needed; None if it must be stored.
     needed: list[set[str] | None] = [set() for _ in nodes]
     needed[-1] = None
-    cells = words = 0
+    cells, words = 0.0, 0
     for place in range(len(nodes) - 1, -1, -1):
         node, free = nodes[place], formula.free_at[place]
         if len(free) > MAX_FREE_VARIABLES:
-            raise TableTooLarge
+            cells = inf
         variables, own = needed[place], count * size ** len(free)
         stored[place] = (
             node.kind in ("atom", "equal", *QUANTIFIERS)
@@ -115,9 +135,7 @@ def find_stored(formula: Formula, structures: Structures) -> list[bool]:
         for part in node.parts:
             known = needed[part]
             needed[part] = None if known is None or variables is None else known | variables
-    if cells > MAX_CELLS or words > MAX_WORDS:
-        raise TableTooLarge
-    return stored
+    return TablePlan(stored, cells, words)
 
 
 class Region:
@@ -283,7 +301,10 @@ class PackedValues:
         Raises:
             TableTooLarge: The tables would be too large.
         """
-        stored = find_stored(formula, algebra.structures)
+        plan = plan_tables(formula, algebra.structures)
+        if plan.too_large:
+            raise TableTooLarge
+        stored = plan.stored
         self.stored: list[Bounds | None] = []
         self.regions: dict[int, Region] = {}
         values = cast("list[Bounds]", self.stored)  # of parts that are stored

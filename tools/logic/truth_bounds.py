@@ -9,6 +9,8 @@ decides it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .completions import Circuit, Reference, ThreeValued
@@ -113,7 +115,8 @@ def is_decided(value: Bounds) -> bool:
     return value.true is value.possible
 
 
-class Evaluated(NamedTuple):
+@dataclass(frozen=True)
+class Evaluated:
     """The values of a rule for all elements, and the circuit of those that are undecided.
 
     Attributes:
@@ -127,7 +130,7 @@ class Evaluated(NamedTuple):
     circuit: Circuit
     roots: Reference | None
 
-    @property
+    @cached_property
     def three_valued(self) -> ThreeValued:
         """The values, and the unknown atoms on which the undecided ones depend."""
         true, possible = self.bounds

@@ -18,6 +18,7 @@ from peirce.tools.logic import (
     Structures,
     World,
     fast_path,
+    packed_tables,
     parse_formula,
 )
 from peirce.tools.logic.completions import Component, ComponentIndex, unpack_bits
@@ -116,8 +117,9 @@ def test_guarded_rules_are_judged_without_z3_up_to_256_elements(regime, text):
 
 @pytest.mark.parametrize("regime", ("full", "partial", "skeptical"))
 def test_joins_and_z3_judge_rules_alike(monkeypatch, regime):
-    monkeypatch.setattr(fast_path, "FEW_CELLS", 0)
-    monkeypatch.setattr(fast_path, "CELLS_PER_ROW", 0.01)
+    monkeypatch.setattr(packed_tables, "FEW_CELLS", 0)
+    monkeypatch.setattr(fast_path, "FEW_TIME", 0)
+    monkeypatch.setattr(fast_path, "ROW_TIME", 0.001)
     draw = random.Random(f"joins and Z3 {regime}")
     joined = valid = 0
     real = JoinEvaluator.evaluate
