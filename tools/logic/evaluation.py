@@ -292,7 +292,8 @@ class Structures:
             none = np.array(absent, table.dtype)
             return np.broadcast_to(none, (count, *(size,) * len(variables)))
         if len(variables) == len(terms):  # different variables: the table in another order
-            return table.transpose(0, *(1 + terms.index(name) for name in variables))
+            order = (0, *(1 + terms.index(name) for name in variables))
+            return np.ascontiguousarray(table.transpose(order))
         grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
         index: list[Any] = [grid[0]]
         missing = np.zeros([1] * (1 + len(variables)), bool)
