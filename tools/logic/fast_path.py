@@ -56,8 +56,8 @@ NO_COMPLETION, EVERY_COMPLETION, SOME_COMPLETIONS = (
     2,
 )  # the completions in which an element is covered
 MANY = 1 << 40  # more than any cost
-# Relative times of a cell of a stored table, of a word of another table, and of a row of a join.
-CELL_TIME, WORD_TIME, ROW_TIME = 0.1, 3.0, 30.0
+# Nanoseconds of a cell of a stored table, of a word of another table, and of a row of a join.
+CELL_TIME, WORD_TIME, ROW_TIME = 0.1, 2.0, 30.0
 FEW_TIME = 2e6  # formulas whose tables take no longer are evaluated by tables
 MAX_ROWS = 1 << 22  # rows of all joins of a formula; takes about a second
 

@@ -156,6 +156,8 @@ class Region:
         (self.part,) = formula.nodes[place].parts
         self.outer = tuple(sorted(formula.free_at[place]))
         self.inside = pack_elements(self.structures.inside)
+        padded = not self.structures.full or bool((~self.inside).any())
+        self.outside = ~self.inside if padded else None
         self._nodes, self._leaves = set[int](), dict[int, Bounds]()
         self._axes: dict[int, tuple[str, ...]] = {}
         waiting = [self.part]
@@ -171,14 +173,15 @@ class Region:
                 waiting += formula.nodes[here].parts
 
     def _pack(self, value: Bounds, axes: tuple[str, ...]) -> Bounds:
-        """Return the words of a stored table: (worlds, outer variables of the table…, words)."""
+        """Return the words of a stored table: (worlds, words, outer variables of the table…)."""
         return _each(value, self._words, axes)
 
     def _words(self, table: Bools, axes: tuple[str, ...]) -> Any:
         if self.variable in axes:
-            return pack_elements(np.moveaxis(table, 1 + axes.index(self.variable), -1))
+            packed = pack_elements(np.moveaxis(table, 1 + axes.index(self.variable), -1))
+            return np.ascontiguousarray(np.moveaxis(packed, -1, 1))
         none = self.inside.dtype.type(0)
-        return np.where(table, ~none, none)[..., None]
+        return np.where(table, ~none, none)[:, None]
 
     def _evaluate(self, leaves: Mapping[int, Bounds]) -> Bounds:
         values = dict(leaves)
@@ -196,22 +199,21 @@ class Region:
         shape = (len(self.structures), *(self.structures.size,) * len(self.outer))
         fitted = {}
         for place, leaf in self._leaves.items():
-            index = (slice(None), *(slice(None) if name in self._axes[place] else None
-                                    for name in self.outer))  # fmt: skip
-            fitted[place] = _each(leaf, getitem, index)
-        around = self.inside[(slice(None), *(None,) * len(self.outer))]
+            around = [slice(None) if name in self._axes[place] else None for name in self.outer]
+            fitted[place] = _each(leaf, getitem, (slice(None), slice(None), *around))
         decided = all(is_decided(leaf) for leaf in fitted.values())
         true = np.empty(shape, bool)
         possible = true if decided else np.empty(shape, bool)
-        for block in self._blocks(shape):
-            leaves = {place: _each(leaf, _cut, block) for place, leaf in fitted.items()}
-            value = self._evaluate(leaves)
-            value = self.algebra.negation(value) if every else value
-            found = _each(value, _any_inside, around[block[:1]])
-            found = self.algebra.negation(found) if every else found
-            true[block] = found.true
+        for worlds, *rows in self._blocks(shape):
+            part = (worlds, slice(None), *rows)
+            leaves = {place: _each(leaf, _cut, part) for place, leaf in fitted.items()}
+            outside = None
+            if self.outside is not None:
+                outside = self.outside[(worlds, slice(None), *(None,) * len(self.outer))]
+            found = _each(self._evaluate(leaves), _quantified, every, outside)
+            true[(worlds, *rows)] = found.true
             if not decided:
-                possible[block] = found.possible
+                possible[(worlds, *rows)] = found.possible
         return Bounds(true, possible)
 
     def _blocks(self, shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
@@ -269,12 +271,28 @@ def _each(value: Bounds, change: Callable[..., Any], *given: Any) -> Bounds:
     return Bounds(true, true if is_decided(value) else change(value.possible, *given))
 
 
-def _any_inside(words: Packed, inside: Packed) -> Bools:
-    return any_packed(words & inside)
+def _quantified(words: Packed, every: bool, outside: Packed | None) -> Bools:
+    """Return where a value is true for every or for some element of the world.
+
+    Args:
+        words: The values, (worlds, words, …).
+        every: Whether to ask for every element.
+        outside: The bits that stand for no element of a world, None without any.
+    """
+    if outside is not None:
+        words = words | outside if every else words & ~outside
+    none = words.dtype.type(0)
+    found: Bools = words[:, 0] == ~none if every else words[:, 0] != none
+    for place in range(1, words.shape[1]):
+        if every:
+            found &= words[:, place] == ~none
+        else:
+            found |= words[:, place] != none
+    return found
 
 
 def _rows(table: Packed, at: Places) -> Packed:
-    return table.reshape(-1, table.shape[-1])[at]
+    return np.moveaxis(table, 1, -1).reshape(-1, table.shape[1])[at]
 
 
 def _cut(table: Any, block: tuple[slice, ...]) -> Any:
