@@ -103,20 +103,23 @@ class Features:
 
     Args:
         lanes: The worlds in which the features are evaluated.
+        expected: Number of features for which there is room at first. Memory is only taken by those
+            that are added, but more features than expected are copied.
 
     Attributes:
         recipes: The recipe of each feature. The index of a feature is its position in this list.
         tried: Number of features evaluated, including features equivalent to earlier features.
     """
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: Lanes, expected: int = _FIRST_ROOM) -> None:
         self.lanes = lanes
         self.inside = lanes.inside.reshape(-1)
         self.recipes: list[Recipe] = []
-        self._sizes = np.zeros(_FIRST_ROOM, np.int64)
-        self._plain = np.zeros(_FIRST_ROOM, bool)  # whether all elements have the feature
+        room = max(1, min(expected, self.capacity))
+        self._sizes = np.zeros(room, np.int64)
+        self._plain = np.zeros(room, bool)  # whether all elements have the feature
         self.tried = 0
-        self._values: Bools | None = np.zeros((_FIRST_ROOM, len(self.inside)), bool)
+        self._values: Bools | None = np.zeros((room, len(self.inside)), bool)
         self._known: set[bytes] = set()  # the rows of all features, packed
 
     def __len__(self) -> int:
@@ -164,7 +167,7 @@ class Features:
         """
         sizes = np.array([self._size(recipe) for recipe in recipes], np.int64)
         kept = self._keep(sizes, values)
-        return self._store([recipes[place] for place in kept], sizes[kept], values[kept])
+        return self._store([recipes[place] for place in kept], sizes, values, kept)
 
     def _add_alike(
         self, kind: Kind, guard: Guard, ones: Integers, others: Integers | None, values: Bools
@@ -186,7 +189,7 @@ class Features:
             strict=False,
         )  # fmt: skip
         recipes = list(map(Recipe._make, parts))
-        return self._store(recipes, sizes[kept], values[kept])
+        return self._store(recipes, sizes, values, kept)
 
     def _keep(self, sizes: Integers, values: Bools) -> list[int]:
         """Return which rows have values that no earlier feature and no smaller row has."""
@@ -206,7 +209,10 @@ class Features:
                     break
         return kept
 
-    def _store(self, recipes: Sequence[Recipe], sizes: Integers, values: Bools) -> Integers:
+    def _store(
+        self, recipes: Sequence[Recipe], sizes: Integers, values: Bools, kept: Sequence[int]
+    ) -> Integers:
+        """Store the features at the places `kept`, whose recipes are given."""
         assert self._values is not None, "released"
         start = len(self)
         if not recipes:
@@ -217,8 +223,9 @@ class Features:
             room = min(max(2 * len(self._values), end), max(end, self.capacity))
             self._values = _with_room(self._values, room)
             self._sizes, self._plain = _with_room(self._sizes, room), _with_room(self._plain, room)
-        self._values[start:end] = values
-        self._sizes[start:end] = sizes
+        # The places are valid; "clip" lets the rows be copied without another array.
+        np.take(values, kept, axis=0, out=self._values[start:end], mode="clip")
+        self._sizes[start:end] = sizes[kept]
         if recipes[0].kind == "all":
             self._plain[start] = True
         return np.arange(start, end)
