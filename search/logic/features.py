@@ -14,6 +14,7 @@ counts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 from typing import Literal as OneOf
 
@@ -102,24 +103,24 @@ class Features:
 
     Args:
         lanes: The worlds in which the features are evaluated.
+        expected: Number of features for which there is room at first. Memory is only taken by those
+            that are added, but more features than expected are copied.
 
     Attributes:
         recipes: The recipe of each feature. The index of a feature is its position in this list.
         tried: Number of features evaluated, including features equivalent to earlier features.
     """
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: Lanes, expected: int = _FIRST_ROOM) -> None:
         self.lanes = lanes
         self.inside = lanes.inside.reshape(-1)
         self.recipes: list[Recipe] = []
-        self._sizes = np.zeros(_FIRST_ROOM, np.int64)
-        self._plain = np.zeros(_FIRST_ROOM, bool)  # whether all elements have the feature
+        room = max(1, min(expected, self.capacity))
+        self._sizes = np.zeros(room, np.int64)
+        self._plain = np.zeros(room, bool)  # whether all elements have the feature
         self.tried = 0
-        self._values: Bools | None = np.zeros((_FIRST_ROOM, len(self.inside)), bool)
-        self._known: set[int] = set()  # hashes of the rows
-        words = -(-len(self.inside) // 64)
-        draw = np.random.PCG64(1).random_raw(2 * words)
-        self._factors = np.asarray(draw | np.uint64(1), np.uint64).reshape(2, words)
+        self._values: Bools | None = np.zeros((room, len(self.inside)), bool)
+        self._known: set[bytes] = set()  # the rows of all features, packed
 
     def __len__(self) -> int:
         return len(self.recipes)
@@ -145,6 +146,7 @@ class Features:
         remain.
         """
         self._values = None
+        self._known.clear()
         self.lanes.release()
 
     def smallest(self, places: NDArray[np.int64], count: int) -> Integers:
@@ -165,7 +167,7 @@ class Features:
         """
         sizes = np.array([self._size(recipe) for recipe in recipes], np.int64)
         kept = self._keep(sizes, values)
-        return self._store([recipes[place] for place in kept], sizes[kept], values[kept])
+        return self._store([recipes[place] for place in kept], sizes, values, kept)
 
     def _add_alike(
         self, kind: Kind, guard: Guard, ones: Integers, others: Integers | None, values: Bools
@@ -182,11 +184,12 @@ class Features:
         sizes = self._sizes_alike(kind, guard, ones, others)
         kept = self._keep(sizes, values)
         second = np.full(len(kept), NO_PART) if others is None else others[kept]
-        recipes = [
-            Recipe(kind, guard, one, other)
-            for one, other in zip(ones[kept].tolist(), second.tolist(), strict=True)
-        ]
-        return self._store(recipes, sizes[kept], values[kept])
+        parts = zip(
+            repeat(kind), repeat(guard), ones[kept].tolist(), second.tolist(), repeat(""),
+            strict=False,
+        )  # fmt: skip
+        recipes = list(map(Recipe._make, parts))
+        return self._store(recipes, sizes, values, kept)
 
     def _keep(self, sizes: Integers, values: Bools) -> list[int]:
         """Return which rows have values that no earlier feature and no smaller row has."""
@@ -195,16 +198,21 @@ class Features:
         kept: list[int] = []
         if not len(sizes) or room <= 0:
             return kept
-        images, known = self._images(values).tolist(), self._known
+        packed = np.packbits(values, axis=1)
+        width, whole, known = packed.shape[1], packed.tobytes(), self._known
         for place in np.argsort(sizes, kind="stable").tolist():
-            if images[place] not in known:
-                known.add(images[place])
+            image = whole[place * width : (place + 1) * width]
+            if image not in known:
+                known.add(image)
                 kept.append(place)
                 if len(kept) == room:
                     break
         return kept
 
-    def _store(self, recipes: Sequence[Recipe], sizes: Integers, values: Bools) -> Integers:
+    def _store(
+        self, recipes: Sequence[Recipe], sizes: Integers, values: Bools, kept: Sequence[int]
+    ) -> Integers:
+        """Store the features at the places `kept`, whose recipes are given."""
         assert self._values is not None, "released"
         start = len(self)
         if not recipes:
@@ -215,9 +223,11 @@ class Features:
             room = min(max(2 * len(self._values), end), max(end, self.capacity))
             self._values = _with_room(self._values, room)
             self._sizes, self._plain = _with_room(self._sizes, room), _with_room(self._plain, room)
-        self._values[start:end] = values
-        self._sizes[start:end] = sizes
-        self._plain[start:end] = [recipe.kind == "all" for recipe in recipes]
+        # The places are valid; "clip" lets the rows be copied without another array.
+        np.take(values, kept, axis=0, out=self._values[start:end], mode="clip")
+        self._sizes[start:end] = sizes[kept]
+        if recipes[0].kind == "all":
+            self._plain[start] = True
         return np.arange(start, end)
 
     def _size(self, recipe: Recipe) -> int:
@@ -235,18 +245,6 @@ class Features:
         if others is None:
             return ast_size(kind, guard.size, one, np.zeros_like(one), plain, plain)
         return ast_size(kind, guard.size, one, self._sizes[others], plain, self._plain[others])
-
-    def _images(self, values: Bools) -> NDArray[np.uint64]:
-        """Return a 64-bit hash of each row; a collision costs a feature, never a wrong rule."""
-        packed = np.packbits(values, axis=1)
-        words = self._factors.shape[1]
-        packed = np.pad(packed, ((0, 0), (0, 8 * words - packed.shape[1])))
-        rows = np.ascontiguousarray(packed).view(np.uint64)
-        found = np.zeros(len(rows), np.uint64)
-        for place in range(words):
-            mixed = (rows[:, place] ^ (found >> np.uint64(29))) * self._factors[0, place]
-            found = (found ^ mixed ^ (mixed >> np.uint64(31))) * self._factors[1, place]
-        return found
 
     # --- building blocks -----------------------------------------------------
 
@@ -312,15 +310,16 @@ class Features:
         found = []
         for start in range(0, len(grades), step := self._step()):
             part = grades[start : start + step]
-            table = self._table(self.values[part])
+            values = self._by_world(self.values[part])
             for guard in guards:
                 related = self.lanes.relation_table(guard)
-                counts = np.matmul(related, table)
+                counts = count_neighbours(values, related)
                 for kind in kinds:
                     if kind in ("two", "one", "just_two") and not guard.literals:
                         continue
-                    rows = apply_grade(kind, counts, related) & self.lanes.inside[:, :, None]
-                    found.append(self._add_alike(kind, guard, part, None, self._rows(rows)))
+                    rows = apply_grade(kind, counts, related) & self.lanes.inside
+                    rows = rows.reshape(len(part), -1)
+                    found.append(self._add_alike(kind, guard, part, None, rows))
         return concatenate_places(found)
 
     def add_neighbour_pairs(
@@ -342,25 +341,20 @@ class Features:
         found = []
         for start in range(0, len(low), step := self._step()):
             here, there = low[start : start + step], high[start : start + step]
-            parts = [self.values[here], self.values[there]]
-            tables = [self._table(rows) for rows in (*parts, parts[0] | parts[1])]
+            one, other = (self._by_world(self.values[places]) for places in (here, there))
             for guard in guards:
                 related = self.lanes.relation_table(guard)
-                rows = has_pair(*(np.matmul(related, table) for table in tables))
-                rows = self._rows(rows & self.lanes.inside[:, :, None])
+                counts = (count_neighbours(rows, related) for rows in (one, other, one | other))
+                rows = (has_pair(*counts) & self.lanes.inside).reshape(len(here), -1)
                 found.append(self._add_alike("pair", guard, here, there, rows))
         return concatenate_places(found)
 
     def _step(self) -> int:
         return max(1, _AT_ONCE // max(1, len(self.inside)))
 
-    def _table(self, rows: Bools) -> Floats:
-        """Reshape (features, worlds * size) to (worlds, size, features)."""
-        shape = (len(rows), self.lanes.worlds, self.lanes.size)
-        return np.ascontiguousarray(rows.reshape(shape).transpose(1, 2, 0)).astype(np.float32)
-
-    def _rows(self, table: Bools) -> Bools:
-        return np.ascontiguousarray(table.transpose(2, 0, 1)).reshape(table.shape[2], -1)
+    def _by_world(self, rows: Bools) -> Bools:
+        """Reshape (features, worlds * size) to (features, worlds, size)."""
+        return rows.reshape(len(rows), self.lanes.worlds, self.lanes.size)
 
     # --- the same formulas over other worlds ----------------------------------
 
@@ -416,13 +410,9 @@ class Features:
         if kind in CONNECTED:
             return connect_values(kind, one, other, lanes.inside)
         related = lanes.relation_table(guard)
-        tables = (one, other, one | other) if kind == "pair" else (one,)
-        counts = [
-            np.matmul(related, np.ascontiguousarray(t.transpose(1, 2, 0)).astype(np.float32))
-            for t in tables
-        ]
-        rows = has_pair(*counts) if kind == "pair" else apply_grade(kind, counts[0], related)
-        return rows.transpose(2, 0, 1)
+        if kind == "pair":
+            return has_pair(*(count_neighbours(t, related) for t in (one, other, one | other)))
+        return apply_grade(kind, count_neighbours(one, related), related)
 
 
 def _with_room(rows: NDArray[Any], room: int) -> NDArray[Any]:
@@ -450,21 +440,37 @@ def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = 
     return found if inside is None else found & inside
 
 
+def count_neighbours(values: Bools, related: Floats) -> Floats:
+    """Return how many neighbours of each element have some properties.
+
+    Args:
+        values: Which elements have each property, of shape (properties, worlds, size).
+        related: 1 for pairs of neighbours and 0 for other pairs, shape (worlds, size, size).
+
+    Returns:
+        The counts, in the shape of `values`.
+    """
+    found = np.empty(values.shape, np.float32)
+    rows = values.astype(np.float32).transpose(1, 0, 2)
+    np.matmul(rows, related.transpose(0, 2, 1), out=found.transpose(1, 0, 2))
+    return found
+
+
 def apply_grade(kind: Kind, counts: Floats, related: Floats) -> Bools:
     """Return which elements satisfy a condition on how many of their neighbours have a property.
 
-    The result is a bool array of shape (worlds, size, properties).
+    The result is a bool array of shape (properties, worlds, size).
 
     Args:
         kind: The condition: "some", "every", "two" (at least two), "one" or "just_two" (exactly one
             or two).
-        counts: Number of neighbours with each property, shape (worlds, size, properties).
+        counts: Number of neighbours with each property, shape (properties, worlds, size).
         related: 1 for pairs of neighbours and 0 for other pairs, shape (worlds, size, size).
     """
     if kind == "some":
         return counts > 0.5
     if kind == "every":
-        found: Bools = counts > related.sum(axis=2)[:, :, None] - 0.5
+        found: Bools = counts > related.sum(axis=2) - 0.5
         return found
     if kind == "two":
         return counts > 1.5

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,10 @@ from ...tools.logic.evaluation import (
     evaluate,
 )
 from ...tools.logic.fast_path import PreparedWorlds
+from ...tools.logic.packed_tables import Packed
 from ...tools.logic.sampling import Integers, RandomStream, draw_atoms, element_mask
 
 Floats = NDArray[np.float32]
-Packed = NDArray[np.unsignedinteger[Any]]
-_PACKED_AT_ONCE = 1 << 20  # bytes of truth values that are packed at once
 EQUALITY = "="
 # Completions drawn per world in the partial regime; those that break least are kept.
 COMPLETIONS_DRAWN = 64
@@ -50,39 +49,6 @@ def any_of(table: Bools, axis: int = -1) -> Bools:
 def all_of(table: Bools, axis: int = -1) -> Bools:
     """Return the logical AND of `table` along `axis`."""
     found: Bools = np.logical_and.reduce(table, axis=axis)
-    return found
-
-
-def pack_elements(table: Bools) -> Packed:
-    """Return truth values of elements as bits, so that an operation takes many elements at once.
-
-    Args:
-        table: Truth values, whose last axis runs over elements.
-
-    Returns:
-        Unsigned integers, whose last axis is shorter: it has one entry for up to 64 elements. Bits
-        that stand for no element are 0.
-    """
-    size = table.shape[-1]
-    width = next((bits for bits in (8, 16, 32) if size <= bits), -(-size // 64) * 64)
-    rows = table.reshape(-1, size)
-    found = np.empty((len(rows), width // 8), np.uint8)
-    step = max(1, _PACKED_AT_ONCE // width)
-    padded = np.zeros((min(step, len(rows)), width), bool)
-    for start in range(0, len(rows), step):
-        part = rows[start : start + step]
-        padded[: len(part), :size] = part
-        bits = np.packbits(padded[: len(part)].reshape(-1), bitorder="little")
-        found[start : start + step] = bits.reshape(len(part), -1)
-    whole: Packed = found.view(f"u{min(8, width // 8)}")
-    return whole.reshape(*table.shape[:-1], whole.shape[-1])
-
-
-def any_packed(packed: Packed) -> Bools:
-    """Return where some element has a true value; the last axis of `packed` is removed."""
-    found: Bools = packed[..., 0] != 0
-    for place in range(1, packed.shape[-1]):
-        found |= packed[..., place] != 0
     return found
 
 
@@ -152,7 +118,9 @@ class Lanes:
             for literal in guard.literals:
                 here = self._literal(literal)
                 table = table & (here if literal.positive else ~here)
-            self._related[guard] = table.astype(np.float32)
+            # Products with rows of properties are twice as fast if y comes before x in memory.
+            by_neighbour = np.ascontiguousarray(table.swapaxes(1, 2)).astype(np.float32)
+            self._related[guard] = by_neighbour.swapaxes(1, 2)
         return self._related[guard]
 
     def release(self) -> None:

@@ -315,7 +315,7 @@ def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features
         most: Approximate limit on evaluated features. Features about direct neighbours are always
             evaluated.
     """
-    found = Features(lanes)
+    found = Features(lanes, most)
     related = [name for name in allowed if lanes.true[name].ndim == 3]
     alone, together = build_guards(related)
     together = together[:: -(-len(together) // MOST_GUARDS) or 1]

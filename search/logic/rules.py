@@ -20,17 +20,11 @@ from numpy.typing import NDArray
 from ...tools.logic.evaluation import Bools
 from ...tools.logic.fast_path import Regime
 from ...tools.logic.formula import Formula
+from ...tools.logic.packed_tables import Packed, any_packed, pack_elements
 from ...tools.logic.sampling import Integers
 from .features import Features
 from .formula_writer import FormulaWriter
-from .lanes import (
-    Completions,
-    Packed,
-    all_of,
-    any_packed,
-    count_packed,
-    pack_elements,
-)
+from .lanes import Completions, all_of, count_packed
 
 Bits = TypeVar("Bits", Bools, Packed)
 Counts: TypeAlias = NDArray[np.int16]
@@ -68,7 +62,7 @@ class Shape(NamedTuple):
 
         Args:
             values: For the index of each feature, which elements have the feature, as bools or
-                packed (`lanes.pack_elements`).
+                packed (`packed_tables.pack_elements`).
         """
         if self.kind == "feature":
             return values[self.feature]
@@ -119,7 +113,7 @@ class ShapeTable(NamedTuple):
 
     Args:
         shapes: The rules.
-        values: The elements that each rule marks, packed (`lanes.pack_elements`), of shape (rules,
+        values: The elements that each rule marks, packed (`packed_tables.pack_elements`), of shape (rules,
             completions, words).
         sizes: Number of syntax nodes of each rule, shape (rules,).
         held: Random worlds in which each rule is known to be valid, bool of shape (rules, random

@@ -20,18 +20,16 @@ from numpy.typing import NDArray
 
 from ...tools.logic.evaluation import Bools
 from ...tools.logic.fast_path import PreparedWorlds, Regime
+from ...tools.logic.packed_tables import Packed, any_packed, pack_elements
 from ...tools.logic.sampling import RandomStream
 from .features import Features
 from .lanes import (
     Lanes,
-    Packed,
-    any_packed,
     batch_size,
     count_packed,
     draw_hidden,
     draw_similar,
     max_violations,
-    pack_elements,
 )
 from .rules import PricedRule, Shape
 
@@ -214,10 +212,7 @@ def _in_all(
     return found
 
 
-def _count_common(ones: Bools, others: Bools) -> NDArray[np.int64]:
+def _count_common(ones: Bools, others: Bools) -> NDArray[np.float32]:
     """Return in how many worlds both of two rows are true, (rows, other rows)."""
-    one, other = pack_elements(ones), pack_elements(others)
-    found = np.zeros((len(ones), len(others)), np.int64)
-    for word in range(one.shape[1]):
-        found += np.bitwise_count(one[:, None, word] & other[None, :, word])
+    found: NDArray[np.float32] = ones.astype(np.float32) @ others.astype(np.float32).T
     return found

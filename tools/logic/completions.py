@@ -13,7 +13,7 @@ bits, in 64-bit words. Components with the same number of words are evaluated to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -28,6 +28,8 @@ MAX_COMPONENT_ATOMS = 18
 MAX_COMPONENT_WORDS = 1 << 23
 MAX_TOTAL_WORDS = 1 << 27  # words of all components together; takes about a second
 _WORDS_AT_ONCE = 1 << 21  # words of the cells that are evaluated together, 16 MB
+# A circuit of no more words is evaluated as a whole, which is faster than finding the needed cells.
+_FEW_WORDS = 1 << 15
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
 _NONE = np.uint64(0)
@@ -226,13 +228,25 @@ class Circuit:
         """
         places = index.worlds * true.shape[1] + index.elements
         known = np.where(true.reshape(-1)[places], _ONES, _NONE)
+        widest = max((one.words for one in index.components), default=1)
+        if roots is None or len(self) * widest <= _FEW_WORDS:
+            found = np.repeat(known[:, None], widest, axis=1)
+            if roots is not None:
+                at = roots.at[places]
+                open_ = (at >= 0).nonzero()[0]
+                rows = self._evaluate_all(index, roots.layer, widest)[at[open_]]
+                found[open_] = ~rows if roots.negated else rows
+            return [
+                found[start : start + len(one.elements), : one.words]
+                for start, one in zip(index.first.tolist(), index.components, strict=True)
+            ]
         whole = {
             width: np.repeat(known[index.widths[index.owners] == width, None], width, axis=1)
             for width in np.unique(index.widths).tolist()
         }
-        at = np.full(len(places), -1) if roots is None else roots.at[places]
+        at = roots.at[places]
         open_ = np.flatnonzero(at >= 0)
-        if roots is not None and len(open_):
+        if len(open_):
             task = _Completing(self, index, roots.layer, at[open_])
             for chosen, width in task.batches():
                 values, local = task.words(chosen, width)
@@ -247,45 +261,90 @@ class Circuit:
             )
         ]  # fmt: skip
 
+    def _evaluate_all(self, index: ComponentIndex, last: int, width: int) -> Words:
+        """Return the values of all cells of a layer, which have no meaning outside of components.
+
+        A component of fewer words has its values repeated.
+        """
+        values: list[Words] = []
+        for layer in self.layers[: last + 1]:
+            if layer.kind == "atoms":
+                worlds = np.minimum(layer.worlds, len(index.rank_of) - 1)
+                ranks = index.rank_of[worlds, self.bits]
+                values.append(completion_patterns(MAX_COMPONENT_ATOMS, width)[ranks])
+                continue
+            whole = layer.kind == "and"
+            combine = np.bitwise_and if whole else np.bitwise_xor
+            found: Words | None = None
+            for operand in layer.operands:
+                part = values[operand.layer][operand.at]
+                if operand.negated:
+                    np.invert(part, out=part)
+                if layer.starts is not None:
+                    found = np.bitwise_or.reduceat(part, layer.starts, axis=0)
+                    break
+                part[operand.at < 0] = _ONES if whole else _NONE
+                found = part if found is None else combine(found, part, out=found)
+            assert found is not None
+            if layer.flips is not None:
+                found[layer.flips] = ~found[layer.flips]
+            values.append(found)
+        return values[last]
+
 
 class ComponentIndex:
     """Components as arrays, which are made once for all formulas.
 
     Attributes:
         components: The components.
-        widths: Number of words of each component.
         counts: Number of elements of each component.
         first: Position of the first element of each component.
         worlds: World of each element.
         elements: Index of each element in its domain.
-        owners: Component of each element.
-        rows: Position of each element among those of components with the same number of words.
-        component_of: Component of each unknown atom, -1 without one, of shape (worlds, atoms).
-        rank_of: Position of each unknown atom among the atoms of its component, in that shape.
+        rank_of: Position of each unknown atom among the atoms of its component, of shape (worlds,
+            atoms).
     """
 
     def __init__(self, components: Sequence[Component]) -> None:
         self.components = tuple(components)
-        self.widths = np.array([one.words for one in components], np.int64)
-        self.counts = np.array([len(one.elements) for one in components], np.int64)
-        self.first = np.cumsum(self.counts) - self.counts
+        counts = [len(one.elements) for one in components]
         worlds = np.array([one.world for one in components], np.int64)
-        self.owners = np.repeat(np.arange(len(components)), self.counts)
-        self.worlds = worlds[self.owners]
+        self.counts = np.array(counts, np.int64)
+        self.first = np.cumsum(self.counts) - self.counts
+        self.worlds = np.repeat(worlds, self.counts)
         self.elements = np.array([e for one in components for e in one.elements], np.int64)
-        self.rows = np.zeros(len(self.owners), np.int64)
-        for width in np.unique(self.widths):
-            here = self.widths[self.owners] == width
-            self.rows[here] = np.arange(int(here.sum()))
-        shape = (1 + int(worlds.max(initial=0)), MAX_UNKNOWN_BITS)
-        self.component_of = np.full(shape, -1, np.int64)
-        self.rank_of = np.zeros(shape, np.int64)
         sizes = [len(one.atoms) for one in components]
         atoms = [atom for one in components for atom in one.atoms]
-        self.component_of[np.repeat(worlds, sizes), atoms] = np.repeat(
-            np.arange(len(components)), sizes
-        )
-        self.rank_of[np.repeat(worlds, sizes), atoms] = [r for size in sizes for r in range(size)]
+        self._atoms = np.repeat(worlds, sizes), np.array(atoms, np.int64)
+        self.rank_of = np.zeros((1 + int(worlds.max(initial=0)), MAX_UNKNOWN_BITS), np.int64)
+        self.rank_of[self._atoms] = [rank for size in sizes for rank in range(size)]
+
+    @cached_property
+    def widths(self) -> Places:
+        """Number of words of each component."""
+        return np.array([one.words for one in self.components], np.int64)
+
+    @cached_property
+    def owners(self) -> Places:
+        """Component of each element."""
+        return np.repeat(np.arange(len(self.components)), self.counts)
+
+    @cached_property
+    def rows(self) -> Places:
+        """Position of each element among those of components with the same number of words."""
+        found = np.zeros(len(self.owners), np.int64)
+        for width in np.unique(self.widths):
+            here = self.widths[self.owners] == width
+            found[here] = np.arange(int(here.sum()))
+        return found
+
+    @cached_property
+    def component_of(self) -> Places:
+        """Component of each unknown atom, -1 without one, of shape (worlds, atoms)."""
+        found = np.full(self.rank_of.shape, -1, np.int64)
+        sizes = [len(one.atoms) for one in self.components]
+        found[self._atoms] = np.repeat(np.arange(len(sizes)), sizes)
+        return found
 
 
 class _Completing:

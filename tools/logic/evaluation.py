@@ -106,12 +106,6 @@ def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS)
     return evaluate_nodes(formula, algebra, most_cells)[-1]
 
 
-def count_cells(formula: Formula, structures: Structures) -> int:
-    """Return how many elements all tables of a formula have together."""
-    cells: int = sum(structures.size ** len(free) for free in formula.free_at)
-    return cells * len(structures)
-
-
 def evaluate_nodes(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS) -> list[V]:
     """Return the value of each node of a formula under an algebra, in the order of the nodes.
 
@@ -133,30 +127,48 @@ def evaluate_nodes(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_
             raise TableTooLarge
         here = tuple(sorted(free))
         axes.append(here)
-        values.append(_value(node, here, values, axes, algebra))
+        values.append(evaluate_node(node, here, values, axes, algebra))
     return values
 
 
-def _value(
+def evaluate_node(
     node: Node,
     here: tuple[str, ...],
-    values: list[V],
-    axes: list[tuple[str, ...]],
+    values: Sequence[V],
+    axes: Sequence[tuple[str, ...]],
     algebra: Algebra[V],
 ) -> V:
+    """Return the value of a node under an algebra.
+
+    Args:
+        node: The node.
+        here: Its free variables, in alphabetical order.
+        values: The values of earlier nodes of the formula.
+        axes: The free variables of these, each in alphabetical order.
+        algebra: The operations, and the worlds in which the formula is evaluated.
+    """
     if node.kind == "atom":
         return algebra.atom(node.name, node.terms)
     if node.kind == "equal":
         return algebra.equal(node.terms)
-    if node.kind == "not":
-        return algebra.negation(values[node.parts[0]])
     if node.kind in QUANTIFIERS:
         part = node.parts[0]
         if node.name not in axes[part]:
             return values[part]  # No domain is empty.
         reduce = algebra.for_all if node.kind == "forall" else algebra.exists
         return reduce(values[part], axes[part].index(node.name))
-    one, other = (_fitted(values[part], axes[part], here, algebra) for part in node.parts)
+    operands = [
+        values[part] if axes[part] == here else _fitted(values[part], axes[part], here, algebra)
+        for part in node.parts
+    ]
+    return connect(node, operands, algebra)
+
+
+def connect(node: Node, operands: Sequence[V], algebra: Algebra[V]) -> V:
+    """Return the value of a negation or of a binary connective, from the values of its operands."""
+    if node.kind == "not":
+        return algebra.negation(operands[0])
+    one, other = operands
     if node.kind == "and":
         return algebra.conjunction(one, other)
     if node.kind == "or":
@@ -167,8 +179,6 @@ def _value(
 
 
 def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Algebra[V]) -> V:
-    if have == want:
-        return value
     return algebra.insert_axes(
         value, tuple(slice(None) if variable in have else None for variable in want)
     )
@@ -282,7 +292,8 @@ class Structures:
             none = np.array(absent, table.dtype)
             return np.broadcast_to(none, (count, *(size,) * len(variables)))
         if len(variables) == len(terms):  # different variables: the table in another order
-            return table.transpose(0, *(1 + terms.index(name) for name in variables))
+            order = (0, *(1 + terms.index(name) for name in variables))
+            return np.ascontiguousarray(table.transpose(order))
         grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
         index: list[Any] = [grid[0]]
         missing = np.zeros([1] * (1 + len(variables)), bool)

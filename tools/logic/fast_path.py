@@ -39,19 +39,13 @@ from .completions import (
     Words,
     unpack_bits,
 )
-from .evaluation import (
-    MAX_CELLS,
-    Structures,
-    TableTooLarge,
-    TruthAlgebra,
-    broadcast_to_elements,
-    count_cells,
-    evaluate,
-)
+from .evaluation import Structures, TableTooLarge, TruthAlgebra, broadcast_to_elements, evaluate
 from .formula import Formula
+from .grounding import evaluate_bounds
 from .joins import MAX_NESTED, JoinEvaluator
+from .packed_tables import plan_tables
 from .theories import Theory
-from .truth_bounds import BoundsAlgebra, Evaluated, evaluate_bounds
+from .truth_bounds import BoundsAlgebra, Evaluated
 from .worlds import World
 
 Regime = Literal["full", "partial", "skeptical"]
@@ -62,10 +56,9 @@ NO_COMPLETION, EVERY_COMPLETION, SOME_COMPLETIONS = (
     2,
 )  # the completions in which an element is covered
 MANY = 1 << 40  # more than any cost
-# Formulas whose tables have no more cells are evaluated by tables, others by joins if these have at
-# most one row for so many cells.
-FEW_CELLS = 1 << 16
-CELLS_PER_ROW = 32
+# Nanoseconds of a cell of a stored table, of a word of another table, and of a row of a join.
+CELL_TIME, WORD_TIME, ROW_TIME = 0.1, 2.0, 30.0
+FEW_TIME = 2e6  # formulas whose tables take no longer are evaluated by tables
 MAX_ROWS = 1 << 22  # rows of all joins of a formula; takes about a second
 
 
@@ -245,6 +238,8 @@ class PreparedWorlds:
         found = self.find_undecided(rule)
         valid, cost = ~found.certainly_broken, found.certain_cost
         wanted = [one for one in found.components if valid[one.world]]
+        if not wanted:
+            return valid, cost
         wanted.sort(key=lambda one: one.words)
         index = ComponentIndex(wanted)
         of_rule, of_theory = (self._words(index, one) for one in (rule, self.violation))
@@ -303,23 +298,33 @@ class PreparedWorlds:
     def _table(self, formula: Formula) -> NDArray[np.bool_]:
         """Return the extent in the full regime, (worlds, elements); false outside of a domain."""
         structures = self.structures
-        found = self._joined(formula)
-        if found is not None:
-            return found.bounds.true
+        plan = plan_tables(formula, structures)
+        if plan.words or plan.too_large:
+            return self._evaluate(formula).bounds.true
         value = evaluate(formula, TruthAlgebra(structures))
         table: NDArray[np.bool_] = broadcast_to_elements(value, formula, structures.size)
         return table & structures.inside
 
+    def _evaluate(self, formula: Formula) -> Evaluated:
+        """Return the values of a formula for all elements, by joins or by tables.
+
+        Raises:
+            TableTooLarge: The tables are too large.
+        """
+        algebra = BoundsAlgebra(self.structures, self.regime == "full")
+        return self._joined(formula) or evaluate_bounds(formula, algebra)
+
     def _joined(self, formula: Formula) -> Evaluated | None:
-        """Return the values of a rule by joins, or None if tables are smaller or the only way."""
-        cells = count_cells(formula, self.structures)
-        if cells <= FEW_CELLS or formula.nesting > MAX_NESTED:
+        """Return the values of a rule by joins, or None if tables are faster or the only way."""
+        plan = plan_tables(formula, self.structures)
+        time = CELL_TIME * plan.cells + WORD_TIME * plan.words
+        if time <= FEW_TIME or formula.nesting > MAX_NESTED:
             return None
         try:
-            most = MAX_ROWS if cells > MAX_CELLS else cells // CELLS_PER_ROW
+            most = MAX_ROWS if plan.too_large else min(MAX_ROWS, int(time / ROW_TIME))
             return self._joins.evaluate(formula, most)
         except TableTooLarge:
-            return None  # `evaluate` decides whether the tables are too large, too
+            return None  # `evaluate_bounds` decides whether the tables are too large, too
 
     def _values(self, formula: Formula) -> Evaluated:
         """Return the values of a rule or of the theory's violation for all elements.
@@ -331,9 +336,7 @@ class PreparedWorlds:
         if formula not in known:
             for other in [one for one in known if one != self.violation]:
                 del known[other]
-            known[formula] = self._joined(formula) or evaluate_bounds(
-                formula, BoundsAlgebra(self.structures)
-            )
+            known[formula] = self._evaluate(formula)
         return known[formula]
 
     def _three(self, formula: Formula) -> ThreeValued:

@@ -1,4 +1,4 @@
-"""Rules are evaluated by joins exactly as by tables of all their parts.
+"""Rules are evaluated by joins and by tables of bits exactly as by stored tables of all their parts.
 
 Internals: which of the two ways judges a rule depends on its size, so both are called directly.
 """
@@ -18,12 +18,17 @@ from peirce.tools.logic import (
     Structures,
     World,
     fast_path,
+    grounding,
+    packed_tables,
     parse_formula,
 )
+from peirce.tools.logic import completions as completions_
 from peirce.tools.logic.completions import Component, ComponentIndex, unpack_bits
 from peirce.tools.logic.evaluation import TableTooLarge
+from peirce.tools.logic.grounding import evaluate_bounds
 from peirce.tools.logic.joins import JoinEvaluator
-from peirce.tools.logic.truth_bounds import BoundsAlgebra, evaluate_bounds
+from peirce.tools.logic.packed_tables import PackedValues
+from peirce.tools.logic.truth_bounds import BoundsAlgebra
 
 from .worlds_at_random import any_theory, completions, covered, formula_text, rule, world
 
@@ -67,7 +72,10 @@ def assert_same(structures: Structures, formula) -> int:
             found.circuit.evaluate(ComponentIndex([one]), found.roots, true)[0]
             for found in (joined, tabled)
         ]
-        assert np.array_equal(*words)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(completions_, "_FEW_WORDS", 0)  # only the cells that are needed
+            words += tabled.circuit.evaluate(ComponentIndex([one]), tabled.roots, true)
+        assert all(np.array_equal(words[0], other) for other in words[1:])
     return len(components)
 
 
@@ -81,6 +89,53 @@ def test_random_rules_have_the_same_values_and_depend_on_the_same_unknown_atoms(
             text = formula_text(draw, "PQRS", draw.randint(2, 6))
             undecided += assert_same(structures, parse_formula(text, SIGNATURE))
     assert undecided > 500
+
+
+def test_tables_of_bits_have_the_values_and_circuits_of_stored_tables(monkeypatch):
+    draw = random.Random("bits")
+    undecided = regions = 0
+    for _ in range(200):
+        worlds = [world(draw, draw.randint(1, 10), draw.randint(0, 9)) for _ in range(3)]
+        structures = Structures(worlds, dict(SIGNATURE))
+        for closed in (False, True):
+            algebra = BoundsAlgebra(structures, closed)
+            formula = parse_formula(formula_text(draw, "PQRS", draw.randint(3, 6)), SIGNATURE)
+            stored = evaluate_bounds(formula, algebra)
+            with monkeypatch.context() as patch:
+                patch.setattr(packed_tables, "FEW_CELLS", 0)
+                patch.setattr(packed_tables, "_WORDS_AT_ONCE", draw.choice((1, 40, 1 << 16)))
+                patch.setattr(packed_tables, "_PACKED_AT_ONCE", draw.choice((1, 300, 1 << 20)))
+                patch.setattr(grounding, "_MARKED", draw.choice((0, 1 << 20)))
+                packed = evaluate_bounds(formula, algebra)
+                regions += len(PackedValues(formula, algebra).regions)
+            for one, other in zip(stored.three_valued, packed.three_valued, strict=True):
+                assert np.array_equal(one, other)
+            assert len(stored.circuit.layers) == len(packed.circuit.layers)
+            for one, other in zip(stored.circuit.layers, packed.circuit.layers, strict=True):
+                assert one.kind == other.kind
+                assert np.array_equal(one.worlds, other.worlds)
+                assert np.array_equal(one.depends_on, other.depends_on)
+                for mine, theirs in zip(one.operands, other.operands, strict=True):
+                    assert np.array_equal(mine.at, theirs.at)
+                    assert (mine.layer, mine.negated) == (theirs.layer, theirs.negated)
+            undecided += int((stored.three_valued.depends_on > 0).sum())
+    assert undecided > 50 and regions > 100
+
+
+UNGUARDED = "(exists y (forall z (or (R x z) (exists w (iff (S y w) (R z w))))))"
+
+
+@pytest.mark.parametrize("size", (65, 80))
+def test_a_rule_without_guards_has_the_same_values_by_bits_and_by_joins(size):
+    draw = random.Random(f"unguarded {size}")
+    worlds = [sparse_world(draw, n, 12) for n in (size, 63)]
+    structures = Structures(worlds, dict(SIGNATURE))
+    formula = parse_formula(UNGUARDED, SIGNATURE)
+    joined = JoinEvaluator(structures, False).evaluate(formula, 1 << 24)
+    tabled = evaluate_bounds(formula, BoundsAlgebra(structures))
+    assert PackedValues(formula, BoundsAlgebra(structures)).regions
+    for one, other in zip(joined.three_valued, tabled.three_valued, strict=True):
+        assert np.array_equal(one, other)
 
 
 GUARDED = (
@@ -104,8 +159,8 @@ def test_guarded_rules_have_the_same_values_in_sparse_worlds(text):
 
 
 @pytest.mark.parametrize("regime", ("full", "partial", "skeptical"))
-@pytest.mark.parametrize("text", GUARDED[:4])
-def test_guarded_rules_are_judged_without_z3_up_to_256_elements(regime, text):
+@pytest.mark.parametrize("text", (*GUARDED[:4], UNGUARDED))
+def test_rules_are_judged_without_z3_up_to_256_elements(regime, text):
     draw = random.Random(f"{regime} {text}")
     theory = any_theory(draw)
     worlds = tuple(sparse_world(draw, 256, 18) for _ in range(3))
@@ -115,8 +170,9 @@ def test_guarded_rules_are_judged_without_z3_up_to_256_elements(regime, text):
 
 @pytest.mark.parametrize("regime", ("full", "partial", "skeptical"))
 def test_joins_and_z3_judge_rules_alike(monkeypatch, regime):
-    monkeypatch.setattr(fast_path, "FEW_CELLS", 0)
-    monkeypatch.setattr(fast_path, "CELLS_PER_ROW", 0.01)
+    monkeypatch.setattr(packed_tables, "FEW_CELLS", 0)
+    monkeypatch.setattr(fast_path, "FEW_TIME", 0)
+    monkeypatch.setattr(fast_path, "ROW_TIME", 0.001)
     draw = random.Random(f"joins and Z3 {regime}")
     joined = valid = 0
     real = JoinEvaluator.evaluate

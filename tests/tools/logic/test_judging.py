@@ -223,7 +223,7 @@ def test_a_rule_of_many_wide_parts_is_refused_before_it_is_evaluated():
         text = f"(and (exists {letter} (and (R a b) (R c d) (R e {letter}))) {text})"
     for variable in "abcde":
         text = f"(exists {variable} {text})"
-    worlds = tuple(world(random.Random("long"), 12, 12, name=str(n)) for n in range(3))
+    worlds = tuple(world(random.Random("long"), 16, 12, name=str(n)) for n in range(3))
     huge = parse_formula(text, SIGNATURE)
     for regime in REGIMES:
         with pytest.raises(BeyondFastPath, match="tables are too large"):
