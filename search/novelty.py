@@ -41,6 +41,7 @@ MAX_COMPARED = 60  # number of novel candidates compared; with fewer, the cheape
 
 Codes = NDArray[np.int64]
 Defined = NDArray[np.bool_]
+Places = NDArray[np.int64]
 # two arrays of shape (inputs,); equal codes mean equal predictions
 Predictions = tuple[Codes, Defined]
 
@@ -110,7 +111,7 @@ class NoveltyRanker:
     """A ranker that chooses which candidate to propose next, and that caches predictions.
 
     Candidates are evaluated on the inputs in a fixed order, the sample first, and only on as many
-    of them as a decision needs.
+    of them as a decision needs. An input's place is its index in this order.
 
     Args:
         inputs: The sample space (the inputs on which hypotheses are compared), or a representative
@@ -130,7 +131,8 @@ class NoveltyRanker:
         self.sampled = len(sample)
         rest = [k for k in range(len(inputs)) if k % self.step]
         self.order = [*sample[::stride], *(k for i, k in enumerate(sample) if i % stride), *rest]
-        self.predictions: dict[str, Predictions] = {}
+        self.together = self.block >= len(inputs)  # whether predictions are asked for all at once
+        self._predicted: dict[str, _Predicted] = {}
         # for each text the answers that left too little new, and what each answer left
         self._covered_on_sample: dict[str, list[str]] = {}
         self._covered_on_all: dict[str, list[str]] = {}
@@ -227,40 +229,89 @@ class NoveltyRanker:
         wanted = _least_count(among, enough)
         new = seen = 0
         while new < wanted <= new + among - seen:
-            start, seen = seen, min(seen + self.block, among)
-            codes, defined = (part[start:] for part in self.predict_first(candidate, seen))
-            fresh = defined.copy()
-            for other in known:
-                other_codes, other_defined = self.predict_first(other, seen)
-                fresh &= ~(other_defined[start:] & (codes == other_codes[start:]))
-            new += int(np.count_nonzero(fresh))
+            places = np.arange(seen, min(seen + self.block, among))
+            seen += len(places)
+            new += self._count_new(candidate, known, places)
         return new >= wanted
+
+    def _count_new(self, candidate: Candidate, known: Sequence[Candidate], places: Places) -> int:
+        """Return at how many places the prediction of a candidate is new.
+
+        Known answers are compared first where their predictions are at hand, and are evaluated only
+        where no other one agrees with the candidate.
+        """
+        here = self.predict_at(candidate, places)
+        places = places[here.defined[places]]
+        for at in (self._predicted_at, self.predict_at):
+            for other in known:
+                said = at(other, places)
+                same = said.defined[places] & (said.codes[places] == here.codes[places])
+                places = places[~same]
+        return len(places)
 
     def predict_first(self, candidate: Candidate, count: int) -> Predictions:
         """Return the predictions of a candidate on the first `count` inputs of the order.
-
-        Predictions are cached, so that each input is evaluated once.
 
         Args:
             candidate: The candidate.
             count: Number of inputs. The sample has the first `sampled` ones.
         """
-        codes, defined = self.predictions.get(candidate.text, _NOTHING)
-        if len(codes) < count:
-            inputs = [self.inputs[k] for k in self.order[len(codes) : count]]
-            more_codes, more_defined = candidate.predict(inputs)
-            codes = np.concatenate([codes, more_codes])
-            defined = np.concatenate([defined, more_defined])
-            self.predictions[candidate.text] = codes, defined
-        return codes[:count], defined[:count]
+        found = self.predict_at(candidate, np.arange(count))
+        return found.codes[:count], found.defined[:count]
+
+    def predict_at(self, candidate: Candidate, places: Places) -> _Predicted:
+        """Return all predictions of a candidate so far, among them those at some places.
+
+        Predictions are cached, so that each input is evaluated once.
+
+        Args:
+            candidate: The candidate.
+            places: Ascending places in the order of the inputs.
+        """
+        found = self._predicted_at(candidate, places)
+        missing = places[~found.known[places]]
+        if len(missing):
+            if self.together:
+                missing = np.flatnonzero(~found.known)
+            found.codes[missing], found.defined[missing] = self._predict(candidate, missing)
+            found.known[missing] = True
+        return found
+
+    def _predicted_at(self, candidate: Candidate, places: Places) -> _Predicted:
+        """Return the predictions of a candidate so far, with room for those at some places."""
+        found = self._predicted.get(candidate.text)
+        last = int(places[-1]) if len(places) else -1
+        if found is None or last >= len(found.codes):
+            room = self.sampled if last < self.sampled else len(self.order)
+            found = self._predicted[candidate.text] = _Predicted(room, found)
+        return found
+
+    def _predict(self, candidate: Candidate, places: Places) -> Predictions:
+        """Evaluate a candidate at some places."""
+        return candidate.predict([self.inputs[self.order[k]] for k in places.tolist()])
+
+
+class _Predicted:
+    """The predictions of a text, as far as they were needed.
+
+    Attributes:
+        codes: Code of the prediction at each place, shape (places,).
+        defined: Whether the prediction is defined, shape (places,).
+        known: Whether the text was evaluated at the place, shape (places,).
+    """
+
+    def __init__(self, count: int, before: _Predicted | None) -> None:
+        self.codes = np.zeros(count, dtype=np.int64)
+        self.defined, self.known = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        if before is not None:
+            done = len(before.codes)
+            self.codes[:done], self.defined[:done] = before.codes, before.defined
+            self.known[:done] = before.known
 
 
 def _begins_with(known: Sequence[Candidate], texts: list[str]) -> bool:
     """Return whether the first of the known answers have these texts."""
     return len(texts) <= len(known) and all(c.text == t for c, t in zip(known, texts, strict=False))
-
-
-_NOTHING: Predictions = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
 
 
 def _least_count(among: int, enough: Callable[[float], bool]) -> int:

@@ -10,12 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..engines import Progress, SearchEngine
 from ..garbage import without_collector
 from ..memorisation import memorises_case
-from ..novelty import Answer, Codes, Defined, Predictions
+from ..novelty import Answer
 from ..programs.repair import repair_program
 from .bank import Lists
 from .chosen_pairs import choose_pairs
@@ -23,6 +21,7 @@ from .codegen import TooLong, generate_source, generate_term, uses_index
 from .features import find_feature
 from .grammar import LARGEST_INTEGER, LONGEST_VALUE, OPERATIONS, Node, is_modest, list_operations
 from .search import Search
+from .texts import RAISED, ProgramText
 from .voting import VotingRanker
 
 # Sample-space inputs with larger integers are skipped: a program may build ranges that long.
@@ -37,7 +36,7 @@ MAX_ROUNDS = 4  # searches, each with one more pair
 MAX_RANKED = 600  # number of programs, cheapest first, for which Python text is generated
 
 
-class Candidate:
+class Candidate(ProgramText):
     """A program that the search found, with its Python text, its description and its cost.
 
     Args:
@@ -46,17 +45,14 @@ class Candidate:
     """
 
     def __init__(self, program: Node, kind: str) -> None:
+        super().__init__(generate_source(program, kind), program.op == "if")
         self.program = program
-        self.text = generate_source(program, kind)
         self.sentence = describe_program(program, kind)
         self.cost = program.cost
         self.laborious = is_laborious(program)
         self.extra: float | None = None
         self.remembered: bool | None = None
-        self.test: Callable[[list[int]], Any] | None = None
-        if program.op == "if":
-            self.test = _function(generate_source(program.args[0], "bool"))
-        self.function = _function(self.text)
+        self.test = self.parts[0].function if self.parts else None
 
     def is_consistent(self, shown: list[list[Any]]) -> bool:
         """Return whether the program gives the right output for every pair [input, output] in
@@ -88,44 +84,6 @@ class Candidate:
             inputs = [list(i) for i, _ in shown]
             self.remembered = self.has_patch(shown) or memorises_case(self.text, inputs)
         return self.remembered
-
-    def predict(self, inputs: Sequence[list[int]]) -> Predictions:
-        """Return the predictions of the program on `inputs`.
-
-        Returns:
-            Two arrays of shape (inputs,): an integer code of each output, where equal codes mean
-            equal outputs, and whether the program is defined on each input.
-        """
-        codes: Codes = np.zeros(len(inputs), dtype=np.int64)
-        defined: Defined = np.zeros(len(inputs), dtype=bool)
-        function = self.function
-        for k, values in enumerate(inputs):
-            try:
-                out = function(values)
-            except RAISED:
-                continue
-            codes[k] = _code(out)
-            defined[k] = True
-        return codes, defined
-
-
-def _function(text: str) -> Callable[[list[int]], Any]:
-    """Compile a program that this engine wrote. No other text is ever executed here."""
-    names: dict[str, Any] = {}
-    exec(compile(text, "<candidate>", "exec"), names)
-    made: Callable[[list[int]], Any] = names["f"]
-    return made
-
-
-def _code(out: Any) -> int:
-    """Return Python's hash of the integers, with -1 kept apart from -2.
-
-    The hash of integers is the same in every process.
-    """
-    values = tuple(out) if type(out) is list else (out,)
-    if -1 in values:
-        values = tuple(-(1 << 40) if v == -1 else v for v in values)
-    return hash(values)
 
 
 def _same(got: Any, wanted: Any) -> bool:
@@ -502,10 +460,6 @@ MAX_SURCHARGED = 40  # number of cheapest candidates evaluated on them
 UNDEFINED, EXPLODING = 5.0, 5.0  # extra cost if it happens on the whole space
 SURPRISE, MOST = 0.25, 2.0  # reward per nat of surprise in a test, and its maximum
 Test = Callable[[list[int]], Any]
-
-# Exceptions that a generated program can raise. They are listed, so that no other failure is
-# hidden.
-RAISED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
 
 
 def surcharge(

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..novelty import ANSWERS_BY_COST, Candidate, NoveltyRanker
+from ..novelty import ANSWERS_BY_COST, Candidate, NoveltyRanker, Places, Predictions
+from .texts import HOLDS, ProgramText
 
 SHARE_WORTH = 20.0  # cost that a share of 1 is worth
 HALVING_COST = 1.4  # extra cost that halves the weight
@@ -65,6 +66,24 @@ class VotingRanker(NoveltyRanker):
             ):
                 return candidate
         return None
+
+    def _predict(self, candidate: Candidate, places: Places) -> Predictions:
+        """Evaluate a candidate at some places.
+
+        Many conditionals share tests and branches. Each of these is a text of its own, and is evaluated
+        once for an input, and only where the conditional gets to it.
+        """
+        if not isinstance(candidate, ProgramText) or candidate.parts is None:
+            return super()._predict(candidate, places)
+        test, then, other = candidate.parts
+        told = self.predict_at(test, places)
+        sure, holds = told.defined[places], told.codes[places] == HOLDS
+        codes, defined = np.zeros(len(places), np.int64), np.zeros(len(places), bool)
+        for branch, chosen in ((then, sure & holds), (other, sure & ~holds)):
+            at = places[chosen]
+            said = self.predict_at(branch, at)
+            codes[chosen], defined[chosen] = said.codes[at], said.defined[at]
+        return codes, defined
 
     def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
         """Return the mean share of weight that agrees with each candidate, (candidates,)."""
