@@ -168,7 +168,9 @@ class SessionJournal:
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
         started = time.time()
-        awaited = self._last.get(key.problem)
+        awaited = None if kind == "tool" else self._last.get(key.problem)
+        if awaited is not None and not awaited.done() and self._writer is not None:
+            self._writer.hurry()  # so that it is probably durable before the model has answered
         outcome = await make()
         if self._writer is None:
             raise StoreError(
@@ -193,17 +195,20 @@ class SessionJournal:
         place = (key.problem, key.path)
         with self._lock:
             known = self._known(key.problem)
+            waits = kind == "human" or len(self._queued) >= MAX_QUEUED
             done = self._writer.submit(
-                Change({"vector": vectors, "call": [row]}, chain=self._session)
+                Change({"vector": vectors, "call": [row]}, chain=self._session), awaited=waits
             )
             self._queued[place] = outcome
             self._last[key.problem] = done
             known[key.path] = digest
         done.add_done_callback(partial(self._settle, place))
-        if kind == "human" or len(self._queued) > MAX_QUEUED:
+        if waits:
             awaited = done
-        if awaited is not None and (kind != "tool" or awaited is done):
+        if awaited is not None and not awaited.done():
             await asyncio.wrap_future(awaited)
+        elif awaited is not None:
+            awaited.result()  # its error
         return outcome
 
     def _settle(self, place: tuple[str, str], done: Future[None]) -> None:
