@@ -104,8 +104,8 @@ class SessionJournal:
     ) -> Outcome:
         """Return the recorded outcome of a call, or make the call and record its outcome.
 
-        The outcome is queued for the writer, which writes it as soon as it is free, in the order in
-        which calls were made. The outcome of a person is durable before this method returns. The
+        The outcome is queued for the writer, which writes it soon (`writer.COMMIT_WAIT_S`), in the
+        order in which calls were made. The outcome of a person is durable before this method returns. The
         outcome of a model is returned when all calls of its problem are durable that had been
         recorded before the model was called. If `make` raises an exception, nothing is recorded.
 
@@ -205,10 +205,8 @@ class SessionJournal:
         done.add_done_callback(partial(self._settle, place))
         if waits:
             awaited = done
-        if awaited is not None and not awaited.done():
+        if awaited is not None:
             await asyncio.wrap_future(awaited)
-        elif awaited is not None:
-            awaited.result()  # its error
         return outcome
 
     def _settle(self, place: tuple[str, str], done: Future[None]) -> None:

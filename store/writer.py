@@ -2,7 +2,10 @@
 
 A change consists of rows to insert and statements to run. Changes of a chain, which are the calls
 and steps of a session, are first committed as one blob in the table `pending`. They are durable
-then. Their rows are inserted together, and the blobs deleted in the same transaction, when
+then. A commit takes everything that is queued. It begins when a caller waits for a change, and
+otherwise `COMMIT_WAIT_S` after the first change was queued.
+
+The rows of `pending` are inserted together, and the blobs deleted in the same transaction, when
 `MAX_UNAPPLIED_ROWS` or `MAX_UNAPPLIED_BYTES` are exceeded, before a query, before any other change,
 and at the end. If the process is killed before, the next one that opens the store does it.
 
