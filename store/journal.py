@@ -104,8 +104,8 @@ class SessionJournal:
     ) -> Outcome:
         """Return the recorded outcome of a call, or make the call and record its outcome.
 
-        The outcome is queued for the writer, which writes it as soon as it is free, in the order in
-        which calls were made. The outcome of a person is durable before this method returns. The
+        The outcome is queued for the writer, which writes it soon (`writer.COMMIT_WAIT_S`), in the
+        order in which calls were made. The outcome of a person is durable before this method returns. The
         outcome of a model is returned when all calls of its problem are durable that had been
         recorded before the model was called. If `make` raises an exception, nothing is recorded.
 
@@ -168,7 +168,9 @@ class SessionJournal:
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
         started = time.time()
-        awaited = self._last.get(key.problem)
+        awaited = None if kind == "tool" else self._last.get(key.problem)
+        if awaited is not None and not awaited.done() and self._writer is not None:
+            self._writer.hurry()  # so that it is probably durable before the model has answered
         outcome = await make()
         if self._writer is None:
             raise StoreError(
@@ -193,16 +195,17 @@ class SessionJournal:
         place = (key.problem, key.path)
         with self._lock:
             known = self._known(key.problem)
+            waits = kind == "human" or len(self._queued) >= MAX_QUEUED
             done = self._writer.submit(
-                Change({"vector": vectors, "call": [row]}, chain=self._session)
+                Change({"vector": vectors, "call": [row]}, chain=self._session), awaited=waits
             )
             self._queued[place] = outcome
             self._last[key.problem] = done
             known[key.path] = digest
         done.add_done_callback(partial(self._settle, place))
-        if kind == "human" or len(self._queued) > MAX_QUEUED:
+        if waits:
             awaited = done
-        if awaited is not None and (kind != "tool" or awaited is done):
+        if awaited is not None:
             await asyncio.wrap_future(awaited)
         return outcome
 

@@ -2,7 +2,10 @@
 
 A change consists of rows to insert and statements to run. Changes of a chain, which are the calls
 and steps of a session, are first committed as one blob in the table `pending`. They are durable
-then. Their rows are inserted together, and the blobs deleted in the same transaction, when
+then. A commit takes everything that is queued. It begins when a caller waits for a change, and
+otherwise `COMMIT_WAIT_S` after the first change was queued.
+
+The rows of `pending` are inserted together, and the blobs deleted in the same transaction, when
 `MAX_UNAPPLIED_ROWS` or `MAX_UNAPPLIED_BYTES` are exceeded, before a query, before any other change,
 and at the end. If the process is killed before, the next one that opens the store does it.
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import queue
 import sys
 import threading
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     import duckdb
 
 MAX_KNOWN_VECTORS = 200_000
+MAX_ENCODED_VECTORS, MAX_ENCODED_BYTES = 32, 1 << 18  # each of at most so many bytes
 IGNORE_CONFLICT = " ON CONFLICT DO NOTHING"
 ROWS_PER_STATEMENT = 256
 MIN_LISTED_ROWS = 8  # with fewer rows, one parameter per cell costs less than one list per column
@@ -53,6 +58,11 @@ COMMIT_WAIT_S = 0.1
 class _Waiting:
     change: Change
     done: Future[None]
+    awaited: bool  # whether a caller waits for it
+
+
+class _Hurry:
+    """Put into the queue of changes when a caller begins to wait for one of them."""
 
 
 class Writer:
@@ -60,8 +70,10 @@ class Writer:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Waiting | _Hurry | None] = queue.SimpleQueue()
         self._known: set[bytes] = set()  # digests of vectors that are certainly in the file
+        # Arrays encoded last: a step has those of its calls, which may still be in the queue.
+        self._encoded: dict[Digest, bytes] = {}
         self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
@@ -78,10 +90,12 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, change: Change) -> Future[None]:
+    def submit(self, change: Change, *, awaited: bool = True) -> Future[None]:
         """Queue a change, and return a future that is done when the change is durable.
 
-        The future raises StoreError if the change cannot be written.
+        The future raises StoreError if the change cannot be written. A change that is not `awaited`
+        waits up to `COMMIT_WAIT_S` for others, or for `hurry`: a commit costs about as much as
+        inserting the rows of a step.
 
         Raises:
             StoreError: The writer is closed or has failed.
@@ -92,8 +106,12 @@ class Writer:
             if self._ended is not None:
                 raise StoreError(self._ended)
             self._open += 1
-            self._waiting.put(_Waiting(change, done))
+            self._waiting.put(_Waiting(change, done, awaited))
         return done
+
+    def hurry(self) -> None:
+        """Commit what is queued as soon as possible, because a caller waits for it."""
+        self._waiting.put(_Hurry())
 
     def flush(self) -> None:
         """Wait until every queued change is in its tables.
@@ -123,8 +141,16 @@ class Writer:
         for vector in vectors:
             digest = vector_digest(vector)
             digests.append(digest)
-            if bytes.fromhex(digest) not in self._known:
-                rows.append((digest, encode_vector(vector)))
+            if bytes.fromhex(digest) in self._known:
+                continue
+            data = self._encoded.get(digest)
+            if data is None:
+                data = encode_vector(vector)
+                if len(self._encoded) >= MAX_ENCODED_VECTORS:
+                    self._encoded.clear()
+                if len(data) <= MAX_ENCODED_BYTES:
+                    self._encoded[digest] = data
+            rows.append((digest, data))
         return digests
 
     async def write(self, change: Change) -> None:
@@ -157,30 +183,36 @@ class Writer:
             with self._lock:  # after an unexpected error, no caller may wait forever
                 self._ended = self._ended or f"the writer of {self._database.path} has failed"
                 while not self._waiting.empty():
-                    if (item := self._waiting.get()) is not None:
+                    if isinstance(item := self._waiting.get(), _Waiting):
                         item.done.set_exception(StoreError(self._ended))
                 self._open = 0
 
     def _next_group(self) -> list[_Waiting]:
-        """Return the changes that wait now, at least one; empty after `close`."""
+        """Return the changes that wait now, at least one; empty after `close`.
+
+        More changes are waited for while nobody waits for these, or while there are fewer than
+        `commit_size`, but for `COMMIT_WAIT_S` at most.
+        """
         group: list[_Waiting] = []
-        while not group or not self._waiting.empty():
-            item = self._waiting.get()
+        awaited = False
+        until = math.inf
+        while True:
+            due = awaited and (self._flushing or len(group) >= self.commit_size)
+            left = 0.0 if due else until - time.monotonic()
+            try:
+                item = self._waiting.get(left > 0, None if math.isinf(left) else max(left, 0.0))
+            except queue.Empty:
+                return group
             if item is None:
                 self._waiting.put(None)  # the next call finds it and returns an empty group
                 return group
-            group.append(item)
-            if len(group) == 1:
-                self._linger()
-        return group
-
-    def _linger(self) -> None:
-        """Wait for further changes: one commit of ten changes costs a fourth of ten commits."""
-        until = time.monotonic() + COMMIT_WAIT_S
-        while self._waiting.qsize() + 1 < self.commit_size and self._ended is None:
-            if self._flushing or time.monotonic() >= until:
-                return
-            time.sleep(COMMIT_WAIT_S / 20)
+            if isinstance(item, _Waiting):
+                if not group:
+                    until = time.monotonic() + COMMIT_WAIT_S
+                group.append(item)
+                awaited = awaited or item.awaited
+            else:
+                awaited = bool(group)  # else the change was committed in the meantime
 
     def _commit(self, group: Sequence[_Waiting]) -> None:
         import duckdb
@@ -389,7 +421,11 @@ class Writer:
         for start in range(0, len(rows), ROWS_PER_STATEMENT):
             part = rows[start : start + ROWS_PER_STATEMENT]
             if len(part) >= MIN_LISTED_ROWS:
-                columns = ",".join(f"unnest(?::{one.type}[])" for one in self._columns_of(table))
+                # DuckDB names a column without a name after its value, which it prints for that.
+                columns = ",".join(
+                    f"unnest(?::{one.type}[]) AS c{place}"
+                    for place, one in enumerate(self._columns_of(table))
+                )
                 sql = f"INSERT INTO {table} SELECT {columns}{conflict}"
                 found.append((sql, [list(column) for column in zip(*part, strict=True)]))
                 continue

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +107,7 @@ def _request(
         "entry": entry,
         "inputs": inputs.digest,
         "keep": keep,
-        "limits": asdict(limits),
+        "limits": dict(vars(limits)),
         **({} if equality is None else {"equality": equality}),
     }
 

@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -409,7 +409,7 @@ class Case:
                 "path": path,
                 "kind": kind,
                 "source": source,
-                "usage": asdict(outcome.usage),
+                "usage": dict(vars(outcome.usage)),
                 "retries": outcome.retries,
                 "seconds": outcome.seconds if source == "made" else 0.0,
             }

@@ -380,8 +380,7 @@ def give_verdict(
     """
     coverage = None
     if space.verdict != NOT_REQUESTED:
-        coverage = case.covered.share(space)
-        case.covered.add(space)
+        coverage = case.covered.add(space)
     verdict, reason = Verdict.ACCEPTED, ""
     if not case.family.is_consistent(shown):
         verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...records import (
@@ -99,7 +99,7 @@ async def query_model(
         "role": role,
         "model": player.model_settings,
         "messages": [dict(message) for message in messages],
-        "tools": [asdict(tool) for tool in tools],
+        "tools": [dict(vars(tool)) for tool in tools],
         "earlier": len(view.past_answers),
         "seed": seed,
         **({"schema": dict(schema)} if schema else {}),

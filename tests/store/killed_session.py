@@ -108,15 +108,15 @@ def dying_at(boundary: int, side: str) -> None:
     """From here on the n-th change of a session that this process queues is its last, or the one before it was."""
     submit, count = Writer.submit, 0
 
-    def counted(self: Writer, change: Any) -> Any:
+    def counted(self: Writer, change: Any, **options: Any) -> Any:
         nonlocal count
         if change.chain is None:  # not a call, a step or the end of a problem
-            return submit(self, change)
+            return submit(self, change, **options)
         count += 1
         mine = count == boundary  # others may write while this one waits
         if mine and side == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        done = submit(self, change)
+        done = submit(self, change, **options)
         if mine and side == "durable":
             done.result()
         if mine:

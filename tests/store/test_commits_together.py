@@ -44,6 +44,19 @@ def test_one_change_waits_a_moment_and_not_for_others(store, monkeypatch) -> Non
     assert groups == [1, 1]
 
 
+def test_changes_that_nobody_waits_for_are_one_commit(store, monkeypatch) -> None:
+    groups = writes(store, monkeypatch)
+    writer = store._writing()
+    done = [writer.submit(Change(), awaited=False) for _ in range(3)]
+    writer.hurry()
+    for one in done:
+        one.result(10)
+    done = [writer.submit(Change(), awaited=False), writer.submit(Change())]
+    done[1].result(10)
+    writer.submit(Change(), awaited=False).result(10)  # after `COMMIT_WAIT_S`
+    assert groups == [3, 2, 1]
+
+
 def test_closing_writes_what_waits_at_once(path, monkeypatch) -> None:
     store = Store.open(path, write=True)
     groups = writes(store, monkeypatch)

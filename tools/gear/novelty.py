@@ -196,12 +196,13 @@ class Coverage:
         """
         return self._share(self.covered_mask(predictions))
 
-    def add(self, predictions: Predictions) -> None:
-        """Add the predictions of an answer to those of the earlier answers."""
+    def add(self, predictions: Predictions) -> float:
+        """Add the predictions of an answer, and return their `share` before that."""
         codes, defined = predictions.codes, predictions.defined
-        if np.array_equal(self._covered(codes, defined), defined):
-            return  # Its predictions are already in the union.
-        self._keep(codes, defined)
+        covered = self._covered(codes, defined)
+        if not np.array_equal(covered, defined):  # else its predictions are already in the union
+            self._keep(codes, defined)
+        return self._share(covered)
 
     def _keep(self, codes: NDArray[np.int64], defined: NDArray[np.bool_]) -> None:
         self._check(len(codes))
