@@ -27,6 +27,7 @@ from peirce.search.lists.grammar import (
     operation_node,
 )
 from peirce.search.lists.search import Search
+from peirce.search.lists.texts import RAISED
 from peirce.tests.counts import drawn
 
 
@@ -141,6 +142,38 @@ def test_tests_of_conditionals_hold_where_the_engine_says() -> None:
                     generate_source(test, "bool"),
                     given,
                 )
+
+
+def outcome_of(function, given: tuple[int, ...]):
+    """What a function returns, or None if it fails."""
+    try:
+        return function(list(given))
+    except RAISED:
+        return None
+
+
+def test_the_parts_of_a_conditional_do_what_its_text_does(searched: Search) -> None:
+    inputs = some_lists(9)
+    bank = create_bank(inputs, inputs)
+    list_integers.add_counts(bank, Elements(X, inputs, inputs, Budget(10**9)))
+    tests = [test for some in list_conditionals.find_tests(bank).values() for test in some]
+    branches = [program for _, program in sample(searched.bank.entries.items(), 300, 12)]
+    pick = random.Random(13)
+    compared = 0
+    for test in pick.sample(tests, min(200, len(tests))):
+        branch = Node("if", (pick.choice(tests), *pick.sample(branches, 2)), 0.0)
+        then, other = pick.choice(branches), pick.choice([branch, pick.choice(branches)])
+        try:
+            made = Candidate(Node("if", (test, then, other), 0.0), "list")
+        except TooLong:
+            continue
+        condition, first, second = made.parts
+        for given in some_lists(14, 20):
+            whole, holds = outcome_of(made.function, given), outcome_of(condition.function, given)
+            part = None if holds is None else (first if holds else second).function
+            assert whole == (None if part is None else outcome_of(part, given)), made.text
+            compared += 1
+    assert compared > 1_000
 
 
 def test_written_programs_keep_the_contract(searched: Search) -> None:
