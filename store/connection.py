@@ -200,6 +200,20 @@ def upgrade_statements(query: Query) -> list[str]:
     return [*made, f"UPDATE meta SET value = '{SCHEMA_VERSION}' WHERE name = 'schema'"]
 
 
+def _read_own_table(query: Query, table: str, sql: str) -> list[Row] | None:
+    """Return the rows of `sql`, which reads one table, or None if the database has no such table.
+
+    To ask DuckDB for the tables takes longer than to read one, so that comes after an error.
+    """
+    try:
+        return query(sql, ())
+    except StoreError:
+        tables = f"SELECT 1 FROM duckdb_tables() WHERE table_name = '{table}' AND {OWN_TABLES}"
+        if query(tables, ()):
+            raise
+        return None
+
+
 def is_empty(query: Query) -> bool:
     """Return whether a database has no tables. `query` runs a SELECT statement on it."""
     return not query(
@@ -212,10 +226,7 @@ def schema_version(query: Query) -> str:
 
     `query` runs a SELECT statement on the database.
     """
-    meta = query(
-        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' AND {OWN_TABLES} LIMIT 1", ()
-    )
-    rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
+    rows = _read_own_table(query, "meta", "SELECT value FROM meta WHERE name = 'schema'")
     return str(rows[0][0]) if rows else ""
 
 
@@ -224,10 +235,7 @@ def has_pending_changes(query: Query) -> bool:
 
     `query` runs a SELECT statement on the store.
     """
-    there = query(
-        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'pending' AND {OWN_TABLES} LIMIT 1", ()
-    )
-    return bool(there and query("SELECT 1 FROM pending LIMIT 1", ()))
+    return bool(_read_own_table(query, "pending", "SELECT 1 FROM pending LIMIT 1"))
 
 
 def check_schema(query: Query, path: str) -> None:
@@ -381,7 +389,7 @@ class Database:
         self._local = threading.local()
         self._closed = False
         try:
-            if is_empty(self.query):
+            if (fresh or not schema_version(self.query)) and is_empty(self.query):
                 if not write:
                     raise _empty(path)
                 self._run(creation_statements())

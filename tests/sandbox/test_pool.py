@@ -109,7 +109,7 @@ def test_a_second_zygote_starts_when_a_batch_finds_none_free() -> None:
             await honest(sandbox)
             await honest(sandbox)
             assert len(zygotes(sandbox)) == 1
-            spins = [sandbox.run(SPIN, "f", TEN.digest, "codes", Limits(wall_s=2)) for _ in "ab"]
+            spins = [sandbox.run(SPIN, "f", TEN.digest, "codes", Limits(wall_s=0.5)) for _ in "ab"]
             await asyncio.gather(*spins)
             assert len(zygotes(sandbox)) == 2
         finally:
