@@ -243,7 +243,7 @@ from peirce.sandbox import open_sandbox
 async def main():
     sandbox = await open_sandbox(sys.argv[1], workers=2)
     digest = await sandbox.put(InputSet("one", ([1],)))
-    runs = [asyncio.create_task(sandbox.run(sys.argv[2], "f", digest, "codes", Limits(cpu_s=60, input_cpu_s=60))) for _ in range(2)]
+    runs = [asyncio.create_task(sandbox.run(sys.argv[2] + " #" * n, "f", digest, "codes", Limits(cpu_s=60, input_cpu_s=60))) for n in range(2)]
     while not all(slot.link for slot in sandbox._slots):
         await asyncio.sleep(0.01)
     zygotes = [slot.link.zygote for slot in sandbox._slots]
