@@ -3,6 +3,8 @@
 In a short session a worker spends most of its CPU time on imports: over a second for labelled text,
 which needs scikit-learn. Folders of tests that are about other things (`FOLDERS`) fork their workers;
 tests of the search, of agents and of tools start them as users do.
+
+Internals: the command line of a worker is replaced where it is started.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ are read at import.
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
     write_program(folder / "peirce")                 # an executable that does so, for a shell
-    worker_command("peirce.search.worker")           # the command line of a worker, which is forked, too
+    worker_command(module)                           # the command line of a worker, which is forked, too
 
 The server ends with the process that started it.
 """
