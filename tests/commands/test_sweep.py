@@ -75,7 +75,7 @@ def test_a_sweep_that_is_stopped_goes_on(tmp_path: Path) -> None:
     def stop(event: Any) -> None:
         nonlocal calls
         calls += event["type"] == "call"
-        if event["type"] == "call" and calls == 8:
+        if event["type"] == "call" and calls == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
     stopped = peirce.sweep(file, store=store, on_event=stop, concurrency=1)
