@@ -1,4 +1,4 @@
-"""The script that is started as a zygote (stages.py): `python -s -S -P harness.py`.
+"""The script that is started as a zygote (zygotes.py): `python -s -S -P harness.py`.
 
 The options are those of `-I`, except that the hash seed of the environment is kept. Descriptors 0
 and 1 are a byte stream to the parent process. This file uses only the standard library. The same
@@ -26,9 +26,9 @@ def main() -> None:
     # It may restart this script, so what takes long to import is imported after it.
     own_jail.fix_addresses()
     if TYPE_CHECKING:
-        from . import stages
+        from . import zygotes
     else:
-        import stages
+        import zygotes
     requests, replies = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -39,7 +39,7 @@ def main() -> None:
     os.environ["TZ"] = "UTC"  # Otherwise the machine's time zone would apply.
     time.tzset()
     sys.set_int_max_str_digits(0)
-    stages.serve_requests(requests, replies, own_jail)
+    zygotes.serve_requests(requests, replies, own_jail)
 
 
 if __name__ == "__main__":
