@@ -49,7 +49,7 @@ from ..reports.page.problem import MAX_COMPARED, choose_inputs
 from ..reports.papers.hypobench.metrics import summarize_first_split
 from ..reports.proposers import find_proposers
 from ..tasks import load_family
-from .oracles import open_oracles
+from .oracles import OpenedOracle, open_oracles
 from .session.finding_results import (
     Disagreement,
     Finding,
@@ -68,6 +68,7 @@ async def find_findings(
     session: str,
     rows: Sequence[ProblemRow],
     limit: int | None = FINDINGS_PER_PROBLEM,
+    opened: OpenedOracle | None = None,
 ) -> Findings:
     """Return the best hypotheses of each problem in `rows`, best first.
 
@@ -80,6 +81,7 @@ async def find_findings(
         session: id of the session.
         rows: problems of the session.
         limit: maximum number of findings per problem; None for all hypotheses.
+        opened: the oracle of the session, if it is still open.
     """
     settings = store.settings(session)
     family = load_family(settings["family"])
@@ -88,10 +90,11 @@ async def find_findings(
     hints, spaces = find_hints(store, session), SpaceCache(store)
     found: list[Finding] = []
     async with AsyncExitStack() as stack:
-        oracle = None
         with suppress(Unavailable):
-            opening = open_oracles(family, _oracle_settings(settings))
-            oracle = (await stack.enter_async_context(opening)).oracle
+            if opened is None:
+                opening = open_oracles(family, _oracle_settings(settings))
+                opened = await stack.enter_async_context(opening)
+        oracle = None if opened is None else opened.oracle
         for row, steps in pair_with_steps(rows, records):
             ranked = rank_hypotheses(row.problem, list_judged(steps), in_order=in_order)
             space = spaces.get_space(row.space)

@@ -261,12 +261,13 @@ def load_findings(
         return run_coroutine(find_findings(opened, found, rows, limit=None))
 
 
-def load_outcome(path: Path, session: str) -> Session:
+def load_outcome(path: Path, session: str, best: Findings | None = None) -> Session:
     """Return the outcome of a stored session, with the metrics that fit its task.
 
     Args:
         path: path of the store.
         session: full id of the session.
+        best: the findings of the session, if they are known already.
     """
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session
@@ -283,7 +284,8 @@ def load_outcome(path: Path, session: str) -> Session:
         record = store.session(session)
         rows = store.problems(session)
         scored = evaluate_session(store, session)
-        best = run_coroutine(find_findings(store, session, rows))
+        if best is None:
+            best = run_coroutine(find_findings(store, session, rows))
         gains, counted, judged = _read_steps(store, session, rows)
         spending = record.get("spending") or {}
         status, cause = record["status"], record.get("cause") or ""

@@ -12,8 +12,9 @@ import contextlib
 import re
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..records import StoreError
@@ -200,6 +201,19 @@ def upgrade_statements(query: Query) -> list[str]:
     return [*made, f"UPDATE meta SET value = '{SCHEMA_VERSION}' WHERE name = 'schema'"]
 
 
+def _read_own_table(query: Query, table: str, sql: str) -> list[Row]:
+    """Return the rows of `sql`, which reads one table; none if the database has no such table.
+
+    DuckDB takes 9 ms to list the tables for the first time, so the table is not looked up before.
+    """
+    try:
+        return query(sql, ())
+    except StoreError as error:
+        if f"Table with name {table} does not exist" in str(error):
+            return []
+        raise
+
+
 def is_empty(query: Query) -> bool:
     """Return whether a database has no tables. `query` runs a SELECT statement on it."""
     return not query(
@@ -212,10 +226,7 @@ def schema_version(query: Query) -> str:
 
     `query` runs a SELECT statement on the database.
     """
-    meta = query(
-        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' AND {OWN_TABLES} LIMIT 1", ()
-    )
-    rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
+    rows = _read_own_table(query, "meta", "SELECT value FROM meta WHERE name = 'schema'")
     return str(rows[0][0]) if rows else ""
 
 
@@ -224,10 +235,7 @@ def has_pending_changes(query: Query) -> bool:
 
     `query` runs a SELECT statement on the store.
     """
-    there = query(
-        f"SELECT 1 FROM duckdb_tables() WHERE table_name = 'pending' AND {OWN_TABLES} LIMIT 1", ()
-    )
-    return bool(there and query("SELECT 1 FROM pending LIMIT 1", ()))
+    return bool(_read_own_table(query, "pending", "SELECT 1 FROM pending LIMIT 1"))
 
 
 def check_schema(query: Query, path: str) -> None:
@@ -348,6 +356,8 @@ class Database:
         before_query: A function that every query calls first; the store's writer sets it.
     """
 
+    _creator: duckdb.DuckDBPyConnection | None = None  # It creates the file, and then opens it.
+
     def __init__(
         self, path: Path, *, write: bool, sources: Sequence[Path] = (), memory: str | None = None
     ) -> None:
@@ -369,11 +379,13 @@ class Database:
         self._write = write
         self._memory = memory or READER_MEMORY
         self._sources = sources
-        fresh = write and self._prepare()
         self._spill = store_files.make_spill_folder()
         try:
+            fresh = write and self._prepare()
             self.write_connection, again = self._attach_or_replace(write, fresh)
         except StoreError:
+            if self._creator is not None:
+                self._creator.close()
             self._remove_spill()
             raise
         fresh = fresh or again
@@ -381,7 +393,7 @@ class Database:
         self._local = threading.local()
         self._closed = False
         try:
-            if is_empty(self.query):
+            if (fresh or not schema_version(self.query)) and is_empty(self.query):
                 if not write:
                     raise _empty(path)
                 self._run(creation_statements())
@@ -399,19 +411,21 @@ class Database:
 
     def _prepare(self) -> bool:
         def create(draft: Path) -> None:
-            _attached(draft, True, "", self.path).close()
+            self._creator = creator = _connect(self._spill)
+            try:
+                creator.execute(_attachment(draft, "draft", write=True))
+                creator.execute("DETACH draft")
+            except duckdb.Error as error:
+                raise _why(self.path, first_line(error)) from error
+
+        import duckdb
 
         return store_files.prepare(self.path, create)
 
     def _attach_or_replace(self, write: bool, fresh: bool) -> tuple[Any, bool]:
         """Open the file; return the connection, and whether it replaces an unfinished file."""
         try:
-            return (
-                _attached(
-                    self.path, write, self._spill, sources=self._sources, memory=self._memory
-                ),
-                False,
-            )
+            return self._attached(), False
         except (StoreLocked, AlreadyOpen):  # the file is good
             raise
         except StoreError as error:
@@ -421,7 +435,34 @@ class Database:
             if not (write and unfinished):
                 raise (_empty(self.path) if unfinished else error) from None
         self._prepare()
-        return _attached(self.path, write, self._spill, sources=self._sources), True
+        return self._attached(), True
+
+    def _attached(self) -> duckdb.DuckDBPyConnection:
+        """Return a connection to the file, and to the files of `sources`."""
+        import duckdb
+
+        connection, self._creator = self._creator, None
+        if connection is None:
+            limit = {} if self._write else {"memory_limit": self._memory}
+            connection = _connect(self._spill, limit)
+        named = self.path
+        try:
+            connection.execute(_attachment(self.path, "store", self._write))
+            connection.execute("USE store")
+            if not self._sources:  # then this connection only inserts single rows
+                connection.execute("PRAGMA disable_optimizer")
+            # At its end DuckDB would remove the log by its path, even where the store was moved and
+            # the log there is that of another store. `close` writes a checkpoint instead.
+            connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+            for number, source in enumerate(self._sources):
+                named = source
+                connection.execute(_attachment(source, source_name(number), write=False))
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+        except duckdb.Error as error:
+            connection.close()
+            raise _why(named, first_line(error)) from error
+        return connection
 
     def is_in_place(self) -> bool:
         """Return whether `path` still leads to the file that was opened.
@@ -512,40 +553,21 @@ def source_name(number: int) -> str:
     return f"source{number}"
 
 
-def _attached(
-    path: Path,
-    write: bool,
-    spill: str,
-    named: Path | None = None,
-    sources: Sequence[Path] = (),
-    memory: str = "",
+def _connect(
+    spill: str, limit: Mapping[str, str] = MappingProxyType({})
 ) -> duckdb.DuckDBPyConnection:
-    """Open the file at `path`; errors name the file `named` instead."""
     import duckdb
 
-    limit = {} if write else {"memory_limit": memory or READER_MEMORY}
-    connection = duckdb.connect(":memory:", config={**CONFIG, **limit, "temp_directory": spill})
+    config = {**CONFIG, **limit, "temp_directory": spill}
+    connection: duckdb.DuckDBPyConnection = duckdb.connect(":memory:", config=config)
+    return connection
+
+
+def _attachment(path: Path, name: str, write: bool) -> str:
+    """Return the statement that opens the file at `path` as the database `name`."""
     place = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
-    try:
-        connection.execute(f"ATTACH '{place}' AS store (TYPE duckdb, {options})")
-        connection.execute("USE store")
-        if not sources:  # then this connection only inserts single rows
-            connection.execute("PRAGMA disable_optimizer")
-        # At its end DuckDB would remove the log by its path, even where the store was moved and the
-        # log there is that of another store. `Database.close` writes a checkpoint instead.
-        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
-        for number, source in enumerate(sources):
-            named, quoted = source, str(source).replace("'", "''")
-            connection.execute(
-                f"ATTACH '{quoted}' AS {source_name(number)} (TYPE duckdb, READ_ONLY)"
-            )
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-    except duckdb.Error as error:
-        connection.close()
-        raise _why(named or path, first_line(error)) from error
-    return connection
+    return f"ATTACH '{place}' AS {name} (TYPE duckdb, {options})"
 
 
 def _why(path: Path, message: str) -> StoreError:

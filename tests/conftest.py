@@ -15,6 +15,7 @@ from typing import Any
 import certifi
 import pytest
 from hypothesis import HealthCheck, settings
+from peirce.tests import forked_workers
 from peirce.tests.long_tests import mark_long_tests, read_long_tests
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -69,6 +70,15 @@ def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(path))
         patch.delenv("SSL_CERT_DIR", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def workers_that_are_forked(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Workers of the search are forked, in folders of tests that are about other things."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.nodeid.startswith(forked_workers.FOLDERS):
+            forked_workers.fork_workers(patch)
         yield
 
 

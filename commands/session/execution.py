@@ -28,11 +28,13 @@ from ...records import (
     OracleSettings,
     Proposer,
     Repairer,
+    Unavailable,
     UsageError,
     UsesWorkers,
     Workers,
 )
 from ...store import Store
+from .finding_results import Findings
 from .planning import OnEvent as OnEvent
 from .planning import (
     default_concurrency,
@@ -76,8 +78,8 @@ async def execute_session(
     on_event: OnEvent | None = None,
     callbacks: Sequence[Any] = (),
     retry_failed: bool = False,
-) -> str:
-    """Run the problems of a new or existing session, and return the session's id.
+) -> tuple[str, Findings | None]:
+    """Run the problems of a new or existing session.
 
     Args:
         path: path of the store.
@@ -88,6 +90,10 @@ async def execute_session(
         on_event: called with each event of the run.
         callbacks: LangChain callbacks.
         retry_failed: whether to run failed problems again.
+
+    Returns:
+        The session's id, and its findings. They are None if the session's own oracle cannot give
+        them: it runs on a cluster, or does not answer any more.
     """
     from ...agents import open_model
     from ...graphs.runtime.budget import Budget
@@ -95,6 +101,7 @@ async def execute_session(
     from ...graphs.runtime.runner import run_session
     from ...tasks import load_family as family_named
     from ...tools.workers import open_workers
+    from ..findings import find_findings
     from ..oracles import open_oracles_on
 
     emit = _showing(on_event) if on_event else (lambda event: None)
@@ -167,7 +174,12 @@ async def execute_session(
             session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
             **_nodes(record, workers),
         )  # fmt: skip
-        return session
+        found = None
+        if config.cluster.cluster == "local":
+            with contextlib.suppress(Unavailable):
+                rows = store.problems(session)
+                found = await find_findings(store, session, rows, opened=tools)
+        return session, found
 
 
 def _nodes(record: Mapping[str, Json], workers: Workers) -> dict[str, Json]:

@@ -243,7 +243,7 @@ def execute_plan(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[An
     family, players = plan.settings["family"], plan.operational["players"]
     on_event = add_forecast(on_event, plan)
     work = execute_session(path, begin, family, plan.config, players, on_event, callbacks)
-    return load_outcome(path, run_coroutine(work))
+    return load_outcome(path, *run_coroutine(work))
 
 
 def execute_with_curve(
@@ -359,7 +359,7 @@ def resume(
         work = execute_session(
             path, check, family, config, players, listener, callbacks, retry_failed
         )
-        return load_outcome(path, run_coroutine(work))
+        return load_outcome(path, *run_coroutine(work))
 
 
 async def aresume(

@@ -8,6 +8,7 @@ the required isolation layers are active; `layers` reports which.
 from __future__ import annotations
 
 import asyncio
+import compileall
 import contextlib
 import os
 import re
@@ -15,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from ...records import Limits, SandboxUnavailable
@@ -158,6 +160,13 @@ COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 
 
+@cache
+def compile_harness() -> None:
+    """Write bytecode of the files that a zygote loads, where it is missing: zygotes write no files."""
+    if not sys.dont_write_bytecode:
+        compileall.compile_dir(HARNESS.parent, maxlevels=0, quiet=2)
+
+
 class ZygoteProcess:
     """A `Zygote` that runs as a child process, in a control group where this is possible."""
 
@@ -236,6 +245,7 @@ class ProcessSandbox(PooledSandbox):
     """
 
     def __init__(self, workers: int | None = None) -> None:
+        compile_harness()
         super().__init__(start_zygote, workers)
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import platform
 import resource
 import struct
 import sys
@@ -173,9 +172,9 @@ class Jail:
 
     def _assemble(self) -> Any:
         """Return the filter as classic BPF in a buffer; None on a machine without a table."""
-        if platform.machine() not in _MACHINES or sys.maxsize < 2**32:
+        if os.uname().machine not in _MACHINES or sys.maxsize < 2**32:
             return None
-        column, audit, _ = _MACHINES[platform.machine()]
+        column, audit, _ = _MACHINES[os.uname().machine]
         words = build_filter(column, audit)
         self._bytes = ctypes.create_string_buffer(b"".join(words), 8 * len(words))
         address = ctypes.addressof(self._bytes)
@@ -254,7 +253,7 @@ class Jail:
         if self._libc is None:
             return
         if self._filter is not None:
-            number = _MACHINES[platform.machine()][2]
+            number = _MACHINES[os.uname().machine][2]
             no_speculation_penalty = 4  # SECCOMP_FILTER_FLAG_SPEC_ALLOW
             found["seccomp"] = (
                 self._libc.syscall(number, 1, no_speculation_penalty, self._filter) == 0

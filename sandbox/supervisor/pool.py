@@ -73,7 +73,8 @@ class PooledSandbox:
         self.workers = workers or usable_cores()
         self._start_link = start
         self._slots = [Slot() for _ in range(self.workers)]
-        self._free: asyncio.Queue[Slot] = asyncio.Queue()
+        # The slot that was used last comes first: a zygote that nobody needs is never started.
+        self._free: asyncio.LifoQueue[Slot] = asyncio.LifoQueue()
         self._inputs: OrderedDict[Digest, tuple[bytes, int]] = OrderedDict()
         self._stored_bytes = 0
         self._layers: dict[str, bool] = {}
@@ -84,17 +85,16 @@ class PooledSandbox:
             self._free.put_nowait(slot)
 
     async def start(self, strict: bool = False) -> None:
-        """Start every zygote and record its isolation layers.
+        """Start the first zygote and record its isolation layers.
+
+        Each of the others is started when a batch finds no zygote free.
 
         Raises:
-            SandboxUnavailable: A zygote cannot be started, or a required layer is missing. With
+            SandboxUnavailable: The zygote cannot be started, or a required layer is missing. With
                 `strict`, no layer may be missing.
         """
         try:
-            starts = [self._linked(slot) for slot in self._slots]
-            for failure in await asyncio.gather(*starts, return_exceptions=True):
-                if isinstance(failure, BaseException):  # All starts have ended by now.
-                    raise failure
+            await self._linked(self._slots[-1])
             missing = [name for name in REQUIRED if not self._layers.get(name)]
             if missing:
                 raise SandboxUnavailable(f"the sandbox lacks required layers: {', '.join(missing)}")

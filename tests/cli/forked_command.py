@@ -8,6 +8,7 @@ are read at import.
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
     write_program(folder / "peirce")                 # an executable that does so, for a shell
+    worker_command(module)                           # the command line of a worker, which is forked, too
 
 The server ends with the process that started it.
 """
@@ -43,6 +44,7 @@ THIRD = (  # what commands import late, of other packages
     "duckdb", "httpx2", "jinja2", "langchain_core.tools", "langchain_openai", "langgraph.graph",
     "numpy", "openai", "rich.console", "rich.table", "typer", "yaml", "z3",
 )  # fmt: skip
+OF_WORKERS = ("scipy.optimize", "sklearn.linear_model")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -74,6 +76,12 @@ def write_program(path: Path) -> None:
     path.chmod(0o755)
 
 
+def worker_command(module: str) -> tuple[str, ...]:
+    """Return a command that runs a module of the package as `python -m` would. If the process of this
+    command is killed, so is the fork."""
+    return (sys.executable, "-IS", SCRIPT, "ask", _server("workers"), "module", module)
+
+
 def _run(
     program: str,
     arguments: Sequence[str],
@@ -89,8 +97,9 @@ def _run(
 
 
 @functools.cache
-def _server() -> str:
-    """Start the server, once for this process, and return the path of its socket."""
+def _server(kind: str = "commands") -> str:
+    """Start a server, once for this process, and return the path of its socket. The server of the kind
+    "workers" has imported what the search imports late."""
     import atexit
     import subprocess
     import tempfile
@@ -99,7 +108,7 @@ def _server() -> str:
     path = f"{folder}/socket"
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
     process = subprocess.Popen(
-        [sys.executable, SCRIPT, "serve", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, SCRIPT, "serve", path, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         env={**clean, "OMP_NUM_THREADS": "1"}, start_new_session=True,
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None
@@ -175,11 +184,14 @@ def import_all() -> None:
         assert len(os.listdir("/proc/self/task")) == 1
 
 
-def serve(path: str) -> dict[str, Any] | None:
+def serve(path: str, kind: str) -> dict[str, Any] | None:
     """Return in a forked child the request that it shall run, and None when the tests have ended."""
     import gc
+    import importlib
 
     import_all()
+    for name in OF_WORKERS if kind == "workers" else ():
+        importlib.import_module(name)
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
@@ -221,7 +233,13 @@ def _watched(connection: socket.socket) -> dict[str, Any]:
     for stream in (*streams, 0, 1, 2):
         os.close(stream)
     connection.sendall(pid.to_bytes(4, "big"))
-    connection.sendall(os.waitpid(pid, 0)[1].to_bytes(4, "big"))
+    ended = os.pidfd_open(pid)
+    ready, _, _ = select.select([connection, ended], [], [])
+    if ended not in ready:  # the process that asks was killed
+        os.kill(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    if ended in ready:
+        connection.sendall(status.to_bytes(4, "big"))
     os._exit(0)
 
 
@@ -241,6 +259,10 @@ def run_request(request: Mapping[str, Any]) -> None:
     if program == "peirce":
         sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
         runpy.run_module("peirce", run_name="__main__", alter_sys=True)
+    elif program == "module":
+        (module,) = sys.argv = arguments
+        sys.modules.pop(module, None)  # as `python -m`, which runs it as `__main__` alone
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     else:
         sys.path[0], sys.argv = os.path.dirname(os.path.abspath(arguments[0])), list(arguments)
         runpy.run_path(arguments[0], run_name="__main__")
@@ -268,7 +290,7 @@ def main() -> None:
     mode, path, *words = sys.argv[1:]
     if mode == "ask":
         raise SystemExit(ask(path, words))
-    request = serve(path)
+    request = serve(path, *words)
     code = 0 if request is None else exit_code_of(request)
     # As at the end of any process, but without freeing every module: that takes time, and frozen
     # objects would be reported as leaks.

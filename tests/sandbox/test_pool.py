@@ -101,6 +101,23 @@ def test_a_cancelled_run_ends_its_child_and_keeps_its_zygote() -> None:
     asyncio.run(session())
 
 
+@linux
+def test_a_second_zygote_starts_when_a_batch_finds_none_free() -> None:
+    async def session() -> None:
+        sandbox = await opened(workers=2)
+        try:
+            await honest(sandbox)
+            await honest(sandbox)
+            assert len(zygotes(sandbox)) == 1
+            spins = [sandbox.run(SPIN, "f", TEN.digest, "codes", Limits(wall_s=0.5)) for _ in "ab"]
+            await asyncio.gather(*spins)
+            assert len(zygotes(sandbox)) == 2
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
 def test_many_cancelled_at_any_moment_lose_no_worker() -> None:
     async def session() -> None:
         sandbox = await opened(workers=2)

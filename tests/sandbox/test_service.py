@@ -243,9 +243,11 @@ from peirce.sandbox import open_sandbox
 async def main():
     sandbox = await open_sandbox(sys.argv[1], workers=2)
     digest = await sandbox.put(InputSet("one", ([1],)))
+    runs = [asyncio.create_task(sandbox.run(sys.argv[2] + " #" * n, "f", digest, "codes", Limits(cpu_s=60, input_cpu_s=60))) for n in range(2)]
+    while not all(slot.link for slot in sandbox._slots):
+        await asyncio.sleep(0.01)
     zygotes = [slot.link.zygote for slot in sandbox._slots]
     names = [str(getattr(zygote, "name", "")) or str(zygote.process.pid) for zygote in zygotes]
-    runs = [asyncio.create_task(sandbox.run(sys.argv[2], "f", digest, "codes", Limits(cpu_s=60, input_cpu_s=60))) for _ in range(2)]
     await asyncio.sleep(0.3)
     print(*names, flush=True)
     await asyncio.gather(*runs)
@@ -281,7 +283,7 @@ def test_the_death_of_the_parent_ends_everything_that_it_started(backend: str, n
 
 def names_of(sandbox: Any) -> list[str]:
     """What `running` takes: process ids of zygotes, or names of containers."""
-    zygotes = [slot.link.zygote for slot in sandbox._slots]
+    zygotes = [slot.link.zygote for slot in sandbox._slots if slot.link]
     return [getattr(zygote, "name", "") or str(zygote.process.pid) for zygote in zygotes]
 
 

@@ -1,0 +1,35 @@
+"""Workers of the search and of Z3 that are forked from a process that has imported what they import.
+
+In a short session a worker spends most of its CPU time on imports: over a second for labelled text,
+which needs scikit-learn. Folders of tests that are about other things (`FOLDERS`) fork their workers;
+tests of the search, of agents and of tools start them as users do.
+
+Internals: the command line of a worker is replaced where it is started.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from peirce.tests.cli.forked_command import worker_command
+from peirce.tools.line_process import LineProcess
+
+MODULES = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
+FOLDERS = tuple(
+    f"tests/{name}/"
+    for name in ("adapters", "cli", "commands", "docs", "endtoend", "graphs", "reports", "tasks")
+)
+
+
+def fork_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each worker that a test starts be forked."""
+    start = LineProcess._start
+
+    async def forked(self: LineProcess) -> Any:
+        *_, module = self.command
+        if module in MODULES:
+            self.command = worker_command(module)
+        return await start(self)
+
+    monkeypatch.setattr(LineProcess, "_start", forked)
