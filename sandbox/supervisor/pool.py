@@ -78,6 +78,7 @@ class PooledSandbox:
         self._inputs: OrderedDict[Digest, tuple[bytes, int]] = OrderedDict()
         self._stored_bytes = 0
         self._layers: dict[str, bool] = {}
+        self._strict = False
         self._background: set[asyncio.Task[None]] = set()
         self._trips: dict[tuple[bytes, bytes, Limits], RequestBatcher] = {}
         self._closed = False
@@ -91,19 +92,11 @@ class PooledSandbox:
 
         Raises:
             SandboxUnavailable: The zygote cannot be started, or a required layer is missing. With
-                `strict`, no layer may be missing.
+                `strict`, no layer may be missing, also in the zygotes that start later.
         """
         try:
+            self._strict = strict
             await self._linked(self._slots[-1])
-            missing = [name for name in REQUIRED if not self._layers.get(name)]
-            if missing:
-                raise SandboxUnavailable(f"the sandbox lacks required layers: {', '.join(missing)}")
-            wanted = [name for name, active in self._layers.items() if not active]
-            if strict and wanted:
-                raise SandboxUnavailable(
-                    f"the sandbox lacks requested layers ({', '.join(wanted)}); omit"
-                    " --strict-sandbox to run without them"
-                )
         except BaseException:
             await self.close()
             raise
@@ -310,11 +303,6 @@ class PooledSandbox:
         if hello.get("protocol") != PROTOCOL or type(hello.get("layers")) is not dict:
             await link.kill()
             raise SandboxUnavailable(f"the sandbox's worker speaks another protocol: {hello}")
-        try:
-            self._refuse_when_closed()
-        except SandboxUnavailable:
-            await link.kill()
-            raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
         found.update(link.extra_layers)
         # A layer that another one replaces is absent, not missing.
@@ -323,10 +311,27 @@ class PooledSandbox:
                 found.pop(name, None)
             elif name == "own_user" and found.get(name):
                 found.pop(other, None)
+        try:
+            self._refuse_when_closed()
+            self._check_layers(found)
+        except SandboxUnavailable:
+            await link.kill()
+            raise
         # A layer counts if every zygote has it.
         self._layers = {n: on and self._layers.get(n, True) for n, on in found.items()}
         slot.link = link
         return link
+
+    def _check_layers(self, found: Mapping[str, bool]) -> None:
+        missing = [name for name in REQUIRED if not found.get(name)]
+        if missing:
+            raise SandboxUnavailable(f"the sandbox lacks required layers: {', '.join(missing)}")
+        wanted = [name for name, active in found.items() if not active]
+        if self._strict and wanted:
+            raise SandboxUnavailable(
+                f"the sandbox lacks requested layers ({', '.join(wanted)}); omit"
+                " --strict-sandbox to run without them"
+            )
 
     def _refuse_when_closed(self) -> None:
         if self._closed:

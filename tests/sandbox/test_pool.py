@@ -118,6 +118,41 @@ def test_a_second_zygote_starts_when_a_batch_finds_none_free() -> None:
     asyncio.run(session())
 
 
+@linux
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_later_zygote_without_a_layer_is_refused_where_none_may_be_missing(strict: bool) -> None:
+    started = 0
+
+    async def start() -> Any:
+        nonlocal started
+        started += 1
+        link = await start_zygote()
+        link.extra_layers["drawn"] = started == 1
+        return link
+
+    async def session() -> None:
+        sandbox = pool.PooledSandbox(start, 2)
+        try:
+            await sandbox.start()
+            sandbox._strict = strict  # this machine may lack other layers
+            await sandbox.put(TEN)
+            spin = asyncio.ensure_future(
+                sandbox.run(SPIN, "f", TEN.digest, "codes", Limits(wall_s=2.0))
+            )
+            await asyncio.sleep(0.3)
+            other = sandbox.run(IDENTITY, "f", TEN.digest, "codes", LIMITS)
+            if strict:
+                with pytest.raises(SandboxUnavailable, match=r"lacks requested layers .*drawn"):
+                    await other
+            else:
+                assert (await other).verdict == "ok" and not sandbox.layers()["drawn"]
+            await spin
+        finally:
+            await sandbox.close()
+
+    asyncio.run(session())
+
+
 def test_many_cancelled_at_any_moment_lose_no_worker() -> None:
     async def session() -> None:
         sandbox = await opened(workers=2)
