@@ -134,10 +134,9 @@ class SearchProposer:
         self.workers = workers
         self.encoder = encoder
         self.service = LocalWorkers().open_service(_MODULE, workers)
-        self._open_requests = 0
-        # Of each problem that a request has named: what was begun for its next answer, if anything.
-        self._begun: dict[str, _BegunSearch | None] = {}
-        self._unneeded: set[asyncio.Future[dict[str, Any]]] = set()  # another request came instead
+        self._searched: set[str] = set()  # keys of the problems for which an answer was requested
+        self._begun: dict[str, _BegunSearch] = {}
+        self._running: set[asyncio.Future[dict[str, Any]]] = set()  # begun searches, needed or not
 
     def settings(self) -> Json:
         """Return the settings of the search that the session records."""
@@ -209,19 +208,26 @@ class SearchProposer:
         return _nothing(f"search {said}{_describe_work(found, self.budget_expansions)}")
 
     def prepare_answer(self, view: View) -> None:
-        """Begin to search for the answer to `view`, if a worker has nothing else to do.
+        """Begin to search for the answer to `view`, if the worker of this problem is idle.
 
         A problem that this proposer has not searched is left alone: its earlier answers come from
         the journal, which may hold the next one too.
         """
         manner, key = _manner(view), _key(view)
-        begun = sum(one is not None for one in self._begun.values())
-        idle = self._open_requests + begun < self.workers
-        if manner is None or self.encoder is not None or key not in self._begun or not idle:
+        if manner is None or self.encoder is not None or key not in self._searched:
+            return
+        if not self.service.is_idle(key):
             return
         request = self._request(view, manner, {"earlier": _earlier(view), "skip": []})
         reply = asyncio.ensure_future(self.service.ask(key, request, view.space))
         self._begun[key] = _BegunSearch(request, reply)
+        self._running.add(reply)
+        reply.add_done_callback(self._note_end)
+
+    def _note_end(self, reply: asyncio.Future[dict[str, Any]]) -> None:
+        self._running.discard(reply)
+        if not reply.cancelled():
+            reply.exception()  # Whoever needs the reply sees it; nobody else has to.
 
     def _request(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -235,19 +241,10 @@ class SearchProposer:
 
     async def _ask(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
         key, request = _key(view), self._request(view, manner, asked)
-        begun = self._begun.get(key)
-        self._begun[key] = None
-        if begun is not None and begun.request == request:
+        begun = self._begun.pop(key, None)
+        self._searched.add(key)
+        if begun is not None and begun.request == request and not begun.reply.cancelled():
             return await begun.reply
-        if begun is not None:
-            self._unneeded.add(begun.reply)
-        self._open_requests += 1
-        try:
-            return await self._ask_workers(key, request, view)
-        finally:
-            self._open_requests -= 1
-
-    async def _ask_workers(self, key: str, request: dict[str, Any], view: View) -> dict[str, Any]:
         if self.encoder is None:
             return await self.service.ask(key, request, view.space)
         from .term_vectors import reduce_vectors
@@ -263,10 +260,10 @@ class SearchProposer:
 
     async def close(self) -> None:
         """Stop the worker processes of the search, and close its encoder."""
-        left = {one.reply for one in self._begun.values() if one is not None} | self._unneeded
-        for reply in left:
+        running = list(self._running)
+        for reply in running:
             reply.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
         await self.service.close()
         if self.encoder is not None:
             await self.encoder.close()

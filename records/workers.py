@@ -28,6 +28,10 @@ class JsonService(Protocol):
         """
         ...
 
+    def is_idle(self, key: str) -> bool:
+        """Return whether the process of this key has nothing to do; False if that is not known."""
+        ...
+
     async def close(self) -> None:
         """Stop the processes of this service."""
         ...

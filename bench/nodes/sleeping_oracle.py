@@ -143,5 +143,8 @@ class _SleepingService:
         reply: dict[str, Any] = await self._apply(request, space)
         return reply
 
+    def is_idle(self, key: str) -> bool:
+        return False
+
     async def close(self) -> None:
         return None

@@ -25,7 +25,7 @@ from ...records.settings import setting
 from .. import Method
 from ..forecast import CallsByRole, Sizes, forecast_one_by_one
 from ..runtime.case import Runtime
-from ..runtime.judging import judge
+from ..runtime.judging import judge_reply
 from ..runtime.steps import State, build_loop
 
 ANSWERS_PER_ROUND = 3  # answers in a round
@@ -40,9 +40,10 @@ def round_number(step: int) -> int:
 
 async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judge the reply as `judge` does, and record the number of the round."""
-    told = await judge(state, runtime)
-    runtime.context.step_fields["round"] = round_number(state["step"])
-    return told
+    case, step = runtime.context, state["step"]
+    judged = await judge_reply(state, case, goes_on=step % ANSWERS_PER_ROUND != 0)
+    case.step_fields["round"] = round_number(step)
+    return judged
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, Json]:

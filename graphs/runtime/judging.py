@@ -57,8 +57,21 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
         hypotheses (malformed, inconsistent or redundant). "stop" is set if the proposer has nothing
         to add to this reply.
     """
-    case = runtime.context
-    goes_on = state["answers"] + 1 < case.settings.method.max_answers
+    return await judge_reply(state, runtime.context)
+
+
+async def judge_reply(state: State, case: Case, *, goes_on: bool = True) -> dict[str, Json]:
+    """Judge the reply as `judge` does.
+
+    Args:
+        state: The state of the graph.
+        case: The working data of the problem.
+        goes_on: Whether the next request follows from this answer, so that the proposer may begin
+            with it (`PreparesAnswers`). It does not if this may be the last answer.
+    """
+    method = case.settings.method
+    goes_on = goes_on and state["answers"] + 1 < method.max_answers
+    goes_on = goes_on and (method.max_bad is None or state["bad"] + 1 < method.max_bad)
     judged = await _judge(case, state["step"], case.reply, case.reply_path, goes_on=goes_on)
     case.past_answers.append(_earlier(case, case.make_view(), judged))
     _end_of_turns(case)

@@ -298,6 +298,27 @@ def test_nothing_is_prepared_for_answers_of_the_journal_nor_by_busy_workers() ->
     asyncio.run(ask())
 
 
+def test_what_was_prepared_for_a_problem_that_ended_leaves_the_worker_to_others() -> None:
+    views = [problem(SOLVED[name], shown=2).make_view(SPACE) for name in ("map", "filter")]
+
+    async def ask() -> list[int]:
+        proposer = await open_model("search", {"budget_expansions": 2000, "workers": 1})
+        worker, found = proposer.service.workers[0], []
+        try:
+            for view in views:
+                first = await proposer.propose(view, [], [], 0)
+                proposer.prepare_answer(with_answer(view, first.text))
+                await asyncio.sleep(0)
+                found.append(worker.open_requests)
+                while worker.open_requests:  # nobody asks for this answer
+                    await asyncio.sleep(0.01)
+        finally:
+            await proposer.close()
+        return found
+
+    assert asyncio.run(ask()) == [1, 1]
+
+
 def test_closing_ends_what_was_prepared() -> None:
     view = problem(SOLVED["filter"], shown=2).make_view(SPACE)
 
@@ -307,6 +328,7 @@ def test_closing_ends_what_was_prepared() -> None:
         worker = proposer.service.workers[0].process.process.pid
         proposer.prepare_answer(with_answer(view, first.text))
         await asyncio.sleep(0.2)
+        assert proposer.service.workers[0].open_requests == 1
         await proposer.close()
         return worker
 

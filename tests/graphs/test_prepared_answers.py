@@ -49,3 +49,16 @@ def test_each_answer_but_the_last_is_followed_by_a_preparation(prepare) -> None:
 def test_no_answer_is_prepared_where_the_next_request_depends_on_the_verdict(prepare) -> None:
     proposer = prepare(method="refine", max_answers=3)
     assert {event for event, _ in proposer.events} == {"propose"}
+
+
+def test_no_answer_is_prepared_where_this_one_may_be_the_last_bad_one(prepare) -> None:
+    proposer = prepare(method="abduce", max_answers=9, max_bad=1, tool_calls=0)
+    assert {event for event, _ in proposer.events} == {"propose"}
+
+
+def test_no_answer_is_prepared_for_a_new_conversation(prepare) -> None:
+    proposer = prepare(method="t3", rounds=2, max_answers=6)
+    assert proposer.events == [
+        ("propose", 0), ("prepare", 1), ("propose", 1), ("prepare", 2), ("propose", 2),
+        ("propose", 0), ("prepare", 1), ("propose", 1), ("prepare", 2), ("propose", 2),
+    ]  # fmt: skip

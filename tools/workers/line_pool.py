@@ -81,11 +81,17 @@ class LinePool:
 
         With the key "", the process with the fewest open requests is used.
         """
-        if key:
-            worker = self.workers[int(key[:8], 16) % len(self.workers)]
-        else:
-            worker = min(self.workers, key=lambda one: one.open_requests)
+        worker = self._find_worker(key)
         return await worker.ask(request, space)
+
+    def is_idle(self, key: str) -> bool:
+        """Return whether the process of this key has no open request."""
+        return not self._find_worker(key).open_requests
+
+    def _find_worker(self, key: str) -> LineWorker:
+        if key:
+            return self.workers[int(key[:8], 16) % len(self.workers)]
+        return min(self.workers, key=lambda one: one.open_requests)
 
     async def close(self) -> None:
         """Stop all processes."""

@@ -435,6 +435,10 @@ class RayService:
             raise Unavailable("A node returned a malformed reply.")
         return found
 
+    def is_idle(self, key: str) -> bool:
+        """Return False, because a node does not report what its processes do."""
+        return False
+
     async def close(self) -> None:
         """Stop the processes on every node."""
         await self._cluster.close_part(self._number)
