@@ -28,7 +28,6 @@ from ...records import (
     OracleSettings,
     Proposer,
     Repairer,
-    Unavailable,
     UsageError,
     UsesWorkers,
     Workers,
@@ -92,8 +91,8 @@ async def execute_session(
         retry_failed: whether to run failed problems again.
 
     Returns:
-        The session's id, and its findings. They are None if the session's own oracle cannot give
-        them: it runs on a cluster, or does not answer any more.
+        The session's id, and its findings. They are None if the session's own oracle is not used
+        for them: it runs on a cluster, or the session failed, perhaps because of this oracle.
     """
     from ...agents import open_model
     from ...graphs.runtime.budget import Budget
@@ -175,10 +174,8 @@ async def execute_session(
             **_nodes(record, workers),
         )  # fmt: skip
         found = None
-        if config.cluster.cluster == "local":
-            with contextlib.suppress(Unavailable):
-                rows = store.problems(session)
-                found = await find_findings(store, session, rows, opened=tools)
+        if config.cluster.cluster == "local" and outcome["status"] != "failed":
+            found = await find_findings(store, session, store.problems(session), opened=tools)
         return session, found
 
 

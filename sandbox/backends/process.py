@@ -232,8 +232,13 @@ async def start_zygote() -> Link:
         except OSError:
             group.remove()
             zygote.group = group = None
-    await zygote.raise_memory_limit(Limits().memory_mb)
-    reader, writer = await asyncio.open_connection(sock=ours, limit=2**20)
+    try:
+        await zygote.raise_memory_limit(Limits().memory_mb)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=2**20)
+    except BaseException:  # the run that needs it was cancelled
+        ours.close()
+        await zygote.kill()
+        raise
     return Link(reader, writer, zygote, {"cgroup": group is not None})
 
 
@@ -241,7 +246,7 @@ class ProcessSandbox(PooledSandbox):
     """A sandbox (`records.Sandbox`) that uses several zygote processes.
 
     Args:
-        workers: Number of zygotes; None for one zygote per usable core.
+        workers: Largest number of zygotes; None for one zygote per usable core.
     """
 
     def __init__(self, workers: int | None = None) -> None:

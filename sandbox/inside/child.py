@@ -115,7 +115,7 @@ def run_request(
     """Run a hypothesis on its inputs, and return the header and body of the result message.
 
     Args:
-        request: The header of the request (harness.py).
+        request: The header of the request (zygotes.py).
         entry: Name of the function to call.
         source: The source code as UTF-8.
         inputs: The inputs.

@@ -1,6 +1,6 @@
 """A pool of zygotes that serves batches in order, with the same interface for every backend.
 
-A zygote is a process that forks a child for every hypothesis (inside/harness.py). A backend
+A zygote is a process that forks a child for every hypothesis (inside/zygotes.py). A backend
 provides a function that starts a zygote and returns a `Link`, which is a byte stream to the zygote
 with a method to end it. The output of a zygote comes from a process near untrusted code, so
 supervisor/zygote.py checks the output.
@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import warnings
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -88,11 +89,12 @@ class PooledSandbox:
     async def start(self, strict: bool = False) -> None:
         """Start the first zygote and record its isolation layers.
 
-        Each of the others is started when a batch finds no zygote free.
+        Each of the others is started when a batch finds no zygote free. If it cannot be started, or
+        lacks a layer that the first one has, the pool goes on without it.
 
         Raises:
             SandboxUnavailable: The zygote cannot be started, or a required layer is missing. With
-                `strict`, no layer may be missing, also in the zygotes that start later.
+                `strict`, no layer may be missing.
         """
         try:
             self._strict = strict
@@ -102,7 +104,7 @@ class PooledSandbox:
             raise
 
     def layers(self) -> Mapping[str, bool]:
-        """Return each isolation layer, and whether it is active in every zygote."""
+        """Return each isolation layer, and whether it is active: in the first zygote, and thus in all."""
         return dict(self._layers)
 
     async def put(self, inputs: InputSet) -> Digest:
@@ -226,7 +228,19 @@ class PooledSandbox:
         try:
             if fresh:
                 await self._discard(slot)
-            link = await self._linked(slot)
+            try:
+                link = await self._linked(slot)
+            except SandboxUnavailable as error:
+                self._refuse_when_closed()
+                if all(one.link is None for one in self._slots):
+                    raise
+                held = False
+                self._slots.remove(slot)
+                warnings.warn(
+                    f"the sandbox goes on with fewer workers ({len(self._slots)}): {error}",
+                    stacklevel=2,
+                )
+                return await self._attempt(job, fresh)
             try:
                 if job.limits.memory_mb > link.memory_mb:
                     await link.zygote.raise_memory_limit(job.limits.memory_mb)
@@ -317,8 +331,7 @@ class PooledSandbox:
         except SandboxUnavailable:
             await link.kill()
             raise
-        # A layer counts if every zygote has it.
-        self._layers = {n: on and self._layers.get(n, True) for n, on in found.items()}
+        self._layers = self._layers or found
         slot.link = link
         return link
 
@@ -331,6 +344,12 @@ class PooledSandbox:
             raise SandboxUnavailable(
                 f"the sandbox lacks requested layers ({', '.join(wanted)}); omit"
                 " --strict-sandbox to run without them"
+            )
+        # The session has recorded the layers of the first worker.
+        fewer = [name for name, active in self._layers.items() if active and not found.get(name)]
+        if fewer:
+            raise SandboxUnavailable(
+                f"a worker of the sandbox lacks layers that the first one has: {', '.join(fewer)}"
             )
 
     def _refuse_when_closed(self) -> None:

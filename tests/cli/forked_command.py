@@ -233,12 +233,14 @@ def _watched(connection: socket.socket) -> dict[str, Any]:
     for stream in (*streams, 0, 1, 2):
         os.close(stream)
     connection.sendall(pid.to_bytes(4, "big"))
-    ended = os.pidfd_open(pid)
-    ready, _, _ = select.select([connection, ended], [], [])
-    if ended not in ready:  # the process that asks was killed
-        os.kill(pid, signal.SIGKILL)
+    asks = True
+    if hasattr(os, "pidfd_open"):  # on Linux
+        ended = os.pidfd_open(pid)
+        asks = ended in select.select([connection, ended], [], [])[0]
+        if not asks:  # the process that asks was killed
+            os.kill(pid, signal.SIGKILL)
     status = os.waitpid(pid, 0)[1]
-    if ended in ready:
+    if asks:
         connection.sendall(status.to_bytes(4, "big"))
     os._exit(0)
 

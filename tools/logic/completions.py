@@ -229,7 +229,8 @@ class Circuit:
         places = index.worlds * true.shape[1] + index.elements
         known = np.where(true.reshape(-1)[places], _ONES, _NONE)
         widest = max((one.words for one in index.components), default=1)
-        if roots is None or len(self) * widest <= _FEW_WORDS:
+        few = len(places) * widest <= _FEW_WORDS
+        if few and (roots is None or len(self) * widest <= _FEW_WORDS):
             found = np.repeat(known[:, None], widest, axis=1)
             if roots is not None:
                 at = roots.at[places]
@@ -244,9 +245,9 @@ class Circuit:
             width: np.repeat(known[index.widths[index.owners] == width, None], width, axis=1)
             for width in np.unique(index.widths).tolist()
         }
-        at = roots.at[places]
+        at = np.full(len(places), -1) if roots is None else roots.at[places]
         open_ = np.flatnonzero(at >= 0)
-        if len(open_):
+        if roots is not None and len(open_):
             task = _Completing(self, index, roots.layer, at[open_])
             for chosen, width in task.batches():
                 values, local = task.words(chosen, width)

@@ -51,7 +51,7 @@ def pack_elements(table: Bools) -> Packed:
     width = word_bits(size) * word_count(size)
     rows = table.reshape(-1, size)
     if size == width:
-        found = np.packbits(rows.reshape(-1), bitorder="little").reshape(len(rows), -1)
+        found = np.packbits(rows.reshape(-1), bitorder="little").reshape(len(rows), width // 8)
     else:
         found = np.empty((len(rows), width // 8), np.uint8)
         step = max(1, _PACKED_AT_ONCE // width)

@@ -239,3 +239,14 @@ def test_a_component_of_too_many_cells_goes_to_z3_with_a_reason():
     prepared = PreparedWorlds(any_theory(draw), (world_,), "skeptical")
     with pytest.raises(BeyondFastPath, match=r"words for a component of 17 atoms"):
         prepared.judge(parse_formula(text, SIGNATURE))
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 33, 64, 65, 128])
+def test_elements_are_packed_as_bits_also_where_there_are_no_rows(size: int) -> None:
+    for rows in (0, 1, 5):
+        table = np.random.default_rng(size).random((rows, 2, size)) < 0.5
+        packed = packed_tables.pack_elements(table)
+        words = packed_tables.word_count(size)
+        assert packed.shape == (rows, 2, words)
+        bits = np.unpackbits(packed.view(np.uint8).reshape(rows, 2, -1), axis=-1, bitorder="little")
+        assert (bits[..., :size].astype(bool) == table).all() and not bits[..., size:].any()
