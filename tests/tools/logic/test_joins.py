@@ -248,5 +248,6 @@ def test_elements_are_packed_as_bits_also_where_there_are_no_rows(size: int) -> 
         packed = packed_tables.pack_elements(table)
         words = packed_tables.word_count(size)
         assert packed.shape == (rows, 2, words)
-        bits = np.unpackbits(packed.view(np.uint8).reshape(rows, 2, -1), axis=-1, bitorder="little")
+        octets = packed.view(np.uint8).reshape(rows, 2, words * packed.itemsize)
+        bits = np.unpackbits(octets, axis=-1, bitorder="little")
         assert (bits[..., :size].astype(bool) == table).all() and not bits[..., size:].any()
