@@ -115,8 +115,10 @@ def test_a_session_needs_no_sandbox(data, tmp_path):
 
 
 def test_a_rule_too_large_to_judge_leaves_the_other_lines_their_verdicts(data, tmp_path):
-    wide = "(or (R a b) (or (R c d) (or (R e f) (R g h))))"
-    for letter in "abcdefgh":
+    wide = "(R o p)"
+    for first, second in ("mn", "kl", "ij", "gh", "ef", "cd", "ab"):
+        wide = f"(iff (R {first} {second}) {wide})"
+    for letter in "abcdefghijklmnop":
         wide = f"(exists {letter} {wide})"
     long = "(and " + "(P x) " * 40_000 + ")"
     mine = tmp_path / "mine.jsonl"

@@ -172,8 +172,10 @@ def test_the_tool_hands_on_what_it_is_told():
     assert list(tool.args_schema.model_json_schema()["properties"]) == ["formula"]
 
 
-WIDE = "(or (R a b) (or (R c d) (or (R e f) (R g h))))"
-for _letter in "abcdefgh":
+WIDE = "(R o p)"
+for _pair in ("mn", "kl", "ij", "gh", "ef", "cd", "ab"):
+    WIDE = f"(iff (R {_pair[0]} {_pair[1]}) {WIDE})"
+for _letter in "abcdefghijklmnop":
     WIDE = f"(exists {_letter} {WIDE})"
 
 
