@@ -244,8 +244,8 @@ class NoveltyRanker:
         places = places[here.defined[places]]
         for at in (self._predicted_at, self.predict_at):
             for other in known:
-                said = at(other, places)
-                same = said.defined[places] & (said.codes[places] == here.codes[places])
+                there = at(other, places)
+                same = there.defined[places] & (there.codes[places] == here.codes[places])
                 places = places[~same]
         return len(places)
 

@@ -3,10 +3,10 @@
 harness.py starts it. There are three generations of processes:
 
 - The zygote enters the isolation layers that can be shared (jail.py) and passes requests on.
-- A stage is forked for each input set, which it parses and keeps. The stage "" keeps no input set;
-  it serves small sets that come with the request. A stage forks a child for each request, where
-  possible before the request comes. It passes on the child's result, up to a size limit and a deadline, and then kills the child with all its
-  processes.
+- A stage is forked for each input set, which it parses and keeps. The stage "" keeps no input
+  set; it serves small sets that come with the request. A stage forks a child for each request,
+  where possible before the request comes. It passes on the child's result, up to a size limit and
+  a deadline, and then kills the child with all its processes.
 - A child (child.py) reads its source directly from the stream. Therefore neither the code nor the
   results of a hypothesis are ever in memory from which another child is forked.
 

@@ -76,13 +76,13 @@ class VotingRanker(NoveltyRanker):
         if not isinstance(candidate, ProgramText) or candidate.parts is None:
             return super()._predict(candidate, places)
         test, then, other = candidate.parts
-        told = self.predict_at(test, places)
-        sure, holds = told.defined[places], told.codes[places] == HOLDS
+        tested = self.predict_at(test, places)
+        sure, holds = tested.defined[places], tested.codes[places] == HOLDS
         codes, defined = np.zeros(len(places), np.int64), np.zeros(len(places), bool)
         for branch, chosen in ((then, sure & holds), (other, sure & ~holds)):
             at = places[chosen]
-            said = self.predict_at(branch, at)
-            codes[chosen], defined[chosen] = said.codes[at], said.defined[at]
+            predicted = self.predict_at(branch, at)
+            codes[chosen], defined[chosen] = predicted.codes[at], predicted.defined[at]
         return codes, defined
 
     def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
