@@ -242,8 +242,11 @@ async def main():
     sandbox = await open_sandbox("docker", workers=2)
     inputs = InputSet("ten", tuple(range(10)))
     await sandbox.put(inputs)
-    running = asyncio.create_task(sandbox.run({BUSY!r}, "f", inputs.digest, "codes", Limits()))
-    await asyncio.sleep(0.5)
+    sources = {BUSY!r}, {BUSY + chr(10)!r}  # the second container starts for the second source
+    runs = [sandbox.run(one, "f", inputs.digest, "codes", Limits()) for one in sources]
+    running = asyncio.gather(*runs)
+    while any(slot.link is None for slot in sandbox._slots):
+        await asyncio.sleep(0.1)
     print(engine.owner_label(), flush=True)
     await running
 
