@@ -6,8 +6,9 @@ SEED ?= 0
 # Of pyproject.toml. Models in process need `make test EXTRAS=test,local,serve`: with torch that may be
 # gigabytes, so nobody gets it unasked, and their tests say loudly that they are skipped.
 EXTRAS ?= test
-# Processes that run tests side by side. One, for a debugger or the order of the files: `make test JOBS=0`.
-JOBS ?= 2
+# Processes that run tests side by side; three for two cores, because many tests wait. One, for a debugger or the
+# order of the files: `make test JOBS=0`.
+JOBS ?= 3
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
 
 .PHONY: run test test-search lint soak bench bench-compare docs lock clean
