@@ -186,7 +186,7 @@ class DockerSandbox(PooledSandbox):
     Args:
         engine: A client of the Docker engine.
         tag: Tag of the image.
-        workers: Number of containers; None for one container per usable core.
+        workers: Largest number of containers; None for one container per usable core.
     """
 
     def __init__(self, engine: Any, tag: str, workers: int | None = None) -> None:
