@@ -46,13 +46,14 @@ class Tab:
                                     arg=[session, problem])  # fmt: skip
 
     def unfold(self) -> None:
-        """Opens all that is folded, also what was drawn only then."""
+        """Opens all that is folded, also what was drawn only then. A part is filled when its event `toggle`
+        comes, which is after it was opened."""
         self.page.evaluate("""async () => {
-          for (let left = 1; left;) {
-            const shut = [...document.querySelectorAll("details:not([open])")];
-            left = shut.length;
-            shut.forEach((one) => { one.open = true; });
-            await new Promise((done) => setTimeout(done, 30));
+          for (let shut; (shut = [...document.querySelectorAll("details:not([open])")]).length;) {
+            await Promise.all(shut.map((one) => new Promise((filled) => {
+              one.addEventListener("toggle", filled, { once: true });
+              one.open = true;
+            })));
           }
         }""")
 
