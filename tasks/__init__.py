@@ -65,9 +65,11 @@ def load_task(name: str) -> Task:
     """
     base, mark, generator = name.partition(":")
     known = registry.is_registered("tasks", base)
-    if not known and not name.lower().endswith(task_file.ENDINGS) and Path(name).exists():
+    data = Path(name)
+    if name and not known and not name.lower().endswith(task_file.ENDINGS) and data.exists():
+        kind = "folder" if data.is_dir() else "data file"
         raise UsageError(
-            f"{name} is a data file, but a task is required: use peirce run labels --data {name}"
+            f"{name} is a {kind}, but a task is required: use peirce run labels --data {name}"
             f" for labelled rows, or peirce run examples --data {name} for pairs of input and"
             f" output; peirce discover {name} looks at the file and runs what fits (names of task files end in {', '.join(task_file.ENDINGS)})"
         )

@@ -128,6 +128,8 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
             ["run", "pairs.jsonl"],
             "is a data file, but a task is required: use peirce run labels --data pairs.jsonl",
         ),
+        (["run", "."], ". is a folder, but a task is required: use peirce run labels --data ."),
+        (["run", ""], "no task ''; valid choices are abd, "),
         (
             ["tasks", "show", "examples", "--label", "x", "--data", "pairs.jsonl"],
             "no labelled text",
