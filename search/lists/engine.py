@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engines import Progress, SearchEngine
-from ..garbage import without_collector
+from ..garbage_collection import without_collector
 from ..memorisation import memorises_case
 from ..novelty import Answer
 from ..programs.repair import repair_program
