@@ -30,8 +30,8 @@ from peirce.records import Problem
 from peirce.reports.files import plotting
 from peirce.reports.files.tables import Cell, Table, as_csv, as_text
 from peirce.search.logic import ranking
+from peirce.search.logic.evidence import Evidence
 from peirce.search.logic.ranking import TRADE_OFFS, Ranking
-from peirce.search.logic.rules import Evidence
 from table import Row as BenchRow
 from table import write_rows
 

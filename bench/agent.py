@@ -42,14 +42,13 @@ from typing import Any
 import peirce
 from peirce.reports.files.tables import Table, as_markdown, as_text
 from scripts import describe_tree
+from stand_in_server import Counts, serve_timed
 from stand_ins import (
     STRENGTHS,
-    Counts,
     KnownProblem,
     StandIn,
     programs_problem,
     rules_problem,
-    serve,
     text_problem,
 )
 from table import Row, add_json_option, write_rows
@@ -176,7 +175,8 @@ def measure(
 ) -> Outcome:  # fmt: skip
     """Run one session and judge its bank."""
     store = folder / f"{variant}-{strength}.duckdb"
-    with serve(StandIn(family, problems.known).answer, scale) as (url, counts):
+    stand_in = StandIn(family, problems.known)
+    with serve_timed(stand_in.answer, scale, list(STRENGTHS)) as (url, counts):
         words = ["run", TASKS[family], "--data", str(problems.data), "--model", f"{url}#{strength}",
                  "--seed", str(seed), "--store", str(store), "--quiet", "--json",
                  *OPTIONS.get(family, ()), *VARIANTS[variant](url, family)]  # fmt: skip

@@ -90,7 +90,7 @@ PARTS = (
     "abd_curve.py", "abd_instances.py", "beside_plain.py", "stand_in_server.py", "cluster_driver.py", "cluster_overhead.py",
     "gear_store.py", "hypobench_curves.py", "hypobench_page.py", "momentum_cells.py", "mutations.py",
     "process_times.py", "profile_parts.py", "protocol_models.py", "scripts.py", "session_driver.py", "stand_ins.py",
-    "table.py", "work_limits.py",
+    "law_data.py", "table.py", "text_sources.py", "work_limits.py",
 )  # fmt: skip
 APART = {
     "cluster_digests.py": "python bench/cluster_digests.py",

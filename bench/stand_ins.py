@@ -17,10 +17,6 @@ again: a hypothesis that the prompt lists already.
 A stand-in knows the rule of a share of the problems only (`knows`). It does not write down an answer
 that it notices to be wrong (`care`). Before an answer it may try candidates with the tool (`tries`; the
 three strongest try two in one turn), and answers with one that the tool calls consistent.
-
-The endpoint counts a token for four characters. It has a cache of prefixes in blocks of 128 tokens for
-prompts of at least 1,024 tokens, as OpenAI documents it. Each answer takes FIRST_S, the time to read
-what is not cached and the time to write, all multiplied by `scale`.
 """
 
 from __future__ import annotations
@@ -29,17 +25,12 @@ import ast
 import hashlib
 import json
 import re
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from stand_in_server import CHARACTERS_PER_TOKEN, Answer, Request, count_usage, serve_chat
+from stand_in_server import Request
 
-BLOCK_CHARACTERS, LEAST_CACHED_TOKENS = 512, 1_024
-FIRST_S, READ_TOKENS_PER_S, WRITE_TOKENS_PER_S = 0.3, 5_000, 60
 KINDS = ("right", "near", "wrong", "form", "malformed", "again")
 
 
@@ -445,71 +436,3 @@ class StandIn:
         cut = whole[:-1]
         return pick((fence, f"{cut},{whole[-1]}", cut, f"The rule is {whole} I am fairly sure."),
                     key, "spoil")  # type: ignore[no-any-return]  # fmt: skip
-
-
-# --- The endpoint.
-
-
-@dataclass
-class Counts:
-    """What the endpoint served: by the name of the model, and in all.
-
-    model_s: the time that the answers would have taken with `scale` 1, one after the other.
-    """
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_cached: int = 0
-    tokens_out: int = 0
-    model_s: float = 0.0
-
-
-class PrefixCache:
-    """The blocks of earlier prompts, each with all before it."""
-
-    def __init__(self) -> None:
-        self._blocks: set[str] = set()
-        self._lock = threading.Lock()
-
-    def add(self, text: str) -> int:
-        """Add a prompt and return how many of its tokens were cached."""
-        digest, known, found = hashlib.sha256(), 0, True
-        with self._lock:
-            for at in range(0, len(text) - BLOCK_CHARACTERS + 1, BLOCK_CHARACTERS):
-                digest.update(text[at : at + BLOCK_CHARACTERS].encode())
-                name = digest.hexdigest()
-                found = found and name in self._blocks
-                known += found
-                self._blocks.add(name)
-        if len(text) // CHARACTERS_PER_TOKEN < LEAST_CACHED_TOKENS:
-            return 0
-        cached = known * BLOCK_CHARACTERS // CHARACTERS_PER_TOKEN
-        return cached if cached >= LEAST_CACHED_TOKENS else 0
-
-
-@contextmanager
-def serve(
-    answer: Callable[[Request], dict[str, Any]], scale: float
-) -> Iterator[tuple[str, Counts]]:
-    """Serve stand-ins at a free port of the loopback, and count what is served."""
-    counts, cache, lock = Counts(), PrefixCache(), threading.Lock()
-
-    def reply(request: Request) -> Answer:
-        message = answer(request)
-        seen = json.dumps([request["model"], request.get("tools"), request["messages"]])
-        written = json.dumps(message)
-        size, out = (len(text) // CHARACTERS_PER_TOKEN for text in (seen, written))
-        cached = cache.add(seen)
-        took = FIRST_S + (size - cached) / READ_TOKENS_PER_S + out / WRITE_TOKENS_PER_S
-        with lock:
-            counts.calls += 1
-            counts.tokens_in += size
-            counts.tokens_cached += cached
-            counts.tokens_out += out
-            counts.model_s += took
-        time.sleep(took * scale)
-        details = {"prompt_tokens_details": {"cached_tokens": cached}}
-        return message, count_usage(size, out) | details
-
-    with serve_chat(reply, list(STRENGTHS)) as url:
-        yield url, counts

@@ -371,9 +371,9 @@ def doctor(
 ) -> None:
     """Show the settings and their sources, sandbox layers, models, extras and the store."""
     from .. import doctor as diagnose
-    from ..reports.screen import listings, text
+    from ..reports.screen import diagnosis, text
 
     found = diagnose(
         store=store, clean=clean, cluster=cluster, settings=context.obj.list_settings()
     )
-    emit([found]) if as_json else listings.print_doctor(text.create_console(), found)
+    emit([found]) if as_json else diagnosis.print_doctor(text.create_console(), found)

@@ -196,9 +196,9 @@ def _train(
     base: str | None, out: str, store: str | None, quiet: bool, as_json: bool, options: dict[str, Any]
 ) -> None:  # fmt: skip
     from .. import train as train_model
-    from ..reports.screen import text, training
+    from ..reports.screen import text, training, training_progress
 
-    with training.TrainingProgress(out, quiet=quiet) as screen:
+    with training_progress.TrainingProgress(out, quiet=quiet) as screen:
         record = train_model(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record.status != "interrupted"
     if record.examples is not None:  # only the first process of a launcher has the result
@@ -213,10 +213,10 @@ def _train_quickly(
 ) -> None:  # fmt: skip
     from .. import train_quick
     from ..commands.train.training_folder import QUICK_FOLDER
-    from ..reports.screen import text, training
+    from ..reports.screen import text, training, training_progress
 
     out = out or QUICK_FOLDER
-    with training.TrainingProgress(out, quiet=quiet) as screen:
+    with training_progress.TrainingProgress(out, quiet=quiet) as screen:
         record = train_quick(
             session, base=base, out=out, store=store, on_step=screen.print_step, on_progress=screen,
             **options,
@@ -232,9 +232,9 @@ def _classify(
     options: dict[str, Any],
 ) -> None:  # fmt: skip
     from .. import train_labels
-    from ..reports.screen import text, training
+    from ..reports.screen import text, training, training_progress
 
-    with training.ClassifierProgress(out, quiet=quiet) as screen:
+    with training_progress.ClassifierProgress(out, quiet=quiet) as screen:
         record = train_labels(data, base=base, out=out, store=store, on_progress=screen, **options)
         screen.done = True
     emit([record]) if as_json else training.print_classifiers(text.create_console(), record)

@@ -22,19 +22,21 @@ from typing import Any, NamedTuple
 from ..engines import SearchEngine
 from ..novelty import Answer
 from ..programs.repair import repair_program
-from .search import (
+from .grammar import (
     EVERY,
-    MIN_NEW_SHARE,
-    EarlierPredictions,
-    Evidence,
     Kind,
     Literal,
     Mask,
     Rule,
     Scene,
+    Table,
+)
+from .search import (
+    MIN_NEW_SHARE,
+    EarlierPredictions,
+    Evidence,
     Scenes,
     Search,
-    Table,
 )
 
 _ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that need no escaping in quotes

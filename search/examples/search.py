@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..budget import Budget
-from ..garbage import without_collector
+from ..garbage_collection import without_collector
 from .bank import Bank
 from .conditionals import MIN_PAIRS, choose_by_condition
 from .constants import halves, kind_of

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import Progress, SearchEngine
-from ..garbage import without_collector
+from ..garbage_collection import without_collector
 from ..memorisation import memorises_case
 from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
 from ..programs.repair import repair_program

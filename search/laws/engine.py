@@ -31,7 +31,8 @@ from .arguments import list_arguments
 from .constants import find_meanings
 from .dimensions import KnownDimensions, describe_dimensions
 from .forms import SCANNED_ROWS, Form
-from .products import Logarithms, in_logarithms
+from .logarithms import Logarithms
+from .products import in_logarithms
 from .refining import Fit, Law, Table, constants, measure, refine, start_fit
 from .screening import choose_variables, shift_variables
 from .sums import FITTING, in_sums

@@ -17,8 +17,9 @@ from ..budget import Budget
 from .bank import Bank, Ints, Lists
 from .element_goals import FILTER, MAP, MAP_FILTER, find_distance_sorts, flatten, is_subsequence
 from .element_lists import find_replacements_in_rows
-from .elements import Elements, Table
+from .elements import Elements
 from .grammar import OPERATIONS, Node, X, constant_node, operation_node
+from .tables import Table
 
 _IF = 4.0
 # Tests such as "is sorted" and "is a palindrome".

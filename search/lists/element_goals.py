@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Lists
-from .elements import Elements, Table, find_rows
+from .elements import Elements
 from .features import PREDICATES, TERMS
 from .grammar import Node, constant_node
+from .tables import Table, find_rows
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 MAP_EACH = 3.0

@@ -27,9 +27,10 @@ from .element_goals import (
     first_true_index,
     flatten,
 )
-from .elements import Elements, Table
+from .elements import Elements
 from .features import find_feature
 from .grammar import Node
+from .tables import Table
 
 
 def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:

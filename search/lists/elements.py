@@ -10,9 +10,6 @@ recipe, from which a `Node` is built only when it is needed.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,109 +19,18 @@ from ..budget import Budget
 from .bank import Lists
 from .features import FEATURES, INPUT_FEATURES, PREDICATES, TERMS, compile_feature
 from .grammar import Node, constant_cost, constant_node
+from .tables import Recipes, Rows, Sources, Table, compute_row_keys, list_same_rows, select_distinct
 
-Rows = NDArray[np.int64]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)
 
 MAX_TERMS = 4000
 MAX_MASKS = 7000
-MAX_SAME_ROW = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
 # Features used for computed lists, because there are many such lists.
 _LEAN = frozenset(
     ("v", "i", "n", "first", "last", "greatest", "least", "before", "mirror", "count", "seen", "to_come", "max_till", "min_till",
      "digit_sum", "in_order")
 )  # fmt: skip
-
-
-class Table:
-    """Distinct rows of values for all elements, cheapest first, with the term or test of each row.
-
-    Args:
-        rows: The values, shape (rows, elements).
-        costs: The cost of each row, shape (rows,).
-        recipes: The term or test of each row.
-        others: Function from the index of a row to all recipes with equal values, cheapest first.
-            None if only one recipe per row is known.
-    """
-
-    def __init__(
-        self,
-        rows: Rows,
-        costs: NDArray[np.float64],
-        recipes: list[Node] | Recipes,
-        others: Callable[[int], list[Node]] | None = None,
-    ) -> None:
-        self.rows = rows
-        self.costs = costs
-        self.recipes = recipes
-        self._others = others
-
-    def same_row_recipes(self, k: int) -> list[Node]:
-        """Return recipe `k` and costlier recipes with equal values on the example inputs, cheapest
-        first.
-
-        The recipes may differ on other inputs.
-        """
-        return [self.recipes[k]] if self._others is None else self._others(k)
-
-    def __len__(self) -> int:
-        return len(self.recipes)
-
-
-def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Return a number for each row that is almost certainly another one for each other row."""
-    if rows.dtype == bool:
-        return _bit_keys(rows)
-    return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])
-
-
-def _bit_keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Return a number for each row of truth values, which mixes 64 of them at a time."""
-    bits = np.packbits(rows.astype(bool, copy=False), axis=1)
-    packed = np.zeros((len(rows), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
-    packed[:, : bits.shape[1]] = bits
-    keys = np.zeros(len(rows), dtype=np.uint64)
-    for word in packed.view(np.uint64).T:
-        keys = (keys ^ word) * _MIXER
-        keys ^= keys >> _HALF
-    return keys.view(np.int64)
-
-
-_MIXER, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-
-
-@cache
-def _weights(size: int) -> NDArray[np.int64]:
-    return np.random.default_rng(5).integers(1, 2**62, size, dtype=np.int64)
-
-
-def find_rows(rows: Rows, target: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices of the rows that equal `target`, which has at least one number."""
-    likely = np.flatnonzero(rows[:, 0] == target[0])
-    found: NDArray[np.int64] = likely[(rows[likely] == target).all(axis=1)]
-    return found
-
-
-def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the indices of the cheapest row of each key, cheapest first, at most `most`."""
-    order = np.argsort(costs, kind="stable")
-    _, first = np.unique(keys[order], return_index=True)
-    return order[np.sort(first)][:most]
-
-
-def _same_rows(
-    keys: NDArray[np.int64],
-    costs: NDArray[np.float64],
-    keep: NDArray[np.int64],
-    recipe: Callable[[int], Node],
-) -> Callable[[int], list[Node]]:
-    def others(k: int) -> list[Node]:
-        found = np.flatnonzero(keys == keys[keep[k]])
-        found = found[np.argsort(costs[found], kind="stable")][:MAX_SAME_ROW]
-        return [recipe(int(j)) for j in found]
-
-    return others
 
 
 class Elements:
@@ -180,7 +86,7 @@ class Elements:
             recipes.append(Node(name, (), feature.cost))
         self.budget.charge(len(rows))
         data = np.array(rows, dtype=np.int64).reshape(len(rows), self.size)
-        keep = _distinct(_keys(data), np.array(costs), 80)
+        keep = select_distinct(compute_row_keys(data), np.array(costs), 80)
         return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
 
     def split(self, order: NDArray[np.int64]) -> Lists:
@@ -205,7 +111,7 @@ class Elements:
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
         recipes = [*self.simple.recipes, *(constant_node(c) for c in scalars)]
-        keep = _distinct(_keys(rows), costs, 200)
+        keep = select_distinct(compute_row_keys(rows), costs, 200)
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def candidate_constants(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
@@ -267,8 +173,8 @@ class Elements:
         blocks.append(affine.rows)
         costs.append(affine.costs)
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
-        keys = _keys(rows)
-        keep = _distinct(keys, prices, MAX_TERMS)
+        keys = compute_row_keys(rows)
+        keep = select_distinct(keys, prices, MAX_TERMS)
 
         def recipe(k: int) -> Node:
             if k < count:
@@ -279,7 +185,7 @@ class Elements:
             return Node(op, (first, second), float(prices[k]))
 
         made = Recipes(len(keep), lambda k: recipe(int(keep[k])))
-        others = _same_rows(keys, prices, keep, recipe)
+        others = list_same_rows(keys, prices, keep, recipe)
         self._terms = Table(rows[keep], prices[keep], made, others)
         return self._terms
 
@@ -351,15 +257,15 @@ class Elements:
         sources: Sources,
     ) -> Table:
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
-        keys = _keys(rows)
-        keep = _distinct(keys, prices, MAX_MASKS)
+        keys = compute_row_keys(rows)
+        keep = select_distinct(keys, prices, MAX_MASKS)
 
         def recipe(k: int) -> Node:
             op, a, b = sources[k]
             return Node(op, (a, b), float(prices[k]))
 
         made = Recipes(len(keep), lambda k: recipe(int(keep[k])))
-        others = _same_rows(keys, prices, keep, recipe)
+        others = list_same_rows(keys, prices, keep, recipe)
         self._masks = Table(rows[keep], prices[keep], made, others)  # type: ignore[arg-type]
         return self._masks
 
@@ -493,62 +399,3 @@ def _compare(op: str, a: Rows, b: Rows) -> NDArray[np.bool_]:
     if op == "<=":
         return np.less_equal(a, b)
     return np.greater_equal(a, b)
-
-
-# --- Recipes: numpy evaluates many rows at once, and a node is built only for the rows that are
-# used.
-
-Places = NDArray[np.int64]
-
-
-class Recipes(Sequence[Node]):
-    """A sequence of nodes that are built when they are accessed.
-
-    Args:
-        count: Number of nodes.
-        made: Function that builds the node at an index.
-    """
-
-    def __init__(self, count: int, made: Callable[[int], Node]) -> None:
-        self._nodes: list[Node | None] = [None] * count
-        self._made = made
-
-    def __getitem__(self, k: Any) -> Any:  # k may be a numpy integer
-        node = self._nodes[k]
-        if node is None:
-            node = self._nodes[k] = self._made(int(k))
-        return node
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-
-class Sources:
-    """The operation and the two operands of each row of a table, stored in blocks of one
-    operation.
-    """
-
-    def __init__(self) -> None:
-        self._blocks: list[tuple[str, Sequence[Node], Sequence[Node], Places, Places]] = []
-        self._ends: list[int] = []
-
-    def add(
-        self, op: str, left: Sequence[Node], right: Sequence[Node], a: Places, b: Places
-    ) -> None:
-        """Add a block of rows that apply one operation to pairs of operands.
-
-        Args:
-            op: Name of the operation.
-            left: Nodes from which the first operands are taken.
-            right: Nodes from which the second operands are taken.
-            a: Index in `left` of each first operand, shape (rows,).
-            b: Index in `right` of each second operand, shape (rows,).
-        """
-        self._blocks.append((op, left, right, a, b))
-        self._ends.append((self._ends[-1] if self._ends else 0) + len(a))
-
-    def __getitem__(self, k: int) -> tuple[str, Node, Node]:
-        at = bisect_right(self._ends, k)
-        op, left, right, a, b = self._blocks[at]
-        k -= self._ends[at - 1] if at else 0
-        return op, left[a[k]], right[b[k]]

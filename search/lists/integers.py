@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import _GUARDED, Bank, Ints
-from .elements import Elements, Table, _keys
+from .elements import Elements
 from .grammar import (
     LARGEST_INTEGER,
     OPERATIONS,
@@ -22,6 +22,7 @@ from .grammar import (
     constant_node,
     operation_node,
 )
+from .tables import Table, compute_row_keys
 
 _COUNT, _SUM = 2.2, 2.6
 _ABSENT = -(2**40)
@@ -60,7 +61,7 @@ def _counting(op: str, price: float, elements: Elements, masks: Table) -> Callab
 
 def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield each distinct row with its index, at its first occurrence."""
-    _, first = np.unique(_keys(table), return_index=True)
+    _, first = np.unique(compute_row_keys(table), return_index=True)
     first.sort()
     return zip(first.tolist(), map(tuple, table[first].tolist()), strict=True)
 

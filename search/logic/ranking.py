@@ -21,6 +21,7 @@ import numpy as np
 from ...tools.logic.fast_path import BeyondFastPath, PreparedWorlds
 from ...tools.logic.formula import Formula
 from ...tools.logic.sampling import Integers, RandomStream
+from .evidence import Evidence
 from .features import CONNECTED, JUST_TWO, Features, Kind, concatenate_places
 from .lanes import (
     EQUALITY,
@@ -30,7 +31,7 @@ from .lanes import (
     complete_worlds,
     draw_broken,
 )
-from .rules import Evidence, find_candidates, narrow
+from .rules import find_candidates, narrow
 from .validity import estimate_validity
 
 COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # completions of each prompt world

@@ -20,6 +20,8 @@ from .regression import Features, Integers, Numbers, Weights
 DIMENSIONS = 20  # of the vectors from co-occurrence
 SIMILARITY = 0.7  # weight of the similarity of terms, relative to that of their weights
 MIN_WEIGHT = 1e-6
+READABLE = 192  # up to this number of terms, a theme has at most `LISTED`
+LISTED = 12
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +39,15 @@ from ...tools.sentence_rules.rules import ConditionClause, PreferenceClause, Rul
 from ..budget import Budget
 from .embedded import VECTORS, embedded_vectors
 from .evidence import LEVEL, SHUFFLES, measure_evidence
+from .held_out import (
+    Attempt,
+    Shape,
+    admit,
+    match_themes,
+    select_attempt,
+    significant_mask,
+    z_scores,
+)
 from .regression import (
     ITERATIONS,
     STRENGTHS,
@@ -54,57 +62,19 @@ from .regression import (
     select_style,
 )
 from .style import Style, list_measures, list_positions, style_degrees
-from .themes import Theme, group_terms, merge_weights, split_sides, term_vectors
+from .themes import LISTED, READABLE, Theme, group_terms, merge_weights, split_sides, term_vectors
 from .vocabulary import TermTable, build_term_table
 
 MAX_SENTENCES = 20  # maximum number of sentences
 FOLDS = 4
 MIN_ROWS = 40  # minimum number of rows
-# Part of the reduction of the loss that may be given up for fewer terms. With few rows, where the
-# loss of many terms is uncertain, more is given up for themes that can be read.
-SLACK = 0.01
-FEW_ROWS, FEW_ROWS_SLACK = 300, 0.25
-FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
 SIZES = (8_000, 3_000, 1_000, 192, 120, 60, 30, 12, 6, 2)  # numbers of terms to try
-READABLE = 192  # up to this number of terms, a theme has at most `LISTED`
-LISTED = 12
 THEME = 6  # number of terms from which on a further theme is begun, while there may be more themes
 LONGEST = 2_000  # maximum number of terms in a sentence, the strongest ones
 MOST_TERMS = 20_000  # maximum number of terms that are weighed, the most frequent ones
-SHORT = 120  # fewer terms are used only if they are clearly better
 STYLES = (0.2, 0.4, 0.1, 0.0, 1.0)  # shares of measures of style among the sentences to try
 COMPARED = 20_000  # maximum number of rows on which sizes are compared
 FLOPS = 200_000  # multiplications per expansion
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A shape with what it predicts of held-out rows.
-
-    Attributes:
-        shape: The shape.
-        losses: Log loss of each row, of shape (n,).
-        said: What each sentence adds to the logit of each row, of shape (n, themes + measures).
-        themes: For each fold, the themes that were found without it, by their column of `said`.
-    """
-
-    shape: Shape
-    losses: Numbers
-    said: Numbers
-    themes: tuple[Mapping[int, Theme], ...]
-
-    @property
-    def loss(self) -> float:
-        """Mean of the losses."""
-        return float(self.losses.mean())
-
-
-class Shape(NamedTuple):
-    """How many terms, themes for and against the label, and measures of style are used."""
-
-    terms: int
-    parts: tuple[int, int]
-    style: int
 
 
 @dataclass(frozen=True)
@@ -373,7 +343,7 @@ class _Part:
         for at in range(len(sizes)):
             attempt(round(STYLES[0] * self.most), at)
         chance = float(calibrated_losses(np.zeros(len(y)), y, self.text.paired).mean())
-        size = sizes.index(_select_shape(tried, chance, is_sparse).shape.terms)
+        size = sizes.index(select_attempt(tried, chance, is_sparse).shape.terms)
         tried = [one for one in tried if one.shape.terms == sizes[size]]
         for share in STYLES[1:]:
             attempt(round(share * self.most), size)
@@ -473,67 +443,6 @@ def _places(themes: Sequence[Theme], parts: tuple[int, int]) -> Iterator[tuple[i
         yield next(places[theme.sign]), theme
 
 
-def match_themes(themes: Sequence[Theme], attempt: Attempt, folds: Sequence[Fold]) -> Numbers:
-    """Return what each theme of all rows says of held-out rows, of shape (n, themes).
-
-    The rows of a fold are judged by the most similar theme that was found without them: themes are
-    matched one to one, so that they share as many terms as possible. A theme without a similar one
-    says nothing of these rows.
-
-    Args:
-        themes: The themes that all rows give.
-        attempt: The themes that each part of the rows gives, with what they say.
-        folds: The parts of the rows.
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    found = np.zeros((len(attempt.said), len(themes)))
-    for fold, placed in zip(folds, attempt.themes, strict=True):
-        theirs = list(placed.items())
-        shared = np.array(
-            [[_similarity(one, other) for _, other in theirs] for one in themes]
-        ).reshape(len(themes), len(theirs))
-        for at, other in zip(*linear_sum_assignment(-shared), strict=True):
-            if shared[at, other] > 0:
-                found[fold.out, at] = attempt.said[fold.out, theirs[other][0]]
-    return found
-
-
-def _similarity(one: Theme, other: Theme) -> float:
-    """Return the share of common terms of two themes on the same side (Jaccard)."""
-    if one.sign != other.sign:
-        return 0.0
-    common = len({*one.terms} & {*other.terms})
-    return common / (len(one.terms) + len(other.terms) - common)
-
-
-def _select_shape(tried: Sequence[Attempt], chance: float, is_sparse: bool) -> Attempt:
-    """Return the attempt with the fewest terms among those that predict about best.
-
-    Attempts with few terms vary most from sample to sample. One of them is taken only if its loss
-    is less than that of the others by more than chance (two standard errors, or one).
-
-    Args:
-        tried: The attempts, those with most terms first.
-        chance: Mean loss without any sentence.
-        is_sparse: Whether a single feature tells more than all together. With few rows, one standard
-            error is then enough.
-    """
-    many = [one for one in tried if one.shape.terms >= SHORT] or list(tried[:1])
-    best = min(one.loss for one in many)
-    has_few_rows = len(tried[0].losses) <= FEW_ROWS
-    errors = 1 if is_sparse and has_few_rows else 2
-    slack = FEW_ROWS_SLACK if has_few_rows else SLACK
-    enough = best + slack * max(0.0, chance - best)
-    near = [one for one in many if one.loss <= enough]
-    found = min(near, key=lambda one: (max(one.shape.terms, READABLE), round(one.loss, 9)))
-    for one in tried:
-        gain = found.losses - one.losses
-        if one.shape.terms < SHORT and gain.mean() > errors * gain.std() / math.sqrt(len(gain)):
-            found = one
-    return found
-
-
 def fit_passes() -> int:
     """Return about how many times the search for one label reads all terms of all texts."""
     return ITERATIONS * (FOLDS * (len(STRENGTHS) + 2) + 3) + SHUFFLES
@@ -542,64 +451,6 @@ def fit_passes() -> int:
 def min_texts(rows: int) -> int:
     """Return how many of `rows` texts a term must occur in to be considered: 2, or more of many."""
     return max(2, rows // 2000)
-
-
-def admit(contributions: Numbers, y: NDArray[np.bool_], paired: bool) -> list[int]:
-    """Return the indices of the sentences that do not raise the loss on held-out rows.
-
-    Sentences are dropped one by one as long as the loss falls by more than a standard error.
-
-    Args:
-        contributions: What each sentence adds to the logit of each held-out row, of shape (n, m).
-        y: Which rows have the label, of shape (n,).
-        paired: Whether the rows are pairs of texts.
-    """
-    left = list(range(contributions.shape[1]))
-    now = calibrated_losses(contributions.sum(axis=1), y, paired)
-    while len(left) > 1:
-        whole = contributions[:, left].sum(axis=1)
-        without = [calibrated_losses(whole - contributions[:, at], y, paired) for at in left]
-        gains = [float((now - one).mean()) for one in without]
-        at = int(np.argmax(np.round(gains, 12)))
-        if gains[at] <= float((now - without[at]).std()) / math.sqrt(len(y)):
-            break
-        now = without[at]
-        del left[at]
-    return left
-
-
-def z_scores(features: Numbers, y: NDArray[np.bool_], through_zero: bool) -> Numbers:
-    """Return the correlation of each feature with the label as a z-score, of shape (m,).
-
-    The z-scores come from Fisher's transformation of the correlations.
-
-    Args:
-        features: Features of the n rows, of shape (n, m).
-        y: Which rows have the label, of shape (n,).
-        through_zero: If true, the means of features and targets are not subtracted.
-    """
-    signs = np.where(y, 1.0, -1.0)
-    x = features - (0.0 if through_zero else features.mean(axis=0))
-    v = signs if through_zero else signs - signs.mean()
-    size = np.sqrt((x**2).sum(axis=0) * (v @ v))
-    r = np.clip((v @ x) / np.where(size > 0, size, 1.0), -1 + 1e-12, 1 - 1e-12)
-    found: Numbers = np.arctanh(r) * math.sqrt(max(1, len(y) - 3))
-    return found
-
-
-def significant_mask(z: Numbers) -> NDArray[np.bool_]:
-    """Return which z-scores are significant in a one-sided test, as a bool array of the same shape.
-
-    The false discovery rate is `FALSE_DISCOVERY_RATE`, by the method of Benjamini and Hochberg
-    (1995).
-    """
-    p = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z])
-    order = np.argsort(p, kind="stable")
-    below = p[order] <= FALSE_DISCOVERY_RATE * (np.arange(len(p)) + 1) / max(1, len(p))
-    found = np.zeros(len(p), np.bool_)
-    if below.any():
-        found[order[: int(np.flatnonzero(below)[-1]) + 1]] = True
-    return found
 
 
 def round_for_text(value: float) -> float:

@@ -23,6 +23,13 @@ def texts(bench: Path):
     return package_texts
 
 
+@pytest.fixture
+def sources(bench: Path):
+    import text_sources
+
+    return text_sources
+
+
 def word(number: int) -> str:
     return "".join(chr(97 + int(digit)) for digit in str(number))
 
@@ -35,11 +42,11 @@ def many_rows(texts, sources: int = 60, each: int = 100):
     ]  # fmt: skip
 
 
-def module(texts, code: str):
-    return texts.Module("pack", Path("pack/shape.py"), ast.parse(code))
+def module(sources, code: str):
+    return sources.Module("pack", Path("pack/shape.py"), ast.parse(code))
 
 
-def test_a_docstring_loses_signature_doctest_and_the_names_of_function_module_and_package(texts):
+def test_a_docstring_loses_signature_doctest_and_the_names_of_function_module_and_package(sources):
     code = '''
 def _area(side):
     """_area(side) -> number
@@ -52,20 +59,22 @@ def area(side):
 def __init__(self):
     """Never one of the rows, whatever it says here."""
 '''
-    assert [(row.texts[0], row.label) for row in texts.find_docstrings(module(texts, code))] == [
+    assert [
+        (row.texts[0], row.label) for row in sources.find_docstrings(module(sources, code))
+    ] == [
         ("Return the of a of the ; is in metres.", "private"),
         ("Return twice what the other function returns.", "public"),
     ]
 
 
-def test_messages_keep_their_words_and_no_values(texts):
+def test_messages_keep_their_words_and_no_values(sources):
     code = """
 raise ValueError(f"the size {size} must be a number")
 raise TypeError("%s is not " % name + "a list of names")
 raise KeyError(name)
 raise ValueError("cannot read {0} of this".format(name))
 """
-    found = [(row.texts[0], row.label) for row in texts.find_messages(module(texts, code))]
+    found = [(row.texts[0], row.label) for row in sources.find_messages(module(sources, code))]
     assert found == [
         ("the size … must be a number", "ValueError"),
         ("… is not a list of names", "TypeError"),
@@ -73,7 +82,7 @@ raise ValueError("cannot read {0} of this".format(name))
     ]
 
 
-def test_a_manual_page_loses_macros_its_name_and_its_sections(texts):
+def test_a_manual_page_loses_macros_its_name_and_its_sections(sources):
     roff = r""".TH FROB 8
 .SH NAME
 frob \- frobs all of the things that there are here
@@ -86,17 +95,17 @@ Too short.
 .SH "SEE ALSO"
 All that is said about the command of this page elsewhere.
 """
-    assert texts.manual_paragraphs(roff, "frob") == [
+    assert sources.manual_paragraphs(roff, "frob") == [
         "The command reads the file of init, line by line."
     ]
-    assert texts.manual_paragraphs(".so man8/other.8\n", "frob") == []
+    assert sources.manual_paragraphs(".so man8/other.8\n", "frob") == []
 
 
-def test_a_text_is_cut_after_a_sentence(texts):
+def test_a_text_is_cut_after_a_sentence(sources):
     text = "One two three. " * 80
-    cut = texts.cut_text(text)
+    cut = sources.cut_text(text)
     assert len(cut.split()) == 198 and cut.endswith("three.")
-    assert len(texts.cut_text("word " * 500).split()) == 200
+    assert len(sources.cut_text("word " * 500).split()) == 200
 
 
 def test_splits_are_balanced_and_other_sources_are_out_of_distribution(texts):

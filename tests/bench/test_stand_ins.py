@@ -25,6 +25,13 @@ def stand_ins():
 
 
 @pytest.fixture
+def stand_in_server():
+    import stand_in_server
+
+    return stand_in_server
+
+
+@pytest.fixture
 def agent():
     import agent
 
@@ -102,16 +109,16 @@ def test_a_changed_or_varied_program_is_another_one_that_compiles(stand_ins, num
             assert ast.unparse(ast.parse(other)) != ast.unparse(ast.parse(source))
 
 
-def test_the_endpoint_caches_prefixes_of_1024_tokens_in_blocks_of_128(stand_ins):
-    cache = stand_ins.PrefixCache()
+def test_the_endpoint_caches_prefixes_of_1024_tokens_in_blocks_of_128(stand_in_server):
+    cache = stand_in_server.PrefixCache()
     short, long = "a" * 4 * 1_000, "b" * 4 * 1_500
     assert [cache.add(short), cache.add(short)] == [0, 0]
     assert [cache.add(long), cache.add(long + "c" * 999)] == [0, 1_408]
     assert cache.add(long[:-600] + "d" * 600) == 1_280
 
 
-def test_the_endpoint_counts_what_it_answers(stand_ins):
-    with stand_ins.serve(lambda request: {"content": "well"}, 0.0) as (url, counts):
+def test_the_endpoint_counts_what_it_answers(stand_in_server):
+    with stand_in_server.serve_timed(lambda request: {"content": "well"}, 0.0) as (url, counts):
         body = {"model": "weak", "messages": [{"role": "user", "content": "x" * 8_000}]}
         for _ in range(2):
             data = json.dumps(body).encode()

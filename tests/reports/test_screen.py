@@ -19,7 +19,8 @@ import pytest
 from peirce.reports import evaluations
 from peirce.reports.page.document import SCRIPTS, read_part, render_page
 from peirce.reports.screen import listings, summaries, text
-from peirce.reports.screen.progress import HEARTBEAT_THREAD, SessionProgress, banner
+from peirce.reports.screen.banner import banner
+from peirce.reports.screen.progress import HEARTBEAT_THREAD, SessionProgress
 from rich.console import Console
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp.exe\ud800 :smile:\r\n"

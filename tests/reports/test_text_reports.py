@@ -9,7 +9,7 @@ import io
 
 import pytest
 from peirce.reports.papers.hypobench import cross_model
-from peirce.reports.screen import listings, progress, summaries
+from peirce.reports.screen import banner, listings, summaries
 from peirce.reports.screen.findings import describe_together
 from rich.console import Console
 
@@ -29,7 +29,7 @@ def event(method="hypogenic", operational=None, **text):
 
 
 def said(**changed):
-    return dict(progress.describe_text_session(event(**changed)))
+    return dict(banner.describe_text_session(event(**changed)))
 
 
 def printed(draw, *args):

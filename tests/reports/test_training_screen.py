@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 
-from peirce.reports.screen.training import ClassifierProgress, TrainingProgress
+from peirce.reports.screen.training_progress import ClassifierProgress, TrainingProgress
 from peirce.training.dpo.progress import Progress
 from rich.console import Console
 

@@ -18,19 +18,15 @@ import numpy as np
 import peirce
 import pytest
 from peirce.search.acre.engine import describe_rule, generate_source, supports
+from peirce.search.acre.grammar import Kind, Rule, Table, list_attribute_literals, list_literals
 from peirce.search.acre.search import (
     MAX_EXTRA_COST,
     MAX_NEW_SHARE,
     MIN_NEW_SHARE,
     EarlierPredictions,
     Evidence,
-    Kind,
-    Rule,
     Scenes,
     Search,
-    Table,
-    list_attribute_literals,
-    list_literals,
 )
 from peirce.search.engines import SearchService
 from peirce.tasks import judgeable_pairs, load_task

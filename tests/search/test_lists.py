@@ -16,8 +16,9 @@ from peirce.search.lists import conditionals as list_conditionals
 from peirce.search.lists import integers as list_integers
 from peirce.search.lists.bank import create_bank
 from peirce.search.lists.codegen import TooLong, generate_source
+from peirce.search.lists.descriptions import describe_program
 from peirce.search.lists.elements import Elements
-from peirce.search.lists.engine import Candidate, Problem, describe_program, supports
+from peirce.search.lists.engine import Candidate, Problem, supports
 from peirce.search.lists.grammar import (
     OPERATIONS,
     Node,

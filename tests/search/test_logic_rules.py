@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from peirce.search.logic.evidence import Evidence
 from peirce.search.logic.lanes import any_of, complete_worlds, draw_broken
 from peirce.search.logic.ranking import (
     TRADE_OFFS,
@@ -17,7 +18,7 @@ from peirce.search.logic.ranking import (
     exact_cost,
     grow_features,
 )
-from peirce.search.logic.rules import Evidence, PricedRule, Shape, _shape, find_candidates, narrow
+from peirce.search.logic.rules import PricedRule, Shape, _shape, find_candidates, narrow
 from peirce.search.logic.validity import estimate_validity
 from peirce.tools.logic import (
     PUBLISHED_THEORIES,

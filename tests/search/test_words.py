@@ -14,6 +14,7 @@ import pytest
 from peirce.records import Json
 from peirce.search.budget import Budget
 from peirce.search.text.evidence import measure_evidence
+from peirce.search.text.held_out import Attempt, Shape, admit, match_themes, significant_mask
 from peirce.search.text.regression import (
     Features,
     Fold,
@@ -24,16 +25,7 @@ from peirce.search.text.regression import (
 )
 from peirce.search.text.themes import Theme, group_terms, merge_weights, split_sides, term_vectors
 from peirce.search.text.vocabulary import build_term_table
-from peirce.search.text.words import (
-    MAX_SENTENCES,
-    Attempt,
-    Shape,
-    admit,
-    match_themes,
-    min_texts,
-    mine_rules,
-    significant_mask,
-)
+from peirce.search.text.words import MAX_SENTENCES, min_texts, mine_rules
 from peirce.tools.sentence_rules import (
     Begins,
     Comparison,
