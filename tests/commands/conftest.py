@@ -7,7 +7,7 @@ import dataclasses
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -101,10 +101,6 @@ def setting(tmp_path: Path, first_run: Callable[[], tuple[Any, Path]]) -> Settin
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., tuple[str, Path]]:
     """made(truths=…, findings=…) -> a session on a small labelled data set, and its store."""
-    from rated_session import session_on, write
+    from rated_session import stored_session
 
-    def make(**known: Sequence[str]) -> tuple[str, Path]:
-        store = tmp_path / "s.duckdb"
-        return session_on(write(tmp_path, **known), store).session, store
-
-    return make
+    return partial(stored_session, tmp_path / "s.duckdb")
