@@ -98,7 +98,7 @@ def test_steps_come_back_equal_from_the_file_and_through_the_socket(
     problem = Problem("π\ud800", "t", "programs", (Observation([1], "\udfff"),))
     reader = Store.open(path, write=False)
 
-    @settings(max_examples=25)
+    @settings(max_examples=12)
     @given(st.lists(records, min_size=1, max_size=4))
     def check(some: list[StepRecord]) -> None:
         steps = tuple(
