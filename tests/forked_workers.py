@@ -18,7 +18,17 @@ from peirce.tools.line_process import LineProcess
 MODULES = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 FOLDERS = tuple(
     f"tests/{name}/"
-    for name in ("adapters", "cli", "commands", "docs", "endtoend", "graphs", "reports", "tasks")
+    for name in (
+        "adapters",
+        "cli",
+        "commands",
+        "docs",
+        "endtoend",
+        "graphs",
+        "reports",
+        "store",
+        "tasks",
+    )
 )
 
 

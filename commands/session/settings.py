@@ -63,13 +63,15 @@ def versions() -> dict[str, str | None]:
 
     The version of a package that is not installed is None.
     """
-    found: dict[str, str | None] = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-    return found
+    return {"python": platform.python_version(), **{one: _version(one) for one in PACKAGES}}
+
+
+@functools.cache  # Reading the metadata of each package takes milliseconds.
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def model_name(model: str | Proposer, model_settings: Json, for_display: bool = False) -> str:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peirce import cli
@@ -32,5 +33,28 @@ def peirce(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tu
             cli.main(list(arguments))
         said = capsys.readouterr()
         return int(ended.value.code or 0), said.out, said.err
+
+    return call
+
+
+FINISHED: dict[tuple[Any, ...], tuple[tuple[int, str, str], bytes]] = {}
+
+
+@pytest.fixture
+def finished(
+    folder: Path, peirce: Callable[..., tuple[int, str, str]]
+) -> Callable[..., tuple[int, str, str]]:
+    """finished(*arguments) -> what `peirce` said where this command was first run on the files that lie
+    in `folder`; its store is copied there. For tests about what comes after a session."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        files = [(one.name, one.read_bytes()) for one in sorted(folder.rglob("*")) if one.is_file()]
+        known = (arguments, *files)
+        if known not in FINISHED:
+            told = peirce(*arguments)
+            FINISHED[known] = told, (folder / "peirce.duckdb").read_bytes()
+        told, store = FINISHED[known]
+        (folder / "peirce.duckdb").write_bytes(store)
+        return told
 
     return call

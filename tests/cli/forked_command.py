@@ -2,7 +2,7 @@
 
 A command that is started by `python -m peirce` spends most of its CPU time on imports. Here one server
 process imports them once, and each command is a fork of it, with its own arguments, working directory,
-environment and streams. Not for tests about what is imported, about signals, or about variables that
+environment, umask and streams. Not for tests about what is imported, about signals, or about variables that
 are read at import.
 
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
@@ -130,7 +130,11 @@ def ask(path: str, words: list[str]) -> int:
     """Have the server run a command with the streams of this process; return its exit code."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
-        request = {"words": words, "cwd": os.getcwd(), "environment": dict(os.environ)}
+        umask = os.umask(0o077)  # which can only be read by setting it
+        os.umask(umask)
+        request = {
+            "words": words, "cwd": os.getcwd(), "environment": dict(os.environ), "umask": umask,
+        }  # fmt: skip
         whole = json.dumps(request).encode()
         socket.send_fds(connection, [len(whole).to_bytes(4, "big")], [0, 1, 2])
         connection.sendall(whole)
@@ -250,6 +254,7 @@ def run_request(request: Mapping[str, Any]) -> None:
     import runpy
 
     os.chdir(request["cwd"])
+    os.umask(request["umask"])
     os.environ.clear()
     os.environ.update(request["environment"])
     sys.stdin = open(0, closefd=False)  # noqa: SIM115

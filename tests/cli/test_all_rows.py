@@ -26,7 +26,7 @@ def write_rows(count: int = 500) -> None:
 def test_sentences_of_weak_texts_are_described_as_a_whole(peirce):
     write_rows()
     code, out, err = peirce(*RUN, "--tau", "0.99", "--store", "s.duckdb")
-    session = json.loads(peirce(*RUN, "--tau", "0.99", "--json")[1])
+    session = json.loads(peirce("resume", "last", "--store", "s.duckdb", "--json")[1])
     together = session["findings"][0]["together"]
     assert code == 0 and together["of"] == 100 and together["right"] > 70
     assert (
@@ -52,7 +52,7 @@ def test_a_quiet_run_says_nothing_of_reading_and_baselines(peirce):
 
 def test_the_learning_curve_stands_in_one_line_and_on_the_page(peirce):
     write_rows()
-    _, out, err = peirce(*RUN, "--learning-curve")
+    _, out, err = peirce(*RUN, "--learning-curve", "--budget-expansions", "20000")
     assert "Learning curve: 200 rows (session 1 of 2)" in err.splitlines()
     (line,) = [one for one in out.splitlines() if one.startswith("Test accuracy by rows shown: ")]
     first, last = line.partition(": ")[2].split(", ")

@@ -47,8 +47,8 @@ def test_quiet_says_nothing_on_stderr(peirce):
     assert (code, err) == (0, "") and json.loads(out)
 
 
-def test_reading_verbs_print_lists_and_objects(peirce):
-    _, out, _ = peirce(*RUN, "--quiet", "--json")
+def test_reading_verbs_print_lists_and_objects(peirce, finished):
+    _, out, _ = finished(*RUN, "--quiet", "--json")
     session = json.loads(out)["session"]
     for arguments, keys in (
         (["sessions"], {"session", "status", "task"}),
@@ -71,8 +71,8 @@ def test_reading_verbs_print_lists_and_objects(peirce):
     assert code == 0 and json.loads(out)["session"] == session
 
 
-def test_every_verb_also_prints_for_people(peirce):
-    peirce(*RUN, "--quiet")
+def test_every_verb_also_prints_for_people(peirce, finished):
+    finished(*RUN, "--quiet")
     for arguments, said in (
         (["sessions"], "scripted:script.json"),
         (["show"], "no more candidates"),
@@ -105,10 +105,10 @@ def test_check_prints_jsonl_and_ends_with_1_where_a_line_is_an_error(peirce):
     assert code == 0 and "consistent" in out
 
 
-def test_replay_ends_with_1_where_a_session_differs(peirce):
+def test_replay_ends_with_1_where_a_session_differs(peirce, finished):
     import duckdb
 
-    peirce(*RUN, "--quiet")
+    finished(*RUN, "--quiet")
     assert peirce("replay")[0] == 0
     with duckdb.connect("peirce.duckdb") as changed:
         changed.execute("UPDATE verdict SET verdict = 'redundant' WHERE verdict = 'accepted'")
@@ -265,8 +265,8 @@ def test_the_lines_of_the_table_are_the_first_lines_of_the_commands():
             assert " ".join(commands[name].help.split("\n\n")[0].split()) == line
 
 
-def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):
-    peirce(*RUN, "--quiet")
+def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce, finished):
+    finished(*RUN, "--quiet")
     code, out, err = peirce("eval", "hypo")
     assert (code, out) == (1, "") and "neither an evaluation nor a session 'hypo'" in err
     code, out, err = peirce("eval", "abd")

@@ -14,8 +14,8 @@ def folder(folder):
     return folder
 
 
-def test_a_run_and_its_findings_say_what_a_hypothesis_cost(peirce, folder):
-    code, out, _ = peirce(*RUN, "--quiet")
+def test_a_run_and_its_findings_say_what_a_hypothesis_cost(peirce, folder, finished):
+    code, out, _ = finished(*RUN, "--quiet")
     assert code == 0  # two answers, and the script has no third one
     said = "3 model calls and under 0.1 s for the accepted hypothesis\n"
     assert f"cost      {said}" in out

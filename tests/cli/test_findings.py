@@ -19,8 +19,8 @@ def folder(folder: Path) -> Path:
     return folder
 
 
-def test_the_best_hypothesis_is_the_first_line_of_a_run_and_of_the_bank(peirce):
-    code, out, _ = peirce(*RUN)
+def test_the_best_hypothesis_is_the_first_line_of_a_run_and_of_the_bank(peirce, finished):
+    code, out, _ = finished(*RUN)
     assert code == 0
     head = out.split("examples, abduce, search")[0]
     assert head.startswith("sums\n 1. Return the sum of x.\n")
@@ -33,8 +33,8 @@ def test_the_best_hypothesis_is_the_first_line_of_a_run_and_of_the_bank(peirce):
     assert rewarded[0]["text"] != bank[0]["text"]  # exploration favours what came last
 
 
-def test_the_json_holds_the_findings_with_their_evidence(peirce):
-    session = json.loads(peirce(*RUN, "--json")[1])
+def test_the_json_holds_the_findings_with_their_evidence(finished):
+    session = json.loads(finished(*RUN, "--json")[1])
     first, second = session["findings"][:2]
     assert (first["problem"], first["rank"], first["reading"]) == (
         "sums",
@@ -77,21 +77,28 @@ def test_outputs_that_differ_little_are_not_shortened_to_the_same_text(peirce, f
     assert one != other and max(len(one), len(other)) <= 61
 
 
-def test_a_problem_without_a_hypothesis_is_named(peirce):
+MANY = ("run", "examples", "--data", "many.csv", "--max-answers", "1", "--quiet")
+
+
+def write_many() -> None:
+    """Seven problems that the search solves, and one that it does not."""
     rows = ["problem,input,output"]
     for number in range(7):
         rows += [f'p{number},"[{n}, {number}]",{n + number}' for n in range(3)]
     rows += ["text,abc,Qz;", "text,xy,7!k"]
     Path("many.csv").write_text("\n".join(rows) + "\n")
-    run = ["run", "examples", "--data", "many.csv", "--max-answers", "1", "--quiet"]
-    out = peirce(*run)[1]
+
+
+def test_a_problem_without_a_hypothesis_is_named(peirce, finished):
+    write_many()
+    out = finished(*MANY)[1]
     assert "No hypothesis was found for text.\n" in out
     (more,) = re.findall(r"^… and the findings of 2 more problems: peirce (.+)$", out, re.M)
     code, out, _ = peirce(*more.split())
     assert code == 0 and "p6\n 1. Return" in out and "return sum(x)" in out
     assert "right on 3 of 3 shown observations" in out
     assert "No hypothesis was found for text.\n" in out
-    assert json.loads(peirce(*run, "--json")[1])["unexplained"] == ["text"]
+    assert json.loads(peirce("resume", "--json", "--quiet")[1])["unexplained"] == ["text"]
 
 
 def test_a_run_that_finds_nothing_says_so_and_names_what_to_try(peirce):
@@ -129,15 +136,15 @@ def test_data_without_a_program_end_in_a_sentence_that_says_why(peirce, pairs, r
     assert "Use another model" not in err
 
 
-def test_findings_that_do_not_fit_are_not_presented_as_fitting(peirce):
+def test_findings_that_do_not_fit_are_not_presented_as_fitting(peirce, finished):
+    assert "None of these" not in finished(*RUN)[1]
     code, out, _ = peirce(*RUN, *scripted(["len(x)", "0"]))
     assert code == 0
     assert out.startswith("sums\n None of these hypotheses is consistent with the shown")
-    assert "None of these" not in peirce(*RUN)[1]
 
 
-def test_a_stored_session_shows_its_findings_again(peirce):
-    session = json.loads(peirce(*RUN, "--json")[1])
+def test_a_stored_session_shows_its_findings_again(peirce, finished):
+    session = json.loads(finished(*RUN, "--json")[1])
     code, out, _ = peirce("show", session["session"], "sums", "--findings")
     assert code == 0 and out.startswith("sums\n 1. Return the sum of x.\n")
     assert out.count("def f(x):") == out.count("right on 4 of 4") > 3
@@ -155,12 +162,9 @@ def test_held_out_pairs_are_counted_and_do_not_rank(peirce):
     assert session["findings"][0]["held_out"] == {"right": 1, "of": 1}
 
 
-def test_more_than_five_problems_end_with_a_count(peirce):
-    rows = ["problem,input,output"]
-    for number in range(7):
-        rows += [f'p{number},"[{n}, {number}]",{n + number}' for n in range(3)]
-    Path("many.csv").write_text("\n".join(rows) + "\n")
-    out = peirce("run", "examples", "--data", "many.csv", "--max-answers", "1", "--quiet")[1]
+def test_more_than_five_problems_end_with_a_count(finished):
+    write_many()
+    out = finished(*MANY)[1]
     assert "p4\n" in out and "p5\n" not in out
     assert "the findings of 2 more problems" in out
 

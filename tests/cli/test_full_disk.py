@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from scripted_run import RUN, command, put_files
+from peirce.tests.cli.forked_command import run_command
+from scripted_run import RUN, put_files
 
 Disk = Callable[[int], Path]
 
@@ -44,7 +45,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.chdir(folder)
     try:
         put_files()
-        subprocess.run(command(*RUN, "--quiet"), check=True, capture_output=True)
+        run_command([*RUN, "--quiet"], cwd=folder, check=True)
     finally:
         os.chdir(before)
     return folder / "peirce.duckdb"
@@ -76,7 +77,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
     new.write_text("".join(f"[{n}, {n * n}, {'7' * (n % 90 + 1)}]\n" for n in range(2_000)))
     words = [one.replace("OUT", str(place)).replace("NEW", str(new)) for one in arguments]
     store = [] if words[0] == "tasks" else ["--store", str(stored)]
-    ended = subprocess.run(command(*words, *store), capture_output=True, text=True)
+    ended = run_command([*words, *store], cwd=folder)
     assert ended.returncode == 1, ended.stderr
     (said,) = [one for one in ended.stderr.splitlines() if one.startswith("peirce: ")]
     assert "No space left on device" in said and str(place) in said
@@ -90,16 +91,12 @@ def test_a_store_on_a_full_disk_is_one_sentence_and_keeps_what_it_has(
 ) -> None:
     put_files()
     store = disk(size) / "s.duckdb"
-    ended = subprocess.run(
-        command(*RUN, "--quiet", "--store", str(store)), capture_output=True, text=True
-    )
+    ended = run_command([*RUN, "--quiet", "--store", str(store)], cwd=folder)
     assert ended.returncode == 1 and "Traceback" not in ended.stderr
     (said,) = [one for one in ended.stderr.splitlines() if one.startswith("peirce: ")]
     assert "No space left on device" in said and str(store) in said
     there = {one.name for one in store.parent.iterdir()}
     assert there in (set(), {"s.duckdb", "s.duckdb.wal"})
     if there:
-        listed = subprocess.run(
-            command("sessions", "--store", str(store)), capture_output=True, text=True
-        )
+        listed = run_command(["sessions", "--store", str(store)], cwd=folder)
         assert listed.returncode == 0, listed.stderr

@@ -31,8 +31,8 @@ def joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_a_person_reads_twelve_terms_and_is_told_once_where_the_others_are(peirce):
-    code, out, _ = peirce(*RUN)
+def test_a_person_reads_twelve_terms_and_is_told_once_where_the_others_are(peirce, finished):
+    code, out, _ = finished(*RUN)
     assert code == 0
     told = [out]
     for command in (["bank"], ["show", "last", "--findings"], ["show", "last", "meals#0"]):
@@ -44,8 +44,8 @@ def test_a_person_reads_twelve_terms_and_is_told_once_where_the_others_are(peirc
     assert "… and 392 more" in effects and "heard200" not in effects
 
 
-def test_the_whole_sentence_is_kept_where_it_is_used(peirce):
-    assert peirce(*RUN)[0] == 0
+def test_the_whole_sentence_is_kept_where_it_is_used(peirce, finished):
+    assert finished(*RUN)[0] == 0
     full = peirce("bank", "--full")[1]
     assert "… and" not in full and "--full" not in full
     assert "".join(THEME.split()) in "".join(full.split())
@@ -64,7 +64,7 @@ def test_the_whole_sentence_is_kept_where_it_is_used(peirce):
     ]
 
 
-def test_the_page_shows_the_shortened_sentence_and_holds_the_whole_one(peirce):
-    assert peirce(*RUN)[0] == 0 and peirce("report", "last", "--out", "page.html")[0] == 0
+def test_the_page_shows_the_shortened_sentence_and_holds_the_whole_one(peirce, finished):
+    assert finished(*RUN)[0] == 0 and peirce("report", "last", "--out", "page.html")[0] == 0
     page = read_text(Path("page.html").read_text())
     assert "seldom7 heard7" in page and "heard200" in page and "and 392 more" in page

@@ -4,14 +4,14 @@ session ends. Each is read from the screen of a real run, then run as it stands 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
-import subprocess
 
 import pytest
 from faulty_server import FaultyServer
-from scripted_run import TAIL, command
+from scripted_run import TAIL
 
 RUN = ["run", "list_functions", "--problems", "4", "--max-answers", "2", "--workers", "1",
        "--concurrency", "1", "--quiet", "--retries", "0"]  # fmt: skip
@@ -25,6 +25,20 @@ def next_of(out: str) -> str:
 def arguments_of(said: str) -> list[str]:
     """The arguments of the `peirce` command that a line ends with."""
     return shlex.split(said[said.index("peirce ") :])[1:]
+
+
+def interrupting(request_number, content):
+    """A model that says `content`, and is asked this question when Ctrl-C is pressed."""
+    asked = 0
+
+    def answer(request):
+        nonlocal asked
+        asked += 1
+        if asked == request_number:
+            os.kill(os.getpid(), signal.SIGINT)
+        return {"content": content}
+
+    return answer
 
 
 def test_a_session_that_is_complete_is_shown_next(peirce):
@@ -128,18 +142,11 @@ def test_a_spent_budget_is_raised_by_the_command(peirce, budget, larger):
     assert code == 0 and next_of(out).startswith("peirce report"), out + err
 
 
-def test_an_interrupted_session_is_resumed(folder, peirce):
-    with FaultyServer(model=lambda request: {"content": TAIL}, delay_s=0.3) as server:
-        arguments = [*RUN, "--model", f"{server.url}#m"]
-        with subprocess.Popen(
-            command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
-            while server.requests < 2:
-                assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+def test_an_interrupted_session_is_resumed(peirce):
+    with FaultyServer(model=interrupting(2, TAIL)) as server:
+        code, out, err = peirce(*RUN, "--model", f"{server.url}#m")
         said = next_of(out)
-        assert process.returncode == 130 and re.fullmatch(r"peirce resume \w+", said)
+        assert code == 130 and re.fullmatch(r"peirce resume \w+", said)
         assert f"To continue, run: {said}\n" in err
         code, out, _ = peirce(*arguments_of(said), "--quiet")
     assert code == 0 and next_of(out).startswith("peirce report")
@@ -163,18 +170,12 @@ def test_an_interrupted_learning_curve_goes_on_with_the_same_command(folder, pei
     said = 'If the text mentions "1", the label is "yes"; otherwise it is "no".'
     run = ["run", "labels", "--data", "rows.csv", "--label", "verdict", "--learning-curve",
            "--observations", "300", "--max-answers", "2", "--retries", "0"]  # fmt: skip
-    with FaultyServer(model=lambda request: {"content": said}, delay_s=1.0) as server:
+    with FaultyServer(model=interrupting(1, said)) as server:
         arguments = [*run, "--model", f"{server.url}#m"]
-        with subprocess.Popen(
-            command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
-            while server.requests < 1:
-                assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+        code, out, err = peirce(*arguments)
         first = next_of(out)
         again = "run the same `peirce run` again: this is only the session of 200 rows of its"
-        assert process.returncode == 130
+        assert code == 130
         assert re.fullmatch(rf"peirce resume \w+; then {again} learning curve", first)
         assert "To continue, run the same command again: finished sessions of the learning" in err
         code, out, _ = peirce(*arguments_of(first.partition(";")[0]), "--quiet")

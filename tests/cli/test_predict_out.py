@@ -14,9 +14,9 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def data(folder: Path, peirce: Call) -> Path:
+def data(folder: Path, finished: Call) -> Path:
     put_files()
-    code, _, said = peirce(*RUN, "--quiet")
+    code, _, said = finished(*RUN, "--quiet")
     assert code == 0, said
     path = folder / "new.csv"
     path.write_text('who,input\nann,"[1, 2]"\nbob,5\n')

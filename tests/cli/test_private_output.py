@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scripted_run import RUN, command, put_files
+from peirce.tests.cli.forked_command import run_command
+from scripted_run import RUN, put_files
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_stores_pages_exports_and_generated_sets_are_private(folder: Path) -> No
         ["pairs", "--out", "pairs"],
         ["tasks", "generate", "list_functions", "--problems", "2", "--out", "new/mine.jsonl"],
     ):
-        ended = subprocess.run(command(*arguments), capture_output=True, text=True)
+        ended = run_command(arguments, cwd=folder)
         assert ended.returncode == 0, (arguments, ended.stderr)
     made = [one for one in folder.rglob("*") if one.relative_to(folder).parts[0] not in given]
     modes = {str(one.relative_to(folder)): stat.S_IMODE(one.stat().st_mode) for one in made}

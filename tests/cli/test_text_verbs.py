@@ -31,8 +31,8 @@ def lines(out: str) -> list[dict]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_predict_prints_a_line_a_row_with_and_without_a_model(peirce):
-    assert peirce(*RUN, "--json")[0] == 0
+def test_predict_prints_a_line_a_row_with_and_without_a_model(peirce, finished):
+    assert finished(*RUN, "--json")[0] == 0
     write_lines(Path("new.jsonl"), rows(5, 400))
     code, out, err = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--json")
     assert (code, err) == (0, "")
@@ -44,8 +44,10 @@ def test_predict_prints_a_line_a_row_with_and_without_a_model(peirce):
     assert code == 0 and "5 rows have a label: accuracy 0.800, F1 0.800" in out
 
 
-def test_a_proposer_of_the_environment_that_labels_no_texts_is_no_judge(peirce, monkeypatch):
-    peirce(*RUN, "--json")
+def test_a_proposer_of_the_environment_that_labels_no_texts_is_no_judge(
+    peirce, monkeypatch, finished
+):
+    finished(*RUN, "--json")
     write_lines(Path("new.jsonl"), rows(2, 400))
     monkeypatch.setenv("PEIRCE_MODEL", "search")
     monkeypatch.setenv("PEIRCE_TEMPERATURE", "0.3")
@@ -62,8 +64,8 @@ def test_predict_without_a_bank_or_rows_is_one_sentence(peirce):
     assert code == 2 and "--bank" in err
 
 
-def test_bank_writes_a_file_shows_where_it_applied_and_how_it_grew(peirce):
-    peirce(*RUN, "--json")
+def test_bank_writes_a_file_shows_where_it_applied_and_how_it_grew(peirce, finished):
+    finished(*RUN, "--json")
     code, out, _ = peirce("bank", "last", "--out", "bank.json")
     assert code == 0 and "applies" in out and "written   bank.json" in out
     assert json.loads(Path("bank.json").read_text())["problem"] == "meals#0"
@@ -111,8 +113,8 @@ def test_a_dry_run_tells_the_calls_of_each_role_and_asks_nothing(peirce):
     assert json.loads(out)["calls"]["proposer"] == {"least": 1, "most": 2}
 
 
-def test_eval_puts_baselines_and_judges_of_one_bank_beside_each_other(peirce):
-    peirce(*RUN, "--json")
+def test_eval_puts_baselines_and_judges_of_one_bank_beside_each_other(peirce, finished):
+    finished(*RUN, "--json")
     infer = ["run", "labels", "--data", "meals", "--method", "infer", "--bank", "last", "--json",
              "--observations", "20", "--quiet", "--inference", "best"]  # fmt: skip
     found = [json.loads(peirce("sessions", "--json")[1])[0]["session"]]

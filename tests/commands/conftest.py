@@ -7,7 +7,7 @@ import dataclasses
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -33,11 +33,11 @@ class Setting:
     space: str
     model: str
     store: str
-    first: Callable[[], tuple[Any, Path]]
+    first: Callable[..., tuple[Any, Path]]
 
-    def finished(self) -> Any:
-        """The session that `run()` comes to, in a copy of a store."""
-        session, store = self.first()
+    def finished(self, **options: Any) -> Any:
+        """The session that `run(**options)` comes to, in a copy of a store."""
+        session, store = self.first(**options)
         shutil.copyfile(store, self.store)
         return dataclasses.replace(session, store=self.store)
 
@@ -65,7 +65,7 @@ def write_pairs(path: Path) -> Path:
     return path
 
 
-def setting_in(folder: Path, first: Callable[[], tuple[Any, Path]]) -> Setting:
+def setting_in(folder: Path, first: Callable[..., tuple[Any, Path]]) -> Setting:
     data = write_pairs(folder / "pairs.jsonl")
     space = folder / "space.jsonl"
     space.write_text("".join(json.dumps(one) + "\n" for one in SPACE))
@@ -76,35 +76,32 @@ def setting_in(folder: Path, first: Callable[[], tuple[Any, Path]]) -> Setting:
 
 
 @pytest.fixture(scope="session")
-def first_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], tuple[Any, Path]]:
-    """first_run() -> what `setting.run()` gives, and its store; it is run when first asked for."""
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Any, Path]]:
+    """first_run(**options) -> what `setting.run(**options)` gives, and its store; it is run when first
+    asked for."""
 
     @cache
-    def run() -> tuple[Any, Path]:
+    def run(**options: Any) -> tuple[Any, Path]:
         setting = setting_in(tmp_path_factory.mktemp("first"), run)
-        return setting.run(), Path(setting.store)
+        return setting.run(**options), Path(setting.store)
 
     return run
 
 
 @pytest.fixture(scope="session")
-def new_setting(first_run: Callable[[], tuple[Any, Path]]) -> Callable[[Path], Setting]:
+def new_setting(first_run: Callable[..., tuple[Any, Path]]) -> Callable[[Path], Setting]:
     """new_setting(folder) -> its files, in a folder that lasts longer than a test."""
     return partial(setting_in, first=first_run)
 
 
 @pytest.fixture
-def setting(tmp_path: Path, first_run: Callable[[], tuple[Any, Path]]) -> Setting:
+def setting(tmp_path: Path, first_run: Callable[..., tuple[Any, Path]]) -> Setting:
     return setting_in(tmp_path, first_run)
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., tuple[str, Path]]:
     """made(truths=…, findings=…) -> a session on a small labelled data set, and its store."""
-    from rated_session import session_on, write
+    from rated_session import stored_session
 
-    def make(**known: Sequence[str]) -> tuple[str, Path]:
-        store = tmp_path / "s.duckdb"
-        return session_on(write(tmp_path, **known), store).session, store
-
-    return make
+    return partial(stored_session, tmp_path / "s.duckdb")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,10 +71,23 @@ class Labelled:
     data: Path
     store: str
 
+    def finished(self, **options: Any) -> Any:
+        """The session that `run(**options)` comes to, in a copy of the store of its first run."""
+        session, content = _first_session(tuple(sorted(options.items())))
+        Path(self.store).write_bytes(content)
+        return dataclasses.replace(session, store=self.store)
+
     def run(self, method: str = "hypogenic", model: Any = None, **options: Any) -> Any:
         given = {"data": self.data, "store": self.store, "observations": 20, **options}
         model = FunctionProposer(Model(), "model") if model is None else model
         return peirce.run("labels", method=method, model=model, **given)
+
+
+@functools.cache
+def _first_session(options: tuple[tuple[str, Any], ...]) -> tuple[Any, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        first = labelled(Path(folder))
+        return first.run(**dict(options)), Path(first.store).read_bytes()
 
 
 def labelled(folder: Path) -> Labelled:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,24 @@ def session_on(data: Path, store: Path) -> Any:
         "labels", data=data, method="zero-shot-gen", model=FunctionProposer(lambda _: said, said),
         judge="exact", store=store, hypotheses=3,
     )  # fmt: skip
+
+
+@functools.cache
+def _first_session(truths: tuple[str, ...], findings: tuple[str, ...]) -> tuple[Any, bytes]:
+    """A session on this data set, and the bytes of its store."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "s.duckdb"
+        session = session_on(write(Path(folder), truths, findings), store)
+        return session, store.read_bytes()
+
+
+def stored_session(
+    store: Path, truths: Sequence[str] = (), findings: Sequence[str] = ()
+) -> tuple[str, Path]:
+    """A session and `store`, a copy of the one that it was run in when first asked for."""
+    session, content = _first_session(tuple(truths), tuple(findings))
+    store.write_bytes(content)
+    return session.session, store
 
 
 class Rater:

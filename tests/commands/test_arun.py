@@ -9,7 +9,7 @@ import peirce
 import pytest
 from peirce.records import UsageError
 
-SETTINGS = {"problems": 3, "max_answers": 3, "budget_expansions": 2_000, "concurrency": 1}
+SETTINGS = {"problems": 2, "max_answers": 2, "budget_expansions": 300, "concurrency": 1}
 
 
 def test_a_cancelled_session_is_interrupted_and_goes_on_as_if_it_had_not_been(

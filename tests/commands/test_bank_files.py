@@ -21,7 +21,7 @@ def meals(tmp_path):
 
 
 def test_a_bank_says_what_each_hypothesis_covered(meals):
-    session = meals.run(judge="exact")
+    session = meals.finished(judge="exact")
     rows = peirce.bank(session.session, store=meals.store)
     covered = {row["text"]: (row["covered"], row["visits"]) for row in rows}
     assert covered[LUX] == (20, 20)
@@ -29,7 +29,7 @@ def test_a_bank_says_what_each_hypothesis_covered(meals):
 
 
 def test_a_written_bank_is_read_back_whole(meals, tmp_path):
-    session = meals.run(judge="exact")
+    session = meals.finished(judge="exact")
     rows = peirce.bank(session.session, out=tmp_path / "bank.json", store=meals.store)
     said = json.loads((tmp_path / "bank.json").read_text())
     assert list(said) == ["task", "problem", "public", "hypotheses"]
@@ -48,7 +48,7 @@ def _kept(rows):
 
 
 def test_what_infer_and_predict_make_of_a_bank_does_not_depend_on_whence_it_comes(meals, tmp_path):
-    session = meals.run(judge="exact")
+    session = meals.finished(judge="exact")
     peirce.bank(session.session, out=tmp_path / "bank.json", store=meals.store)
     by = [meals.run("infer", bank=[one]) for one in (session.session, str(tmp_path / "bank.json"))]
     assert by[0].metrics == by[1].metrics
@@ -61,7 +61,7 @@ def test_what_infer_and_predict_make_of_a_bank_does_not_depend_on_whence_it_come
 
 
 def test_the_banks_of_several_problems_go_into_one_file(meals, tmp_path):
-    session = meals.run(judge="exact", problems=2)
+    session = meals.finished(judge="exact", problems=2)
     out = tmp_path / "banks.json"
     peirce.bank(session.session, out=out, store=meals.store)
     assert [one["problem"] for one in json.loads(out.read_text())] == ["meals#0", "meals#1"]
@@ -75,7 +75,7 @@ def test_the_banks_of_several_problems_go_into_one_file(meals, tmp_path):
 
 
 def test_history_ends_where_the_bank_is(meals):
-    session = meals.run(judge="exact")
+    session = meals.finished(judge="exact")
     steps = peirce.bank(session.session, history=True, store=meals.store)
     rows = peirce.bank(session.session, store=meals.store)
     assert [row["step"] for row in steps] == sorted({row["step"] for row in steps})

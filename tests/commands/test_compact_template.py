@@ -30,7 +30,7 @@ def settings_of(setting):
 
 
 def test_a_session_asks_in_few_tokens_and_without_tools(setting):
-    setting.run(template="compact")
+    setting.finished(template="compact")
     asked = requests(setting)
     first = asked[0]["messages"][0]["content"]
     assert first == 'Rule as ("description", "def f(x): ..."):\n[3 1 2] -> [1 2]\n[5 6] -> [6]'
@@ -42,10 +42,10 @@ def test_a_session_asks_in_few_tokens_and_without_tools(setting):
 def test_a_full_session_records_no_template(setting):
     setting.run(template="full")
     full = settings_of(setting)
-    setting.run()
+    setting.finished()
     assert "template" not in full and full["tool_calls"] == 4
     assert full["prompt"] == settings_of(setting)["prompt"]
-    setting.run(template="compact")
+    setting.finished(template="compact")
     assert settings_of(setting)["prompt"] != full["prompt"]
 
 
@@ -71,12 +71,12 @@ def test_a_round_of_t3_begins_with_the_first_prompt_again(setting):
 
 
 def test_it_replays_without_a_difference(setting):
-    setting.run(template="compact")
+    setting.finished(template="compact")
     assert peirce.replay(store=setting.store)["differences"] == []
 
 
 def test_resumed_it_asks_in_the_same_template(setting):
-    whole = setting.run(template="compact")
+    whole = setting.finished(template="compact")
     every = requests(setting)
 
     def stop(event):

@@ -267,7 +267,7 @@ def test_pairs_of_objects_and_texts_have_programs(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     pairs = [{"input": {"a": n}, "output": "big" if n > 5 else "small"} for n in range(12)]
     path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    session = peirce.run("examples", data=path, store=tmp_path / "s.duckdb")
+    session = peirce.run("examples", data=path, store=tmp_path / "s.duckdb", max_answers=2)
     assert session.status == "done" and not session.failed
     (row,) = peirce.show(session.session, store=tmp_path / "s.duckdb")
     assert row.verdicts["accepted"] > 0

@@ -43,7 +43,7 @@ def bank_file(folder: Path, **changed) -> Path:
 
 @pytest.mark.parametrize("inference", ["multi", "best", "filter-weight", "one-step", "two-step"])
 def test_new_rows_are_predicted_as_the_session_predicts_its_own(meals, inference):
-    session = meals.run(judge="exact", inference=inference)
+    session = meals.finished(judge="exact", inference=inference)
     found = list(peirce.predict(session.session, meals.data / "test.jsonl", store=meals.store))
     with Store.open(meals.store, write=False) as store:
         fields = [step.fields for step in store.steps(session.session)]
@@ -100,7 +100,7 @@ def test_an_answer_without_a_label_is_told_as_that(tmp_path):
 
 
 def test_of_several_problems_one_is_to_be_named(meals):
-    session = meals.run(judge="exact", problems=2)
+    session = meals.finished(judge="exact", problems=2)
     data = meals.data / "test.jsonl"
     with pytest.raises(
         UsageError, match=r"2 problems \(meals#0, meals#1\): choose one with --problem"
@@ -153,14 +153,20 @@ def test_rows_that_do_not_fit_the_bank_are_refused_before_the_first_is_predicted
         peirce.predict(bank, tmp_path / "absent.jsonl")
 
 
-def _programs(tmp_path, **options) -> dict:
-    store = tmp_path / "programs.duckdb"
+def _programs(folder, **options) -> dict:
+    store = folder / "programs.duckdb"
     peirce.run("list_functions", problems=1, max_answers=2, store=store, workers=1, **options)
     return {"store": store, "workers": 1}
 
 
-def test_the_best_consistent_program_is_applied_to_inputs(tmp_path, capsys, monkeypatch):
-    where = _programs(tmp_path)
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """Where a session on one problem of the task's own is stored, which tests read."""
+    return _programs(tmp_path_factory.mktemp("programs"))
+
+
+def test_the_best_consistent_program_is_applied_to_inputs(programs, tmp_path, capsys, monkeypatch):
+    where = programs
     (problem,) = peirce.load("last", store=where["store"]).problems
     shown = problem.shown[0]
     given = [shown.input, {"input": shown.input, "output": shown.output}, {"input": []}]
@@ -194,8 +200,8 @@ def test_the_pairs_of_the_tasks_own_data_are_those_of_the_problem(tmp_path):
     assert all(row["right"] for row in found[: len(problem.shown)])
 
 
-def test_a_bank_of_programs_takes_nothing_of_labelled_text(tmp_path):
-    where = _programs(tmp_path)
+def test_a_bank_of_programs_takes_nothing_of_labelled_text(programs, tmp_path):
+    where = programs
     data = write_lines(tmp_path / "new.jsonl", [[1, 2]])
     for options, said in (
         (

@@ -222,7 +222,7 @@ def test_columns_that_no_sentence_uses_may_be_absent(tmp_path):
 
 
 def test_the_weighted_strategy_names_the_sentence_that_decided(meals):
-    session = meals.run(judge="exact", inference="weighted")
+    session = meals.finished(judge="exact", inference="weighted")
     found = list(peirce.predict(session.session, meals.data / "test.jsonl", store=meals.store))
     assert {row.how for row in found} == {"weights"} and {row.rule for row in found} <= {LUX, RUDE}
     assert all(row.hypothesis == row.rule for row in found)

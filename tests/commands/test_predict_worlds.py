@@ -6,9 +6,11 @@ completion of a world.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,7 +132,20 @@ def problem(regime: str, worlds: list[Any], name: str = "birds") -> dict[str, An
     return {"id": name, "regime": regime, "theory": THEORY, "worlds": worlds}
 
 
+@functools.cache
+def stored_rules(regime: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return _run_rules(Path(folder), regime).read_bytes()
+
+
 def run_rules(folder: Path, regime: str) -> Path:
+    """A copy of the store of a session with `RULES`, which is run once for each regime."""
+    store = folder / "worlds.duckdb"
+    store.write_bytes(stored_rules(regime))
+    return store
+
+
+def _run_rules(folder: Path, regime: str) -> Path:
     (folder / "birds.json").write_text(json.dumps(problem(regime, [SHOWN])))
     answers = [json.dumps({"formula": rule, "description": "a rule"}) for rule in RULES]
     store = folder / "worlds.duckdb"

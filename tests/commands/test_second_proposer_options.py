@@ -13,7 +13,8 @@ from peirce.agents.scripted import ScriptedProposer
 from peirce.records import UsageError
 from peirce.store import Store
 
-BUDGET = {"problems": 3, "seed": 1, "observations": 4}
+BUDGET = {"problems": 3, "seed": 1, "observations": 4, "workers": 1}
+SMALL = ["then.budget_expansions=3000"]
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def run(store: Path, model: Any, **more: Any) -> peirce.Session:
 
 
 def test_the_search_finds_what_a_model_does_not_and_findings_name_it(store, nothing):
-    found = run(store, nothing, then="search", max_answers=2)
+    found = run(store, nothing, then="search", role=SMALL, max_answers=2)
     assert found.status == "done"
     assert {one.found_by for one in found.findings()} == {"search"}
     rows = json.loads(json.dumps([dict(one) for one in found.findings()], default=dict))
@@ -42,7 +43,7 @@ def test_the_search_finds_what_a_model_does_not_and_findings_name_it(store, noth
 
 
 def test_a_model_is_not_asked_where_the_search_finds_something(store, nothing):
-    found = run(store, "search", then=nothing, max_answers=2)
+    found = run(store, "search", then=nothing, max_answers=2, budget_expansions=3_000)
     solved, asked_then = set(), set()
     for step in peirce.load(found.session, store=store).steps:
         verdicts = {str(one.verdict) for answer in step.answers for one in answer.judged}
@@ -54,14 +55,16 @@ def test_a_model_is_not_asked_where_the_search_finds_something(store, nothing):
 
 
 def test_a_session_with_one_proposer_names_nobody(store):
-    found = run(store, "search", max_answers=1)
+    found = run(store, "search", max_answers=1, budget_expansions=3_000)
     assert all("found_by" not in dict(one) for one in found.findings())
 
 
 def test_a_resumed_session_keeps_its_second_proposer(store, nothing):
-    whole = run(store, nothing, then="search", max_answers=2)
+    whole = run(store, nothing, then="search", role=SMALL, max_answers=2)
     with pytest.raises(KeyboardInterrupt):
-        run(store, nothing, then="search", max_answers=2, on_event=interrupt_at_handover)
+        run(
+            store, nothing, then="search", role=SMALL, max_answers=2, on_event=interrupt_at_handover
+        )
     assert peirce.resume(store=store).digest == whole.digest
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ seed = [0, 1]
 problems = 2
 max_answers = 2
 model = "search"
-budget_expansions = 3000
+budget_expansions = 300
 
 [[skip]]
 task = "acre"
@@ -43,20 +44,34 @@ def count(store: Path) -> int:
     return len(peirce.sessions(store=store))
 
 
-def test_each_combination_is_one_session_with_the_digest_of_its_run(tmp_path: Path) -> None:
-    store = tmp_path / "s.duckdb"
-    rows = peirce.sweep(write(tmp_path), store=store)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """The store and the rows of `SWEEP`, which ran through."""
+    folder = tmp_path_factory.mktemp("finished")
+    return folder / "s.duckdb", peirce.sweep(write(folder), store=folder / "s.duckdb")
+
+
+def copy(store: Path, folder: Path) -> Path:
+    return Path(shutil.copy(store, folder / "s.duckdb"))
+
+
+def test_each_combination_is_one_session_with_the_digest_of_its_run(
+    finished: tuple[Path, list[Any]], tmp_path: Path
+) -> None:
+    store, rows = finished
     axes = [tuple(row.axes.values()) for row in rows]
     assert axes == [("list_functions", 0), ("list_functions", 1), ("acre", 0)]
     assert [row.status for row in rows] == ["done"] * 3 and count(store) == 3
     alone = peirce.run("list_functions", problems=2, max_answers=2, model="search", seed=1,
-                       budget_expansions=3000, store=tmp_path / "alone.duckdb")  # fmt: skip
+                       budget_expansions=300, store=tmp_path / "alone.duckdb")  # fmt: skip
     assert rows[1].digest == alone.digest and rows[1].metrics == alone.metrics
 
 
-def test_a_finished_sweep_that_is_started_again_runs_nothing(tmp_path: Path) -> None:
-    store, file = tmp_path / "s.duckdb", write(tmp_path)
-    first = peirce.sweep(file, store=store)
+def test_a_finished_sweep_that_is_started_again_runs_nothing(
+    finished: tuple[Path, list[Any]], tmp_path: Path
+) -> None:
+    first, file = finished[1], write(tmp_path)
+    store = copy(finished[0], tmp_path)
     events: list[Any] = []
     again = peirce.sweep(file, store=store, on_event=events.append, workers=1)
     assert again == first and not events and count(store) == 3
@@ -67,9 +82,8 @@ def test_a_finished_sweep_that_is_started_again_runs_nothing(tmp_path: Path) -> 
     ]
 
 
-def test_a_sweep_that_is_stopped_goes_on(tmp_path: Path) -> None:
+def test_a_sweep_that_is_stopped_goes_on(finished: tuple[Path, list[Any]], tmp_path: Path) -> None:
     store, file = tmp_path / "s.duckdb", write(tmp_path)
-    whole = peirce.sweep(file, store=tmp_path / "whole.duckdb")
     calls = 0
 
     def stop(event: Any) -> None:
@@ -82,7 +96,7 @@ def test_a_sweep_that_is_stopped_goes_on(tmp_path: Path) -> None:
     states = [row.status for row in stopped]
     assert "interrupted" in states and states[-1] == "open" and stopped[-1].session is None
     gone_on = peirce.sweep(file, store=store)
-    assert [row.digest for row in gone_on] == [row.digest for row in whole]
+    assert [row.digest for row in gone_on] == [row.digest for row in finished[1]]
     assert count(store) == 3
 
 
@@ -126,10 +140,10 @@ problems = 1
     assert events and count(store) == 2
 
 
-def test_a_default_that_is_written_out_makes_no_other_session(tmp_path: Path) -> None:
-    store = tmp_path / "s.duckdb"
-    peirce.sweep(write(tmp_path), store=store)
-    assert count(store) == 3
+def test_a_default_that_is_written_out_makes_no_other_session(
+    finished: tuple[Path, list[Any]], tmp_path: Path
+) -> None:
+    store = copy(finished[0], tmp_path)
     spelled = SWEEP.replace("problems = 2", 'problems = 2\nmethod = "abduce"')
     peirce.sweep(write(tmp_path, spelled), store=store)
     assert count(store) == 3
@@ -170,8 +184,11 @@ judge-model = "http://127.0.0.1:9/v1#m"
     assert len(planned) == 2
 
 
-def test_the_tables_have_a_row_for_each_session_and_means_over_seeds(tmp_path: Path) -> None:
-    rows = peirce.sweep(write(tmp_path), store=tmp_path / "s.duckdb", out=tmp_path / "tables")
+def test_the_tables_have_a_row_for_each_session_and_means_over_seeds(
+    finished: tuple[Path, list[Any]], tmp_path: Path
+) -> None:
+    store = copy(finished[0], tmp_path)
+    rows = peirce.sweep(write(tmp_path), store=store, out=tmp_path / "tables")
     with open(tmp_path / "tables" / "sessions.csv") as file:
         sessions = list(csv.DictReader(file))
     with open(tmp_path / "tables" / "seeds.csv") as file:
@@ -185,7 +202,7 @@ def test_the_tables_have_a_row_for_each_session_and_means_over_seeds(tmp_path: P
     wanted = sum(row.metrics[name].mean for row in rows[:2]) / 2
     assert float(seeds[0][name]) == pytest.approx(wanted)
     one = tmp_path / "one.csv"
-    peirce.sweep(write(tmp_path), store=tmp_path / "s.duckdb", out=one)
+    peirce.sweep(write(tmp_path), store=store, out=one)
     assert one.read_text() == (tmp_path / "tables" / "sessions.csv").read_text()
 
 

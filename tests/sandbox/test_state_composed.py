@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.sandbox.inside.state import Reach, analyse_reach
+from peirce.tests.counts import drawn
 from state_sources import fresh, judge, namespace, shared
 
 STATELESS, OWN, BEYOND = Reach
@@ -123,7 +124,8 @@ def disagreement(source: str) -> str:
     return ""
 
 
-@settings(max_examples=300)
+@pytest.mark.counted
+@settings(max_examples=drawn(100, soak=300))
 @given(st.integers(0, 2**32))
 def test_composed_sources_keep_what_their_class_promises(seed: int) -> None:
     source = composed(random.Random(seed))

@@ -2,8 +2,8 @@
 and replay without a difference: at journal boundaries of a short run, and at random moments
 of a run from the command line.
 
-With every change: every 7th boundary of one method, every 15th and 27th of the two others, and one
-random moment. In `make soak`: every boundary of all three methods, and 20 random moments."""
+With every change: every 11th boundary of one method. In `make soak`: every boundary of all three methods, and
+random moments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PEIRCE = [sys.executable, "-m", "peirce"]
 @pytest.mark.parametrize(
     ("method", "steps", "writes", "every"),
     [
-        ("abduce", 6, 32, 7),
+        ("abduce", 6, 32, 11),
         pytest.param("abduce", 6, 32, 1, marks=pytest.mark.soak),
         pytest.param("refine", 6, 30, 1, marks=pytest.mark.soak),
         pytest.param("t3", 12, 50, 1, marks=pytest.mark.soak),

@@ -31,6 +31,7 @@ from peirce.records import (
 )
 from peirce.store import Store
 from peirce.store.codec import decode_values, encode_json, encode_values
+from peirce.tests.counts import drawn
 
 NewSession = Callable[..., str]
 
@@ -92,13 +93,14 @@ records = st.builds(
 )
 
 
+@pytest.mark.counted
 def test_steps_come_back_equal_from_the_file_and_through_the_socket(
     store: Store, path: Path, made: SimpleNamespace
 ) -> None:
     problem = Problem("π\ud800", "t", "programs", (Observation([1], "\udfff"),))
     reader = Store.open(path, write=False)
 
-    @settings(max_examples=25)
+    @settings(max_examples=drawn(12, soak=25))
     @given(st.lists(records, min_size=1, max_size=4))
     def check(some: list[StepRecord]) -> None:
         steps = tuple(

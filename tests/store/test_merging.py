@@ -5,11 +5,15 @@ Internals: a row is written that no run would write, to make two copies differ.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -19,25 +23,51 @@ import peirce
 import pytest
 from peirce.records import StoreError, UsageError
 from peirce.store import Store
+from peirce.tests.cli.forked_command import write_program
 
-
-def run(store: Path, seed: int, problems: int = 2, task: str = "list_functions") -> peirce.Session:
-    return peirce.run(
-        task, problems=problems, seed=seed, observations=4 if task == "list_functions" else None,
-        model="search", max_answers=2, store=store,
-    )  # fmt: skip
+TAIL, HEAD = ("def f(x):\n    return x[1:]", "def f(x):\n    return x[:1]")
+ANSWERS = [
+    repr(("a rule", TAIL)),
+    "no idea",
+    repr(("another", HEAD)),
+    repr(("again", TAIL + "[:]")),
+]
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., peirce.Session]:
+    """run(store, seed, **settings) -> a session of scripted answers on the first of five problems."""
+    folder = tmp_path_factory.mktemp("files")
+    pairs = [
+        {"problem": f"p{n}", "input": [n, m], "output": [m], "split": "shown" if m else "hidden"}
+        for n in range(5)
+        for m in range(3)
+    ]
+    data, script = folder / "pairs.jsonl", folder / "script.json"
+    data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    script.write_text(json.dumps({"*": ANSWERS}))
+
+    def session(store: Path, seed: int, problems: int = 2, **settings: Any) -> peirce.Session:
+        given = {"data": data, "model": f"scripted:{script}", "workers": 1, **settings}
+        return peirce.run("examples", store=store, seed=seed, problems=problems, **given)
+
+    return session
+
+
+@pytest.fixture(scope="module")
+def stores(
+    run: Callable[..., peirce.Session], tmp_path_factory: pytest.TempPathFactory
+) -> list[Path]:
     """Three stores: two share a session, one has pairs, too."""
     folder = tmp_path_factory.mktemp("stores")
     first, second, third = (folder / f"{name}.duckdb" for name in ("first", "second's", "third"))
     run(first, 1)
     shutil.copy(first, second)
     run(second, 2)
-    run(third, 3, 1, "abd")
-    peirce.run("list_functions", problems=4, seed=2, observations=4, model="search", store=third)
+    formula = folder / "formula.json"
+    formula.write_text(json.dumps({"*": ['{"formula": "(P x)", "description": ""}']}))
+    peirce.run("abd", problems=1, seed=3, model=f"scripted:{formula}", workers=1, store=third)
+    run(third, 2, 4)
     peirce.pairs("last", store=third)
     return [first, second, third]
 
@@ -82,7 +112,9 @@ def test_merging_again_changes_nothing(stores: list[Path], tmp_path: Path) -> No
     assert [row.present for row in rows] == [1, 2, 2] and content(out) == before
 
 
-def test_the_copy_that_went_on_is_kept_in_either_order(tmp_path: Path) -> None:
+def test_the_copy_that_went_on_is_kept_in_either_order(
+    run: Callable[..., peirce.Session], tmp_path: Path
+) -> None:
     short, long = tmp_path / "short.duckdb", tmp_path / "long.duckdb"
     events = 0
 
@@ -92,8 +124,7 @@ def test_the_copy_that_went_on_is_kept_in_either_order(tmp_path: Path) -> None:
         if event["type"] == "call" and events == 4:
             os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C: the running steps are saved
 
-    stopped = peirce.run("list_functions", problems=3, seed=6, observations=4, model="search",
-                         max_answers=3, store=short, on_event=stop, concurrency=1)  # fmt: skip
+    stopped = run(short, 6, 3, on_event=stop, concurrency=1)
     assert stopped.status == "interrupted"
     shutil.copy(short, long)
     done = peirce.resume("last", store=long)
@@ -107,7 +138,9 @@ def test_the_copy_that_went_on_is_kept_in_either_order(tmp_path: Path) -> None:
             assert [row["status"] for row in opened.sessions()] == ["done"]
 
 
-def test_copies_that_went_on_differently_are_refused(tmp_path: Path) -> None:
+def test_copies_that_went_on_differently_are_refused(
+    run: Callable[..., peirce.Session], tmp_path: Path
+) -> None:
     one, other = tmp_path / "one.duckdb", tmp_path / "other.duckdb"
     session = run(one, 7).session
     shutil.copy(one, other)
@@ -123,7 +156,7 @@ def test_copies_that_went_on_differently_are_refused(tmp_path: Path) -> None:
 def _answered_differently(session: str, text: str) -> Any:
     from peirce.store.change_log import Change
 
-    row = (session, "gen7-0", f"step/9/{text}", "model", "0", "{}", f'"{text}"', "{}",
+    row = (session, "p0", f"step/9/{text}", "model", "0", "{}", f'"{text}"', "{}",
            0, 0, 0, 0, 0.0, 0, 0.0, "")  # fmt: skip
     return Change({"call": [row]})
 
@@ -132,7 +165,7 @@ def _answered_differently(session: str, text: str) -> Any:
     "change",
     [
         "UPDATE verdict SET verdict = 'malformed'",
-        "UPDATE session SET settings = replace(settings, 'list_functions', 'acre')",
+        "UPDATE session SET settings = replace(settings, 'examples', 'acre')",
         "UPDATE problem SET digest = 'x' || digest",
     ],
 )
@@ -172,19 +205,34 @@ def test_a_store_that_is_being_written_is_refused_with_its_process(
 
 def test_a_merge_that_is_killed_is_completed_by_another(stores: list[Path], tmp_path: Path) -> None:
     """The merge is killed when it has written more and more."""
-    out = tmp_path / "out.duckdb"
-    command = [sys.executable, "-m", "peirce", "merge-stores", out, *stores]
-    for wait_s in (0.6, 0.9, 1.2):
-        merging = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        try:
-            merging.wait(wait_s)
-        except subprocess.TimeoutExpired:
-            merging.send_signal(signal.SIGKILL)
-            merging.wait()
+    out, program = tmp_path / "out.duckdb", tmp_path / "peirce"
+    write_program(program)
+    killed = []
+    for changes in (1, 2, 4):
+        with subprocess.Popen(
+            [program, "merge-stores", out, *stores], stdout=subprocess.PIPE
+        ) as merging:
+            sizes = {written(out)}
+            while merging.poll() is None and len(sizes) <= changes:
+                time.sleep(0.001)
+                sizes.add(written(out))
+            merging.kill()
+            merging.stdout.read()  # to its end: the process that merges has ended, too
+        killed.append(merging.returncode == -signal.SIGKILL)
+    assert killed[0]
     peirce.merge_stores(out, *stores)
     whole = tmp_path / "whole.duckdb"
     peirce.merge_stores(whole, *stores)
     assert content(out) == content(whole)
+
+
+def written(store: Path) -> int:
+    """Bytes of a store and of what lies beside it."""
+    total = 0
+    for one in store.parent.glob(f"{store.name}*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += one.stat().st_size
+    return total
 
 
 def test_wrong_arguments_are_one_sentence(stores: list[Path], tmp_path: Path) -> None:

@@ -330,7 +330,7 @@ def race(path: Path) -> tuple[list[Store], list[str]]:
 def test_threads_that_open_one_new_store_leave_it_to_the_first(
     tmp_path: Path, unfinished: bool
 ) -> None:
-    for number in range(20):
+    for number in range(8):
         path = tmp_path / f"{number}.duckdb"
         if unfinished:
             path.touch()
@@ -382,24 +382,28 @@ def test_a_forked_child_that_exits_leaves_the_store_to_its_parent(
         assert len(reader.sessions()) == 1
 
 
-@pytest.mark.parametrize("write", [True, False])
 @pytest.mark.parametrize(
     ("name", "why"),
     [("fifo", "no regular file"), ("a\\b.duckdb", "a backslash"), ("x" * 251, "too long")],
 )
 def test_a_place_where_no_store_can_be_is_refused_and_left_as_it_is(
-    tmp_path: Path, name: str, why: str, write: bool
+    tmp_path: Path, name: str, why: str
 ) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "a").mkdir()
-    script = (
-        "import sys; from peirce.store import Store; Store.open(sys.argv[1], write=sys.argv[2:])"
-    )
+    script = """
+import sys
+from peirce.records import StoreError
+from peirce.store import Store
+for write in (True, False):
+    try:
+        Store.open(sys.argv[1], write=write)
+    except StoreError as error:
+        print(error)
+"""
     said = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / name), *(["write"] if write else [])],
-        capture_output=True,
-        text=True,
-        timeout=20,
-    ).stderr
-    assert "StoreError: " in said and f"{why}; choose another" in said
+        [sys.executable, "-c", script, str(tmp_path / name)], capture_output=True, text=True, timeout=60
+    )  # fmt: skip
+    lines = said.stdout.splitlines()
+    assert len(lines) == 2 and all(f"{why}; choose another" in one for one in lines), said
     assert sorted(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*")) == ["a", "fifo"]
