@@ -97,8 +97,8 @@ def pytest_unconfigure() -> None:
 # control groups, of which the machine has one set. It begins with them, as they take a third of the
 # whole time; the others take the other files, the rooms with the longest first.
 ALONE = ("tests/sandbox/", "tests/hostile/")
-# Rooms whose sessions, or whose server, are started once for all their files.
-TOGETHER = ("tests/reports/page/", "tests/adapters/studio/")
+# Rooms whose sessions, server or cluster are started once for all their files.
+TOGETHER = ("tests/reports/page/", "tests/adapters/studio/", "tests/tools/workers/")
 LONG = (
     *TOGETHER,
     "tests/endtoend/",
