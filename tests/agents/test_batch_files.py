@@ -1,4 +1,7 @@
-"""Sessions whose requests go through the batch files of an endpoint: faults, kills and resumes."""
+"""Sessions whose requests go through the batch files of an endpoint: faults, kills and resumes.
+
+Internals: a batch is sent once so many requests wait, where a busy machine would miss the time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`langgraph dev` with Peirce's graphs, as a user starts it, in a folder of the test's own."""
+"""`langgraph dev` with Peirce's graphs, as a user starts it, in a folder of the test's own.
+
+Internals: the module that runs a session in its process is named, so that this process can be forked.
+"""
 
 from __future__ import annotations
 
