@@ -97,7 +97,8 @@ def pytest_unconfigure() -> None:
 # control groups, of which the machine has one set. It begins with them, as they take a third of the
 # whole time; the others take the other files, the rooms with the longest first.
 ALONE = ("tests/sandbox/", "tests/hostile/")
-TOGETHER = ("tests/reports/page/",)  # rooms whose sessions are run once for all their files
+# Rooms whose sessions, server or cluster are started once for all their files.
+TOGETHER = ("tests/reports/page/", "tests/adapters/studio/", "tests/tools/workers/")
 LONG = (
     *TOGETHER,
     "tests/endtoend/",

@@ -34,6 +34,7 @@ class StoredBatch:
     told: dict[str, Any]
     requests: list[dict[str, Any]]
     seen: int = 0
+    looks: int = 0  # while it was held, too
     answered: dict[str, Any] = field(default_factory=dict)
 
 
@@ -165,6 +166,7 @@ class BatchServer(FaultyServer):
         if name not in self.batches:
             return {"error": {"message": "no such batch"}, "status_code": 404}
         batch = self.batches[name]
+        batch.looks += 1
         number = int(name.removeprefix("batch_"))
         held = self.hold_from is not None and number >= self.hold_from
         if batch.told["status"] in RUNNING and not held:
@@ -175,6 +177,10 @@ class BatchServer(FaultyServer):
             else:
                 self._end(name, batch)
         return dict(batch.told)
+
+    def looks_at(self, number: int) -> int:
+        """Return how often the batch of a number was looked at."""
+        return self.batches[f"batch_{number}"].looks if number < len(self.batches) else 0
 
     def finish(self) -> None:
         """End every running batch, as it would while nobody looks."""

@@ -1,13 +1,19 @@
-"""Sessions whose requests go through the batch files of an endpoint: faults, kills and resumes."""
+"""Sessions whose requests go through the batch files of an endpoint: faults, kills and resumes.
+
+Internals: a batch is sent once so many requests wait, where a busy machine would miss the time.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import copy
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +23,12 @@ from asking import ASK, VIEW
 from batch_server import BatchServer
 from faulty_server import FaultyServer
 from peirce.agents import EndpointRefused, open_model
+from peirce.agents.endpoint.batch_files import BatchFiles
 from peirce.records import Unavailable, UsageError
 
 SESSION = {"problems": 4, "seed": 5, "max_answers": 2, "observations": 4, "cache": False}
-QUICK = {"batch_wait_s": 0.2, "batch_poll_s": 0.02, "backoff_s": 0.001}
+QUICK = {"batch_wait_s": 0.05, "batch_poll_s": 0.01, "backoff_s": 0.001}
+PATIENT = {**QUICK, "batch_wait_s": 1.0}  # the first batch has the requests of all problems
 
 
 def run(model: str, store: Path, **more: Any) -> peirce.Session:
@@ -43,6 +51,24 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "s.duckdb"
 
 
+@pytest.fixture
+def awaited(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests the first batches wait for, instead of a time in which a busy machine may not
+    send them: at first those of all problems. A test may append to it."""
+    sizes = [SESSION["problems"]]
+    wait = BatchFiles._wait_until_quiet
+
+    async def wait_for_requests(self: BatchFiles) -> None:
+        size, end = sizes.pop(0) if sizes else 0, time.monotonic() + 60
+        while len(self._held) < size:
+            assert time.monotonic() < end, f"{len(self._held)} of {size} requests came"
+            await asyncio.sleep(0.005)
+        await wait(self)
+
+    monkeypatch.setattr(BatchFiles, "_wait_until_quiet", wait_for_requests)
+    return sizes
+
+
 def batch_sizes(server: BatchServer) -> list[int]:
     return [len(one.requests) for one in server.batches.values()]
 
@@ -51,7 +77,7 @@ def test_batches_hold_the_requests_of_all_problems_and_change_no_answer(store, d
     reports = []
     with BatchServer(looks=2) as server:
         hear = lambda event: reports.append(event) if event["type"] == "report" else None
-        found = run(f"{server.url}#m", store, on_event=hear)
+        found = run(f"{server.url}#m", store, on_event=hear, model_arg=PATIENT)
     assert found.status == "done" and found.digest == direct_digest
     assert batch_sizes(server)[0] == 4 and server.requests == 0
     assert set(server.paid.values()) == {1}
@@ -61,7 +87,8 @@ def test_batches_hold_the_requests_of_all_problems_and_change_no_answer(store, d
 
 
 @pytest.mark.parametrize("end", ["expired", "cancelled", "failed"])
-def test_what_a_batch_leaves_unanswered_is_sent_again(store, direct_digest, end):
+def test_what_a_batch_leaves_unanswered_is_sent_again(store, direct_digest, awaited, end):
+    awaited.append(4 if end == "failed" else 2)
     with BatchServer(ends=(end,)) as server:
         found = run(f"{server.url}#m", store)
     assert found.status == "done" and found.digest == direct_digest
@@ -81,23 +108,20 @@ def test_what_a_batch_leaves_unanswered_is_sent_again(store, direct_digest, end)
         {"status_code": "odd", "body": None},
     ],
 )
-def test_an_error_line_is_retried_in_the_next_batch(store, direct_digest, fault):
+def test_an_error_line_is_retried_in_the_next_batch(store, direct_digest, awaited, fault):
     fails = lambda name, number: fault if number == 0 and int(name[-1], 16) % 2 else None
-    patient = {
-        **QUICK,
-        "batch_wait_s": 1.0,
-    }  # so that the first batch has the requests of all problems
     with BatchServer(fails_line=fails) as server:
         if "seed" in str(fault):
-            found = run(f"{server.url}#m", store, model_arg=patient)
+            found = run(f"{server.url}#m", store)
             bodies = [one["body"] for one in list(server.batches.values())[-1].requests]
             assert found.status == "done" and not any("seed" in body for body in bodies)
         else:
-            assert run(f"{server.url}#m", store, model_arg=patient).digest == direct_digest
+            assert run(f"{server.url}#m", store).digest == direct_digest
     assert len(server.batches) > 1
 
 
-def test_a_malformed_answer_is_retried_in_the_next_batch(store):
+def test_a_malformed_answer_is_retried_in_the_next_batch(store, awaited):
+    awaited.append(4)
     with BatchServer() as server:
         good = server.complete
         server.complete = lambda request: {**good(request), **({"choices": []} if len(server.batches) == 1 else {})}  # fmt: skip
@@ -127,7 +151,8 @@ def test_an_outage_that_lasts_ends_the_session_and_a_resume_takes_the_answers(st
         assert found.digest == direct_digest and set(server.paid.values()) == {1}
 
 
-def test_too_many_waiting_tokens_make_smaller_batches(store, direct_digest):
+def test_too_many_waiting_tokens_make_smaller_batches(store, direct_digest, awaited):
+    awaited.append(4)
     with BatchServer(tokens_limit=2) as server:
         found = run(f"{server.url}#m", store)
     assert found.digest == direct_digest
@@ -143,19 +168,20 @@ def test_a_refused_key_ends_the_session(store):
 
 
 # --- Stops. In each, the answers are taken from the batches that were sent, and each is paid once.
+# Tests that go on from the same stop share it: the store is copied, and the server has its batches again.
 
 
 class Run:
     """`peirce run` in a process of its own."""
 
-    def __init__(self, url: str, store: Path) -> None:
+    def __init__(self, url: str, store: Path, quick: dict[str, float] = QUICK) -> None:
         options = {
             "--model": f"{url}#m", "--store": store, "--problems": 4, "--seed": 5,
             "--max-answers": 2, "--observations": 4,
         }  # fmt: skip
         command = [sys.executable, "-m", "peirce", "run", "list_functions", "--batch-files"]
         command += [str(part) for pair in options.items() for part in pair]
-        for name, value in QUICK.items():
+        for name, value in quick.items():
             command += ["--model-arg", f"{name}={value}"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -169,59 +195,92 @@ class Run:
             self.process.kill()
 
 
-@pytest.fixture(params=[0, 2])
-def held(request: pytest.FixtureRequest) -> Iterator[tuple[BatchServer, int]]:
-    """A server whose batches stay in progress from a number on."""
-    with BatchServer() as server:
-        server.hold_from = request.param
-        yield server, request.param
-
-
 def wait_for(server: BatchServer, batches: int, looks: int = 1) -> None:
-    end = time.monotonic() + 60
-    while len(server.batches) < batches or server.looked < looks:
+    """Wait until so many batches were started and the last of them was looked at, as it is once its
+    start is confirmed."""
+    end = time.monotonic() + 120
+    while len(server.batches) < batches or server.looks_at(batches - 1) < looks:
         assert time.monotonic() < end, "the batch was never sent"
-        time.sleep(0.05)
+        time.sleep(0.02)
+
+
+class Stopped:
+    """A session of a process that was stopped while a batch was in progress.
+
+    Attributes:
+        said: What the process said.
+        code: Its exit code.
+    """
+
+    def __init__(self, server: BatchServer, store: Path, number: int, stop: int) -> None:
+        server.hold_from = number
+        run = Run(server.url, store)
+        wait_for(server, number + 1)
+        self.said = run.end(stop)
+        self.code = run.process.returncode
+        self._server, self._store = server, store
+        self._kept = copy.deepcopy((server.files, server.batches, server.paid))
+
+    def again(self, store: Path) -> BatchServer:
+        """Copy the store, and return the server as it was at the stop."""
+        no_socket = shutil.ignore_patterns("*.sock")
+        shutil.copytree(self._store.parent, store.parent, dirs_exist_ok=True, ignore=no_socket)
+        server = self._server
+        server.files, server.batches, server.paid = copy.deepcopy(self._kept)
+        server.hold_from = None
+        return server
+
+
+@pytest.fixture(scope="module")
+def stopped_sessions(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[int, int], Stopped]]:
+    """A function of a batch that stays in progress and a signal that stops the session then."""
+    made: dict[tuple[int, int], Stopped] = {}
+    with ExitStack() as servers:
+
+        def stopped(number: int, stop: int) -> Stopped:
+            if (number, stop) not in made:
+                server = servers.enter_context(BatchServer())
+                store = tmp_path_factory.mktemp("stopped") / "s.duckdb"
+                made[number, stop] = Stopped(server, store, number, stop)
+            return made[number, stop]
+
+        yield stopped
 
 
 @pytest.mark.parametrize("finished_meanwhile", [True, False])
+@pytest.mark.parametrize("number", [0, 2])
 def test_a_killed_session_takes_the_answers_of_its_batch(
-    held, store, direct_digest, finished_meanwhile
+    stopped_sessions, number, store, direct_digest, finished_meanwhile
 ):
-    server, number = held
-    process = Run(server.url, store)
-    wait_for(server, number + 1)
-    process.end(signal.SIGKILL)
+    server = stopped_sessions(number, signal.SIGKILL).again(store)
     if finished_meanwhile:
         server.finish()
     before = len(server.batches)
-    server.hold_from = None
     found = peirce.resume(store=store)
     assert found.status == "done" and found.digest == direct_digest
     assert set(server.paid.values()) == {1}
     assert batch_sizes(server)[before - 1] > 0 and peirce.replay(store=store).differences == []
 
 
-def test_an_interrupt_leaves_the_batch_and_says_how_to_go_on(store, direct_digest):
-    with BatchServer() as server:
-        server.hold_from = 1
-        process = Run(server.url, store)
-        wait_for(server, 2)
-        time.sleep(1)  # until the start is confirmed
-        said = process.end(signal.SIGINT)
-        assert process.process.returncode == 130
-        size = batch_sizes(server)[1]
-        assert f"Batch batch_1 with {size} request" in said and "goes on at the endpoint" in said
-        assert "peirce resume" in said
-        server.hold_from = None
-        found = peirce.resume(store=store)
-        assert found.digest == direct_digest and set(server.paid.values()) == {1}
+def test_an_interrupt_leaves_the_batch_and_says_how_to_go_on(
+    stopped_sessions, store, direct_digest
+):
+    stopped = stopped_sessions(1, signal.SIGINT)
+    server, said = stopped.again(store), stopped.said
+    assert stopped.code == 130
+    size = batch_sizes(server)[1]
+    assert f"Batch batch_1 with {size} request" in said and "goes on at the endpoint" in said
+    assert "peirce resume" in said
+    found = peirce.resume(store=store)
+    assert found.digest == direct_digest and set(server.paid.values()) == {1}
 
 
 def test_an_interrupt_while_a_batch_is_started_leaves_it_too(store, direct_digest):
     with BatchServer(delay_start_s=2.0) as server:
         server.hold_from = 0
-        process = Run(server.url, store)
+        process = Run(server.url, store, PATIENT)
         wait_for(server, 1, looks=0)
         said = process.end(signal.SIGINT)
         assert process.process.returncode == 130
@@ -231,33 +290,28 @@ def test_an_interrupt_while_a_batch_is_started_leaves_it_too(store, direct_diges
         assert found.digest == direct_digest and set(server.paid.values()) == {1}
 
 
-def test_a_session_may_be_resumed_without_batch_files(store, direct_digest):
-    with BatchServer() as server:
-        server.hold_from = 1
-        process = Run(server.url, store)
-        wait_for(server, 2)
-        process.end(signal.SIGINT)
-        found = peirce.resume(store=store, batch_files=False)
-    assert found.digest == direct_digest and len(server.batches) == 2 and server.requests > 0
+def test_a_session_may_be_resumed_without_batch_files(stopped_sessions, store, direct_digest):
+    server = stopped_sessions(1, signal.SIGINT).again(store)
+    batches, requests = len(server.batches), server.requests
+    found = peirce.resume(store=store, batch_files=False)
+    assert found.digest == direct_digest
+    assert len(server.batches) == batches and server.requests > requests
 
 
-def test_results_that_the_endpoint_deleted_are_requested_again(store, direct_digest):
-    with BatchServer() as server:
-        server.hold_from = 0
-        process = Run(server.url, store)
-        wait_for(server, 1)
-        process.end(signal.SIGKILL)
-        server.finish()
-        for one in server.batches.values():
-            server.files.pop(one.told["output_file_id"])
-        server.hold_from = None
-        assert peirce.resume(store=store).digest == direct_digest
+def test_results_that_the_endpoint_deleted_are_requested_again(
+    stopped_sessions, store, direct_digest
+):
+    server = stopped_sessions(0, signal.SIGKILL).again(store)
+    server.finish()
+    for one in server.batches.values():
+        server.files.pop(one.told["output_file_id"])
+    assert peirce.resume(store=store).digest == direct_digest
     assert max(server.paid.values()) == 2
 
 
 def test_another_session_does_not_take_the_answers(store):
     with BatchServer(page=1) as server:
-        first, second = (run(f"{server.url}#m", store) for _ in range(2))
+        first, second = (run(f"{server.url}#m", store, problems=1) for _ in range(2))
     assert first.digest == second.digest and first.session != second.session
     names = [{r["custom_id"] for r in one.requests} for one in server.batches.values()]
     assert len(set().union(*names)) == sum(map(len, names))

@@ -24,7 +24,7 @@ HOME = ["oven", "pan", "sofa", "lamp", "kettle", "spoon", "carpet", "shelf"]
 OTHER = [a + b + c for a in "bdgkm" for b in ("al", "or", "un") for c in ("ta", "vi", "po", "qu")]
 
 
-def write_rows(path: Path, count: int = 300) -> Path:
+def write_rows(path: Path, count: int = 120) -> Path:
     """Texts with the label "good" in which words of the sea and of the home are more frequent, mostly."""
     drawn = random.Random(3)
     lines = ["text,label"]
@@ -57,7 +57,7 @@ def vectors(listed: list[list[float]], **more: Any) -> Answer:
 def run(folder: Path, source: str, **more: Any) -> Any:
     return peirce.run(
         "labels", data=f"{write_rows(folder / 'rows.csv')}?label=label", store=folder / "s.duckdb",
-        model="search", model_arg=[f"embeddings={source}"], workers=1, **more,
+        model="search", model_arg=[f"embeddings={source}"], workers=1, max_answers=1, **more,
     )  # fmt: skip
 
 

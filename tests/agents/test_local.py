@@ -120,9 +120,9 @@ def test_a_sampled_token_is_drawn_from_the_softmax():
 
 def test_padding_is_no_repetition_where_the_model_penalises_them(copied):
     edit_json(copied / "tokenizer_config.json", pad_token="44")  # which its answers are full of
-    without = together(f"hf:{copied}", max_tokens=200, temperature=1.0)
+    likewise = {"max_tokens": 80, "temperature": 1.0}
+    without = together(f"hf:{copied}", **likewise)
     edit_json(copied / "generation_config.json", repetition_penalty=1.8)
-    likewise = {"max_tokens": 200, "temperature": 1.0}
     batched, single = together(f"hf:{copied}", **likewise), alone(f"hf:{copied}", **likewise)
     assert batched == single != without and "stop" in {reply.finish for reply in batched}
 

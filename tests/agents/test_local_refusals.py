@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import json
 import shutil
 import subprocess
 import sys
@@ -168,35 +168,63 @@ def test_absent_packages_are_named_with_the_install_line(base, monkeypatch):
     told(f"hf:{base}")
 
 
+# Opens an id, once with the variables of each argument. The hub's client reads them when it is imported,
+# so each is a process, forked from one that has imported torch.
 OPENING = """
-import asyncio, sys, time
+import asyncio, json, os, sys, time
+import torch
 from peirce.agents import open_model
-began = time.monotonic()
-try:
-    proposer = asyncio.run(open_model("hf:org/tiny", {}))
-    print(proposer.settings()["commits"], proposer.settings()["answers_from"])
-except Exception as error:
-    print(type(error).__name__, error)
-assert time.monotonic() - began < 30
+
+def open_it():
+    began = time.monotonic()
+    try:
+        proposer = asyncio.run(open_model("hf:org/tiny", {}))
+        print(proposer.settings()["commits"], proposer.settings()["answers_from"])
+    except Exception as error:
+        print(type(error).__name__, error)
+    assert time.monotonic() - began < 30
+
+assert "huggingface_hub" not in sys.modules
+for variables in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        os.environ.update(json.loads(variables))
+        open_it()
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 """
+COMMIT = "0" * 40
 
 
-@pytest.mark.parametrize("offline", [True, False])
-def test_an_id_that_cannot_be_fetched_is_one_sentence_and_no_minutes_of_retries(tmp_path, offline):
-    dead = {"HF_HOME": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": str(int(offline))}  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", OPENING], env=os.environ | dead, capture_output=True,
-                          text=True, timeout=60)  # fmt: skip
-    assert done.returncode == 0 and done.stdout.count("\n") == 1, done.stderr
-    assert done.stdout.startswith("UsageError model 'org/tiny' is no folder here, is not in the hub's cache")  # fmt: skip
-    assert ("HF_HUB_OFFLINE is set" in done.stdout) == offline
-
-
-def test_an_id_in_the_hubs_cache_is_taken_from_there_with_its_commit(base, tmp_path):
-    repository, commit = tmp_path / "hub" / "models--org--tiny", "0" * 40
-    shutil.copytree(base, repository / "snapshots" / commit)
+@pytest.fixture(scope="module")
+def opened(base, tmp_path_factory):
+    """What opening an id says: with the hub switched off, with a hub that is not reached, and with one
+    that is not reached but has the model in its cache."""
+    folder = tmp_path_factory.mktemp("hub")
+    repository = folder / "cached" / "hub" / "models--org--tiny"
+    shutil.copytree(base, repository / "snapshots" / COMMIT)
     (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text(commit)
-    dead = {"HF_HOME": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9"}
-    done = subprocess.run([sys.executable, "-c", OPENING], env=os.environ | dead, capture_output=True,
-                          text=True, timeout=60)  # fmt: skip
-    assert done.stdout == f"['{commit}', None] {{'name': 'org/tiny'}}\n", done.stderr
+    (repository / "refs" / "main").write_text(COMMIT)
+    dead = {"HF_ENDPOINT": "http://127.0.0.1:9"}
+    empty = {**dead, "HF_HOME": str(folder / "empty")}
+    cases = {
+        "offline": {**empty, "HF_HUB_OFFLINE": "1"}, "online": {**empty, "HF_HUB_OFFLINE": "0"},
+        "cached": {**dead, "HF_HOME": str(folder / "cached")},
+    }  # fmt: skip
+    command = [sys.executable, "-c", OPENING, *map(json.dumps, cases.values())]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert len(said) == len(cases), done.stdout
+    return dict(zip(cases, said, strict=True))
+
+
+@pytest.mark.parametrize("hub", ["offline", "online"])
+def test_an_id_that_cannot_be_fetched_is_one_sentence_and_no_minutes_of_retries(opened, hub):
+    assert opened[hub].startswith("UsageError model 'org/tiny' is no folder here, is not in the hub's cache")  # fmt: skip
+    assert ("HF_HUB_OFFLINE is set" in opened[hub]) == (hub == "offline")
+
+
+def test_an_id_in_the_hubs_cache_is_taken_from_there_with_its_commit(opened):
+    assert opened["cached"] == f"['{COMMIT}', None] {{'name': 'org/tiny'}}"

@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from peirce.agents.local.chat import extract_tool_calls
 from peirce.agents.reasoning import KNOWN_MARKS, split_reasoning
+from peirce.tests.counts import drawn
 
 OPENING, CLOSING = ("|".join(map(re.escape, column)) for column in zip(*KNOWN_MARKS, strict=True))
 BLOCK = re.compile(
@@ -46,7 +47,8 @@ def defined_by_patterns(text: str) -> tuple[str, str]:
     return text.strip(), "\n\n".join(part for part in inner if part)
 
 
-@settings(max_examples=2_000)
+@pytest.mark.counted
+@settings(max_examples=drawn(600, soak=2_000))
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
 @example("<thi<think>a</think>nk>b")
 @example("<think>a<thinking>b</thinking>c")

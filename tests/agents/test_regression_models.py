@@ -19,7 +19,7 @@ import peirce
 import pytest
 from peirce.agents import open_model
 from peirce.agents import regression as models
-from peirce.agents.regression import proposer
+from peirce.agents.regression import process, proposer
 from peirce.agents.regression.proposer import RegressionProposer, regression_table
 from peirce.agents.regression.table import Untranslatable
 from peirce.records import (
@@ -261,13 +261,9 @@ def test_the_chosen_model_and_the_front_of_pyoperon_predict_what_the_laws_predic
 @pytest.mark.parametrize("model", PEERS)
 def test_a_law_is_found_and_further_answers_are_other_laws_of_the_same_search(model: str) -> None:
     rows = product_rows()
-    view = make_view(rows)
-    (first,) = ask(model, view)
-    law = read(view, first)
-    np.testing.assert_allclose(predict(law, rows), [y for _, y in rows], rtol=1e-5)
 
     async def all_answers() -> list[Reply]:
-        opened = await open_model(model, {"seconds": 1, "workers": 1})
+        opened = await open_model(model, {"seconds": LIMITS[model], "workers": 1})
         started: list[Any] = []
         search = opened.search
 
@@ -286,7 +282,9 @@ def test_a_law_is_found_and_further_answers_are_other_laws_of_the_same_search(mo
         assert len(started) == 1 and len(set(texts)) == len(texts) >= 2
         return replies
 
-    last = asyncio.run(all_answers())[-1]
+    first, *_, last = asyncio.run(all_answers())
+    law = read(make_view(rows), first)
+    np.testing.assert_allclose(predict(law, rows), [y for _, y in rows], rtol=1e-5)
     assert (last.finish, last.meta["reason"]) == ("exhausted", f"{model} finds no further law")
 
 
@@ -308,7 +306,7 @@ def test_a_law_uses_categories_as_columns_of_0_and_1(model: str) -> None:
         a, s = pick.uniform(1, 3), pick.choice(["it's", "v"])
         rows.append(({"a": a, "s": s}, a + (s == "v")))
     view = make_view(rows)
-    (reply,) = ask(model, view, seconds=4)
+    (reply,) = ask(model, view)
     law = read(view, reply)
     assert "s == " in law
     np.testing.assert_allclose(predict(law, rows), [y for _, y in rows], rtol=1e-4)
@@ -338,7 +336,7 @@ def test_a_search_ends_with_its_seconds_on_many_rows(model: str) -> None:
     rows = [({"a": pick.random(), "b": pick.random()}, pick.gauss(0, 1)) for _ in range(20_000)]
     view = make_view(rows)
     began = time.monotonic()
-    (reply,) = ask(model, view, seconds=3)
+    (reply,) = ask(model, view, seconds=1)
     assert time.monotonic() - began < 30  # with the start of the process, on a busy machine
     # pyoperon 0.6.2 sometimes ends with a segmentation fault, which is a sentence as well.
     reasons = ("finds no law", "ended without an answer")
@@ -373,9 +371,11 @@ def test_a_search_without_memory_ends_without_an_answer(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", PEERS)
-def test_columns_that_do_not_vary_have_no_law(model: str) -> None:
+def test_columns_that_do_not_vary_have_no_law(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_set_limits", lambda *limits: None)  # this process keeps its own
     table = {"columns": {"a": [1.0] * 9}, "categories": [], "target": [1.0 * n for n in range(9)]}
-    found = asyncio.run(RegressionProposer(model, 1.0, 4_096, 1, "").search(table, 0))
+    limits = {"peer": model, "seconds": 1.0, "memory_mb": 4_096, "seed": 0}
+    found = process.answer({**table, **limits})
     assert found == {"reason": f"no column varies, and {model} needs one that does"}
 
 

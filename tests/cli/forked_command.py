@@ -8,6 +8,7 @@ are read at import.
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
     write_program(folder / "peirce")                 # an executable that does so, for a shell
+    command_line(["mcp"])                            # the command line of such a process
     worker_command(module)                           # the command line of a worker, which is forked, too
 
 The server ends with the process that started it.
@@ -69,10 +70,15 @@ def run_script(
     return _run("python", [script], cwd, env, options)
 
 
+def command_line(arguments: Sequence[str] = (), program: str = "peirce") -> list[str]:
+    """Return a command that runs `peirce ARGUMENTS`, or `python ARGUMENTS`. It passes signals on and ends
+    as the fork ends; if it is killed, so is the fork, a moment later."""
+    return [sys.executable, "-IS", SCRIPT, "ask", _server(), program, *arguments]
+
+
 def write_program(path: Path) -> None:
     """Write an executable that takes the arguments of `peirce`."""
-    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), "peirce"]
-    path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(command_line())} "$@"\n')
     path.chmod(0o755)
 
 
@@ -91,9 +97,8 @@ def _run(
 ) -> subprocess.CompletedProcess[str]:
     import subprocess
 
-    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), program, *arguments]
     given = {"capture_output": True, "text": True, "timeout": 600, **options}
-    return subprocess.run(words, cwd=cwd, env=env, **given)
+    return subprocess.run(command_line(arguments, program), cwd=cwd, env=env, **given)
 
 
 @functools.cache
@@ -141,7 +146,11 @@ def ask(path: str, words: list[str]) -> int:
         pid = int.from_bytes(_received(connection, 4), "big")
         for one in FORWARDED:
             signal.signal(one, lambda number, _: os.kill(pid, number))
-        return os.waitstatus_to_exitcode(int.from_bytes(_received(connection, 4), "big"))
+        code = os.waitstatus_to_exitcode(int.from_bytes(_received(connection, 4), "big"))
+    if code < 0:  # end by the same signal
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
 
 
 def _received(connection: socket.socket, size: int) -> bytes:

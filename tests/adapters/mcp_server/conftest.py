@@ -6,6 +6,7 @@ Internals: the server is called without its command line, in this process.
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -27,11 +28,16 @@ class Served:
     root: Path
     settings: ServerSettings
 
+    @functools.cached_property
+    def server(self) -> Any:
+        """The server of all calls; to build it takes longer than most of them."""
+        return build_server(self.settings)
+
     def drive(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
         """The result of an async function that gets a connected client."""
 
         async def connected() -> Any:
-            async with mcp.Client(build_server(self.settings)) as client:
+            async with mcp.Client(self.server) as client:
                 return await work(client)
 
         return asyncio.run(connected())

@@ -10,7 +10,6 @@ import contextlib
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +22,9 @@ import pytest
 mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
-from peirce.adapters.mcp_server.connections import MAX_CONNECTIONS  # noqa: E402
 from peirce.adapters.mcp_server.http_access import AccessCheck, find_token  # noqa: E402
 from peirce.records import UsageError  # noqa: E402
+from peirce.tests.cli.forked_command import command_line, run_command  # noqa: E402
 
 TOKEN = "a-token-of-this-test-alone"
 RUN = {"task": "list_functions", "problems": 2, "max_answers": 2,
@@ -50,14 +49,29 @@ class Server:
                 return await work(client)
 
 
+# The limits on connections, lowered so that they are reached at once.
+CONNECTIONS = 20
+LIMITED = f"""
+import sys
+from peirce.adapters.mcp_server import connections
+from peirce.cli import main
+connections.MAX_CONNECTIONS, connections.FIRST_REQUEST_S = {CONNECTIONS}, 3.0
+main(sys.argv[1:])
+"""
+
+
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Server]:
+def serving(folder: Path, *script: str) -> Iterator[Server]:
+    """A server that is started by the command, or by a script of Python that takes its arguments."""
     token = folder / "token"
     token.write_text(f"{TOKEN}\n")
     token.chmod(0o600)
     store = folder / "s.duckdb"
     process = subprocess.Popen(
-        [sys.executable, "-m", "peirce", "mcp", "--http", "--root", str(folder), "--store", str(store), "--token-file", str(token)],
+        command_line(
+            [*script, "mcp", "--http", "--root", str(folder), "--store", str(store), "--token-file", str(token)],
+            "python" if script else "peirce",
+        ),
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -163,7 +177,7 @@ def test_a_session_run_over_http_has_the_digest_of_the_same_on_the_command_line(
     store = tmp_path / "own.duckdb"
     command = ["run", "list_functions", "--problems", "2", "--max-answers", "2", "--budget-expansions", "2000",
                "--concurrency", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
-    subprocess.run([sys.executable, "-m", "peirce", *command], check=True, capture_output=True)
+    run_command(command, cwd=tmp_path, check=True)
     assert (
         answer.structured_content["outcome"]["digest"] == peirce.sessions(store=store)[0]["digest"]
     )
@@ -229,9 +243,11 @@ def test_a_signal_during_a_session_stores_it(tmp_path: Path) -> None:
 
 def test_silent_connections_do_not_end_the_server(tmp_path: Path) -> None:
     """They need no token. A client gets in again as soon as they are gone."""
-    with serving(tmp_path) as server:
+    script = tmp_path / "limited.py"
+    script.write_text(LIMITED)
+    with serving(tmp_path, str(script)) as server:
         port = int(server.address.split(":")[2].partition("/")[0])
-        links = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(MAX_CONNECTIONS)]
+        links = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(CONNECTIONS)]
         try:
             for link in links:
                 link.sendall(b"POST /mcp HTTP/1.1")

@@ -11,16 +11,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from peirce.tests.cli.forked_command import run_command, run_script
 
 SERVERS = ("mcp", "mcp_types", "starlette", "uvicorn", "sse_starlette")
 
 
-def run(*arguments: str, code: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    start = ["-c", code] if code else ["-m", "peirce"]
+def run(*arguments: str, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *start, *arguments],
+        [sys.executable, "-c", code, *arguments],
         capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120,
-        env={**os.environ, **variables},
     )  # fmt: skip
 
 
@@ -36,8 +35,10 @@ def run(*arguments: str, code: str = "", **variables: str) -> subprocess.Complet
         (["--sandbox", "none"], "sandbox"),
     ],
 )
-def test_options_that_cannot_be_used_give_one_sentence(arguments: list[str], said: str) -> None:
-    ended = run("mcp", *arguments)
+def test_options_that_cannot_be_used_give_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path
+) -> None:
+    ended = run_command(["mcp", *arguments], cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert ended.returncode == 2 and said in ended.stderr, ended.stderr
     assert len(ended.stderr.splitlines()) == 1 and ended.stdout == ""
 
@@ -86,26 +87,25 @@ def test_a_module_below_the_root_is_not_imported(tmp_path: Path) -> None:
 
 def test_a_file_in_the_folder_of_the_project_decides_nothing(tmp_path: Path) -> None:
     """The project may be somebody else's, and the server is started in its folder."""
-    (tmp_path / "peirce.toml").write_text(
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "peirce.toml").write_text(
         'allow_task_files = true\nmodel = "http://127.0.0.1:9/v1#x"\nroot = "/"\nsandbox = "docker"\n'
     )
-    code = (
-        "import peirce.adapters.mcp_server.serving as s; s.serve_stdio = print;"
-        " from peirce.cli import main; main(['mcp'])"
+    (tmp_path / "start.py").write_text(
+        "import peirce.adapters.mcp_server.serving as s; s.serve_stdio = print\n"
+        "from peirce.cli import main; main(['mcp'])\n"
     )
-    started = [sys.executable, "-P", "-c", code]
     usual = {name: one for name, one in os.environ.items() if not name.startswith("PEIRCE_")}
 
     def settings(**variables: str) -> str:
-        ended = subprocess.run(
-            started, capture_output=True, text=True, cwd=tmp_path, env={**usual, **variables}
-        )
+        ended = run_script("../start.py", cwd=folder, env={**usual, **variables})
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
-    assert f"root={tmp_path.resolve()!r}" in settings()
+    assert f"root={folder.resolve()!r}" in settings()
     assert "models=(), task_files=False, sandbox='process'" in settings()
-    named = settings(PEIRCE_CONFIG=str(tmp_path / "peirce.toml"))
+    named = settings(PEIRCE_CONFIG=str(folder / "peirce.toml"))
     assert "task_files=True, sandbox='docker'" in named
-    (tmp_path / "peirce.toml").write_text("no toml")
+    (folder / "peirce.toml").write_text("no toml")
     assert "task_files=False" in settings(PEIRCE_SEED="3")

@@ -6,12 +6,12 @@ import asyncio
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import peirce
 import pytest
+from peirce.tests.cli.forked_command import command_line
 
 PROBLEMS = {"problems": 3, "max_answers": 3, "seed": 1}
 QUICK = {"budget_expansions": 2_000, "concurrency": 1}
@@ -90,7 +90,7 @@ class Stdio:
 
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "peirce", "mcp", "--root", str(folder), "--store", str(folder / "s.duckdb")],
+            command_line(["mcp", "--root", str(folder), "--store", str(folder / "s.duckdb")]),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.send("initialize", 1, protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "test", "version": "1"})  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 for folder in (Path(__file__).parent, Path(__file__).parents[2] / "agents"):
     sys.path.insert(0, str(folder))
 
-from chat_server import ChatServer  # noqa: E402
+from chat_server import Answer, ChatServer  # noqa: E402
 from dev_server import ROOT, DevServer, answer_by_request, require_studio  # noqa: E402
 
 
@@ -22,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     """A running `langgraph dev`."""
     require_studio()
     started = DevServer(
-        tmp_path_factory.mktemp("studio"), (ROOT / "langgraph.json").read_text("utf-8")
+        tmp_path_factory.mktemp("studio"), (ROOT / "langgraph.json").read_text("utf-8"), forked=True
     )
     started.start()
     yield started
@@ -53,6 +54,21 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def chat() -> Iterator[ChatServer]:
-    """A model behind a URL that takes 0.3 s for each answer."""
+    """A model behind a URL."""
     with ChatServer([answer_by_request]) as model:
         yield model
+
+
+@pytest.fixture
+def waiting_chat() -> Iterator[ChatServer]:
+    """The same model, but its third answer comes only when the test has ended: until then, a session
+    with one request at a time runs."""
+    ended = threading.Event()
+
+    def wait(request: dict[str, Any]) -> Answer:
+        ended.wait(120)
+        return answer_by_request(request)
+
+    with ChatServer([answer_by_request, answer_by_request, wait, answer_by_request]) as model:
+        yield model
+        ended.set()

@@ -1,4 +1,7 @@
-"""`langgraph dev` with Peirce's graphs, as a user starts it, in a folder of the test's own."""
+"""`langgraph dev` with Peirce's graphs, as a user starts it, in a folder of the test's own.
+
+Internals: the module that runs a session in its process is named, so that this process can be forked.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, completion
+from peirce.tests.cli.forked_command import run_command, worker_command
 
 ROOT = Path(__file__).parents[3]
 OFFLINE = {
@@ -34,10 +38,13 @@ class DevServer:
     Args:
         folder: Where it runs: with langgraph.json, and with the threads' folders.
         settings: The text of langgraph.json.
+        forked: Whether the processes of its sessions are forked from one that has imported the package
+            (forked_sessions.py), instead of being started as usual.
     """
 
-    def __init__(self, folder: Path, settings: str) -> None:
+    def __init__(self, folder: Path, settings: str, forked: bool = False) -> None:
         self.folder = folder
+        self.forked = forked
         self.log = folder / "server.log"
         self.threads = folder / "peirce_threads"
         (folder / "langgraph.json").write_text(settings, "utf-8")
@@ -49,11 +56,16 @@ class DevServer:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        command = [
-            str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload",
-            "--port", str(self.port), "--n-jobs-per-worker", "4",
-        ]  # fmt: skip
+        program = [str(Path(sys.executable).with_name("langgraph"))]
         own = {name: one for name, one in os.environ.items() if not name.startswith("PEIRCE_")}
+        if self.forked:
+            of_session = worker_command("peirce.adapters.studio.session_process")
+            own["SESSION_COMMAND"] = json.dumps(of_session)
+            program = [sys.executable, str(Path(__file__).with_name("forked_sessions.py"))]
+        command = [
+            *program, "dev", "--no-browser", "--no-reload", "--port", str(self.port),
+            "--n-jobs-per-worker", "4",
+        ]  # fmt: skip
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, cwd=self.folder, env={**own, **OFFLINE}, stdout=log,
@@ -67,7 +79,7 @@ class DevServer:
             except (urllib.error.URLError, ConnectionError):
                 if self._process.poll() is not None or time.monotonic() > end:
                     raise AssertionError(self.log.read_text("utf-8")[-5_000:]) from None
-                time.sleep(0.2)
+                time.sleep(0.1)
 
     def stop(self, number: int = signal.SIGTERM) -> None:
         """End the server with a signal, and wait for its end."""
@@ -130,9 +142,15 @@ def new_thread(client: Any) -> str:
 
 def run_by_command_line(folder: Path, *arguments: str) -> Any:
     """Return what `peirce run … --json` prints, with a store of its own in `folder`."""
-    command = [sys.executable, "-P", "-m", "peirce", "run", *arguments]
-    command += ["--json", "--quiet", "--store", str(folder / "command_line.duckdb")]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    command = [
+        "run",
+        *arguments,
+        "--json",
+        "--quiet",
+        "--store",
+        str(folder / "command_line.duckdb"),
+    ]
+    ended = run_command(command, cwd=folder)
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
 
@@ -142,4 +160,4 @@ def answer_by_request(request: dict[str, Any]) -> Answer:
     number = len(json.dumps(request["messages"])) % 70
     source = f"def f(x):\n    return x[1:] + [{number}]"
     said = completion({"content": repr((f"the tail and {number}", source))})
-    return Answer(said.body, delay_s=0.3)
+    return Answer(said.body)

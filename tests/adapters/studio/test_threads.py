@@ -4,15 +4,17 @@ the server. Two threads run at once."""
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import peirce
 import pytest
-from chat_server import ChatServer
+from chat_server import Answer, ChatServer
 from dev_server import (
     ROOT,
     DevServer,
@@ -52,16 +54,20 @@ def paths_made(events: list[dict[str, Any]]) -> set[tuple[str, str]]:
     return {(one["problem"], one["path"]) for one in calls}
 
 
-def start_until(client: Any, thread: str, values: Any, kind: str) -> tuple[str, list[Any]]:
-    """Start a run in the background, and return its id and its events up to one of this type."""
+def start_until_it_waits(
+    client: Any, thread: str, values: Any, chat: ChatServer
+) -> tuple[str, list[Any]]:
+    """Start a run in the background, and return its id and its events up to its first step, when it
+    waits for the third answer."""
     run = client.runs.create(thread, "refine", input=values, stream_mode=["custom", "values"])
     events = []
     for part in client.runs.join_stream(thread, run["run_id"], stream_mode=["custom"]):
         if part.event == "custom":
             events.append(part.data)
-            if part.data["type"] == kind:
+            if part.data["type"] == "step":
                 break
-    assert events and events[-1]["type"] == kind
+    assert events and events[-1]["type"] == "step"
+    wait_until(lambda: len(chat.requests) == 3)
     return str(run["run_id"]), events
 
 
@@ -83,11 +89,11 @@ def test_a_second_run_of_a_thread_asks_the_model_nothing(
 
 
 def test_a_cancelled_run_leaves_a_session_that_the_next_run_resumes(
-    client: Any, server: DevServer, chat: ChatServer, pairs: str, digest: str
+    client: Any, server: DevServer, waiting_chat: ChatServer, pairs: str, digest: str
 ) -> None:
     thread = new_thread(client)
-    values = values_for(chat, pairs)
-    run, before = start_until(client, thread, values, "step")
+    values = values_for(waiting_chat, pairs)
+    run, before = start_until_it_waits(client, thread, values, waiting_chat)
     client.runs.cancel(thread, run, wait=True)
     assert client.runs.get(thread, run)["status"] == "interrupted"
     [row] = peirce.sessions(store=server.store(thread))
@@ -102,25 +108,31 @@ def test_a_cancelled_run_leaves_a_session_that_the_next_run_resumes(
 
 
 def test_a_new_run_may_interrupt_the_running_one(
-    client: Any, server: DevServer, chat: ChatServer, pairs: str
+    client: Any, server: DevServer, waiting_chat: ChatServer, pairs: str
 ) -> None:
     thread = new_thread(client)
-    values = values_for(chat, pairs)
-    start_until(client, thread, values, "step")
+    values = values_for(waiting_chat, pairs)
+    start_until_it_waits(client, thread, values, waiting_chat)
     _, last = stream(client, thread, "refine", values, multitask_strategy="interrupt")
     assert last["status"] == "done"
     [row] = peirce.sessions(store=server.store(thread))
     assert row.session == last["session"]
 
 
-def test_two_threads_run_at_once(
-    client: Any, server: DevServer, chat: ChatServer, pairs: str
-) -> None:
+def test_two_threads_run_at_once(client: Any, server: DevServer, pairs: str) -> None:
     threads = [new_thread(client) for _ in range(2)]
-    values = values_for(chat, pairs)
-    runs = [client.runs.create(one, "refine", input=values)["run_id"] for one in threads]
-    wait_until(lambda: all(is_running(server.store(one)) for one in threads))
-    ends = [client.runs.join(*one) for one in zip(threads, runs, strict=True)]
+    both_run = Event()
+
+    def wait(request: dict[str, Any]) -> Answer:
+        both_run.wait(120)
+        return answer_by_request(request)
+
+    with ChatServer([wait]) as chat:
+        values = values_for(chat, pairs)
+        runs = [client.runs.create(one, "refine", input=values)["run_id"] for one in threads]
+        wait_until(lambda: all(is_running(server.store(one)) for one in threads))
+        both_run.set()
+        ends = [client.runs.join(*one) for one in zip(threads, runs, strict=True)]
     assert [one["status"] for one in ends] == ["done", "done"]
     assert ends[0]["digest"] == ends[1]["digest"] and ends[0]["session"] != ends[1]["session"]
     assert all(server.store(thread).is_file() for thread in threads)
@@ -128,34 +140,36 @@ def test_two_threads_run_at_once(
 
 
 def test_a_killed_server_takes_its_session_along_and_another_one_resumes_it(
-    chat: ChatServer, pairs: str, digest: str, tmp_path: Path
+    client: Any,
+    server: DevServer,
+    waiting_chat: ChatServer,
+    pairs: str,
+    digest: str,
+    tmp_path: Path,
 ) -> None:
     from langgraph_sdk import get_sync_client
 
     folder = tmp_path / "killed"
     folder.mkdir()
-    server = DevServer(folder, settings_of_the_page())
-    server.start()
-    client = get_sync_client(url=server.url)
-    thread = new_thread(client)
-    values = values_for(chat, pairs)
-    _, before = start_until(client, thread, values, "step")
-    server.stop(signal.SIGKILL)
-    store = server.store(thread)
+    killed = DevServer(folder, settings_of_the_page(), forked=True)
+    killed.start()
+    client_of_killed = get_sync_client(url=killed.url)
+    thread = new_thread(client_of_killed)
+    values = values_for(waiting_chat, pairs)
+    _, before = start_until_it_waits(client_of_killed, thread, values, waiting_chat)
+    killed.stop(signal.SIGKILL)
+    store = killed.store(thread)
     wait_until(lambda: not is_running(store))  # its process ends with the server
     [row] = peirce.sessions(store=store)
     assert row.status == "interrupted"
 
-    server.start()
-    try:
-        client = get_sync_client(url=server.url)
-        again = str(client.threads.create(thread_id=thread, if_exists="do_nothing")["thread_id"])
-        after, last = stream(client, again, "refine", values)
-        assert (last["status"], last["session"]) == ("done", row.session)
-        assert not paths_made(before) & paths_made(after)
-        assert last["digest"] == digest
-    finally:
-        server.stop()
+    no_socket = shutil.ignore_patterns("*.sock")
+    shutil.copytree(store.parent, server.store(thread).parent, ignore=no_socket)
+    again = str(client.threads.create(thread_id=thread, if_exists="do_nothing")["thread_id"])
+    after, last = stream(client, again, "refine", values)
+    assert (last["status"], last["session"]) == ("done", row.session)
+    assert not paths_made(before) & paths_made(after)
+    assert last["digest"] == digest
 
 
 def settings_of_the_page() -> str:
@@ -171,8 +185,7 @@ def is_running(store: Path) -> bool:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if holds():
-            return
+    end = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < end, "it did not happen within two minutes"
         time.sleep(0.05)
-    raise AssertionError("it did not happen within half a minute")

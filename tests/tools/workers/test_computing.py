@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 import peirce
 import pytest
 from peirce.records import Compute, DataError, UsageError
+from peirce.tests.cli.forked_command import run_script
 from peirce.tools.workers.arrays import array_from_json, array_to_json
 from peirce.tools.workers.computing import MAX_OPEN_REQUESTS, compute_here, open_compute
 from peirce.tools.workers.function_process import load_function
@@ -135,18 +134,18 @@ def test_a_task_that_generates_in_one_process_says_so(tmp_path: Path) -> None:
 
 def test_without_ray_one_sentence_names_what_to_install(tmp_path: Path) -> None:
     """In an interpreter that does not find Ray."""
-    script = (
+    (tmp_path / "without_ray.py").write_text(
         "import importlib.util as u, runpy, sys\n"
         "find = u.find_spec\n"
         "u.find_spec = lambda name, *rest: None if name == 'ray' else find(name, *rest)\n"
-        "sys.argv = ['peirce', 'study', 'general', '--cluster', 'ray', '--store', sys.argv[1]]\n"
+        "sys.argv = ['peirce', 'study', 'general', '--cluster', 'ray', '--store', 's.duckdb']\n"
         "runpy.run_module('peirce', run_name='__main__')\n"
     )
+    (tmp_path / "said.json").write_text('{"*": ["nothing"]}')
     peirce.run(
-        "list_functions", problems=1, max_answers=1, model="search", store=tmp_path / "s.duckdb"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "s.duckdb"], capture_output=True, text=True
-    )
+        "list_functions", problems=1, max_answers=1, model=f"scripted:{tmp_path / 'said.json'}",
+        store=tmp_path / "s.duckdb",
+    )  # fmt: skip
+    ended = run_script("without_ray.py", cwd=tmp_path)
     assert ended.returncode == 2
     assert ended.stderr == "peirce: --cluster ray needs Ray: pip install 'peirce[cluster]'\n"

@@ -35,12 +35,6 @@ SLOW = (
     "def f(x):\n    for _ in range(400_000):\n        pass\n    return x[::-1]  # {}"  # about 0.3 s
 )
 LIMITS = Limits(loop_steps=10_000_000, input_cpu_s=5, cpu_s=30, wall_s=60)
-RAY_CONFIG = {  # a node that is silent for some seconds is taken for dead
-    "health_check_initial_delay_ms": 1_000,
-    "health_check_period_ms": 1_000,
-    "health_check_timeout_ms": 2_000,
-    "health_check_failure_threshold": 3,
-}
 SESSION: dict[str, Any] = {
     "problems": 6, "seed": 4, "observations": 4, "model": "search", "max_answers": 4,
 }  # fmt: skip
@@ -162,9 +156,7 @@ def test_a_node_that_joins_later_gets_work(cluster: Any) -> None:
     assert values == [REVERSED] * 6 and worked
 
 
-def test_keyed_requests_go_to_one_node_and_move_only_when_it_is_lost(
-    cluster: Any, spare: Any
-) -> None:
+def test_keyed_requests_go_to_one_node_and_move_only_when_it_is_lost() -> None:
     """In proportion to the cores, too."""
     from peirce.tools.workers.node import choose_node
 

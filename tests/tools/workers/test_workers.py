@@ -67,11 +67,12 @@ def test_programs_have_the_results_of_the_sandbox(work: Any) -> None:
         await oracle.close()
         return [(b.verdict, b.codes.tolist(), b.reasons.tolist(), b.values) for b in batches]
 
-    reversed_lists, divided, malformed, opened = work(use)[::2]
+    found = work(use)
+    reversed_lists, divided, malformed, opened = found[::2]
     assert [reversed_lists[0], divided[0], malformed[0]] == ["ok", "ok", "syntax"]
     assert len(set(reversed_lists[1])) == len(LISTS) and sum(divided[2]) == 1
     assert opened[0] != "ok" or all(opened[2])
-    values = work(use)[1][3]
+    values = found[1][3]
     assert [one["value"] for one in values] == [list(reversed(one)) for one in LISTS.inputs]
 
 
