@@ -252,6 +252,12 @@ def run_request(request: Mapping[str, Any]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if added := [one for one in paths if one and one not in sys.path]:
+        from peirce.records import registry
+
+        sys.path[1:1] = added
+        registry.components.cache_clear()  # what packages in these folders provide is not in it
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(  # noqa: SIM115

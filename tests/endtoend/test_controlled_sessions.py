@@ -26,6 +26,7 @@ from disturbed_paths import WAYS, session_options, write_program
 from faulty_server import draw
 
 TIMEOUT_S = 120
+SPACE = Path(__file__).with_name("twelve_lists.jsonl")  # what is claimed here does not depend on it
 TOKENS = 18  # of each answer of the server
 
 
@@ -89,7 +90,7 @@ class HoldingModel:
 def options(model, **more):
     return {
         "problems": 6, "seed": 4, "model": f"{model.server.url}#m", "max_answers": 3, "workers": 1,
-        "concurrency": 3, "tool_calls": 0, "store": "s.duckdb", **more,
+        "concurrency": 3, "tool_calls": 0, "space": SPACE, "store": "s.duckdb", **more,
     }  # fmt: skip
 
 

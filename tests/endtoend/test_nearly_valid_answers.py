@@ -21,7 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FaultyServer, draw
 
 PROBLEMS, ANSWERS = 3, 6
-OPTIONS = {"problems": PROBLEMS, "max_answers": ANSWERS, "answer_format": "json", "tool_calls": 2}
+SPACE = Path(__file__).with_name("twelve_lists.jsonl")  # what is claimed here does not depend on it
+OPTIONS = {"problems": PROBLEMS, "max_answers": ANSWERS, "answer_format": "json", "tool_calls": 2,
+           "space": SPACE}  # fmt: skip
 
 
 def answers(source: str) -> dict[str, str]:
