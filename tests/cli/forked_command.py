@@ -2,7 +2,7 @@
 
 A command that is started by `python -m peirce` spends most of its CPU time on imports. Here one server
 process imports them once, and each command is a fork of it, with its own arguments, working directory,
-environment and streams. Not for tests about what is imported, about signals, or about variables that
+environment and streams; so are the workers that it starts. Not for tests about what is imported, about signals, or about variables that
 are read at import.
 
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
@@ -45,6 +45,7 @@ THIRD = (  # what commands import late, of other packages
     "numpy", "openai", "rich.console", "rich.table", "typer", "yaml", "z3",
 )  # fmt: skip
 OF_WORKERS = ("scipy.optimize", "sklearn.linear_model")
+WORKERS = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -205,7 +206,7 @@ def serve(path: str, kind: str) -> dict[str, Any] | None:
             connection, _ = listening.accept()
             if os.fork() == 0:
                 listening.close()
-                return _watched(connection)
+                return {**_watched(connection), "server": path}
             connection.close()
             while _reaped():
                 pass
@@ -264,6 +265,7 @@ def run_request(request: Mapping[str, Any]) -> None:
         2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
     )
     program, *arguments = request["words"]
+    fork_workers(request["server"])
     if program == "peirce":
         sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
         runpy.run_module("peirce", run_name="__main__", alter_sys=True)
@@ -274,6 +276,21 @@ def run_request(request: Mapping[str, Any]) -> None:
     else:
         sys.path[0], sys.argv = os.path.dirname(os.path.abspath(arguments[0])), list(arguments)
         runpy.run_path(arguments[0], run_name="__main__")
+
+
+def fork_workers(path: str) -> None:
+    """Let the command have its workers of the search and of Z3 forked by the server, too."""
+    from peirce.tools.line_process import LineProcess
+
+    start = LineProcess._start
+
+    async def forked(self: LineProcess) -> Any:
+        *_, module = self.command
+        if module in WORKERS:
+            self.command = (sys.executable, "-IS", SCRIPT, "ask", path, "module", module)
+        return await start(self)
+
+    LineProcess._start = forked  # type: ignore[method-assign]
 
 
 def exit_code_of(request: Mapping[str, Any]) -> int:
