@@ -80,7 +80,7 @@ def write_program(path: Path) -> None:
 def worker_command(module: str) -> tuple[str, ...]:
     """Return a command that runs a module of the package as `python -m` would. If the process of this
     command is killed, so is the fork."""
-    return (sys.executable, "-IS", SCRIPT, "ask", _server("workers"), "module", module)
+    return (sys.executable, "-IS", SCRIPT, "ask", _server(), "module", module)
 
 
 def _run(
@@ -98,9 +98,8 @@ def _run(
 
 
 @functools.cache
-def _server(kind: str = "commands") -> str:
-    """Start a server, once for this process, and return the path of its socket. The server of the kind
-    "workers" has imported what the search imports late."""
+def _server() -> str:
+    """Start a server, once for this process, and return the path of its socket."""
     import atexit
     import subprocess
     import tempfile
@@ -109,7 +108,7 @@ def _server(kind: str = "commands") -> str:
     path = f"{folder}/socket"
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
     process = subprocess.Popen(
-        [sys.executable, SCRIPT, "serve", path, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, SCRIPT, "serve", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         env={**clean, "OMP_NUM_THREADS": "1"}, start_new_session=True,
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None
@@ -185,13 +184,13 @@ def import_all() -> None:
         assert len(os.listdir("/proc/self/task")) == 1
 
 
-def serve(path: str, kind: str) -> dict[str, Any] | None:
+def serve(path: str) -> dict[str, Any] | None:
     """Return in a forked child the request that it shall run, and None when the tests have ended."""
     import gc
     import importlib
 
     import_all()
-    for name in OF_WORKERS if kind == "workers" else ():
+    for name in OF_WORKERS:
         importlib.import_module(name)
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
@@ -315,7 +314,7 @@ def main() -> None:
     mode, path, *words = sys.argv[1:]
     if mode == "ask":
         raise SystemExit(ask(path, words))
-    request = serve(path, *words)
+    request = serve(path)
     code = 0 if request is None else exit_code_of(request)
     # As at the end of any process, but without freeing every module: that takes time, and frozen
     # objects would be reported as leaks.

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from disturbed_paths import command_line
 from forked_command import run_command
-from forked_commands import start_command
+from forked_commands import forked_words, start_command
 from test_controlled_sessions import SPACE, TIMEOUT_S, HoldingModel, Running, options, wait_until
 
 PEIRCE = [sys.executable, "-m", "peirce"]
@@ -251,12 +251,12 @@ def test_a_question_outlives_a_kill_and_a_stop(folder, end):
 
 
 class Terminal:
-    """`peirce run` in a terminal of its own. said: everything that it wrote."""
+    """A command in a terminal of its own. said: everything that it wrote."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *command: str) -> None:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
-            os.execve(sys.executable, [*PEIRCE, *arguments], {**os.environ, "TERM": "dumb"})
+            os.execve(command[0], command, {**os.environ, "TERM": "dumb"})
         self.said = ""
 
     def wait_for(self, text: str) -> None:
@@ -285,7 +285,7 @@ READY = "Your hint, on one line, then Enter:"
 
 def test_in_a_terminal_the_questions_are_asked_and_an_empty_line_gives_up(folder):
     model = scripted(folder, [WRONG] * 6)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*forked_words("run", "list_functions", "--model", model, *ASK))
     terminal.wait_for(READY)
     assert "Question: No hypothesis for problem" in terminal.said
     terminal.write("try the length\n")
@@ -302,7 +302,7 @@ def test_in_a_terminal_the_questions_are_asked_and_an_empty_line_gives_up(folder
 
 def test_a_question_in_a_terminal_is_withdrawn_when_another_process_answers(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*forked_words("run", "list_functions", "--model", model, *ASK))
     terminal.wait_for(READY)
     (question,) = peirce.status().questions
     peirce.hint("last", question["problem"], "")
@@ -311,7 +311,7 @@ def test_a_question_in_a_terminal_is_withdrawn_when_another_process_answers(fold
 
 def test_ctrl_c_at_a_question_leaves_the_problem_open(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*PEIRCE, "run", "list_functions", "--model", model, *ASK)
     terminal.wait_for(READY)
     terminal.write("\x03")
     assert terminal.end() == 130 and "peirce resume" in terminal.said
@@ -321,7 +321,7 @@ def test_ctrl_c_at_a_question_leaves_the_problem_open(folder):
 
 def test_the_end_of_the_input_leaves_the_question_to_the_command_hint(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*PEIRCE, "run", "list_functions", "--model", model, *ASK)
     terminal.wait_for(READY)
     terminal.write("\x04")
     terminal.wait_for("To answer, run: peirce hint")
