@@ -19,9 +19,7 @@ def write_part(shared_data: Path, file: Path, every: int = 9) -> list[dict[str, 
     """Write each `every`-th problem, and all with an answer that imports a module; return them."""
     whole = read_whole(shared_data)
     some = [
-        one
-        for place, one in enumerate(whole["problems"])
-        if place % every == 0 or imports(one)
+        one for place, one in enumerate(whole["problems"]) if place % every == 0 or imports(one)
     ]
     assert sum(map(imports, some)) == IMPORTS
     file.write_text(json.dumps(whole | {"problems": some}))

@@ -46,7 +46,17 @@ def peirce(folder: Path, environment: dict[str, str], *words: str) -> tuple[int,
 def test_broken_parts_leave_the_others_usable(tmp_path: Path, module: str) -> None:
     environment = install(tmp_path, module, dict.fromkeys(KINDS, "zzz"))
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    run = ("run", "examples", "--data", "pairs.csv", "--max-answers", "1", "--workers", "1", "--quiet")
+    run = (
+        "run",
+        "examples",
+        "--data",
+        "pairs.csv",
+        "--max-answers",
+        "1",
+        "--workers",
+        "1",
+        "--quiet",
+    )
     code, out, err = peirce(tmp_path, environment, *run)
     assert (code, "Traceback" in err) == (0, False), err
     assert "1 accepted" in out
@@ -78,7 +88,17 @@ def test_a_broken_part_that_is_asked_for_is_one_sentence(tmp_path: Path, kind: s
 def test_a_name_that_is_there_already_is_one_sentence(tmp_path: Path) -> None:
     environment = install(tmp_path, "PART = 3", {"search_engines": "lists", "methods": "refine"})
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    run = ("run", "examples", "--data", "pairs.csv", "--max-answers", "1", "--workers", "1", "--quiet")
+    run = (
+        "run",
+        "examples",
+        "--data",
+        "pairs.csv",
+        "--max-answers",
+        "1",
+        "--workers",
+        "1",
+        "--quiet",
+    )
     code, out, err = peirce(tmp_path, environment, *run)
     assert (code, "Traceback" in err) == (0, False), err
     assert "1 accepted" in out

@@ -47,9 +47,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def peirce(environment: dict[str, str], tmp_path: Path) -> Peirce:
     """The command line in a folder of its own."""
 
-    def run(
-        *words: str, code: int = 0, new: bool = False
-    ) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, code: int = 0, new: bool = False) -> subprocess.CompletedProcess[str]:
         if new:
             command = [sys.executable, "-m", "peirce", *words]
             done = subprocess.run(

@@ -1,7 +1,7 @@
 """Every method on labelled text, on published data sets and on our own, with a made-up model and over
 real HTTP; and each session again from its journal alone.
 
-With every change each method runs on one data set, and every third over HTTP too; on the others in
+With every change each method runs on one data set, and every fifth over HTTP too; on the others in
 `make soak`."""
 
 from __future__ import annotations

@@ -180,7 +180,10 @@ def test_a_recorded_session_opens_again_with_the_settings_that_it_recorded(
 
 def test_the_command_line_the_environment_and_a_file_set_what_python_sets(place: Path) -> None:
     told = run_command(
-        [*COMMAND, "--store", "cli.duckdb"], env={**os.environ, **ENVIRONMENT}, cwd=place, check=True
+        [*COMMAND, "--store", "cli.duckdb"],
+        env={**os.environ, **ENVIRONMENT},
+        cwd=place,
+        check=True,
     )
     _forget_settings(place / "cli.duckdb", SINCE)
     pinned, session = PINS["programs"]["lists_whole"], json.loads(told.stdout)["session"]
