@@ -2,8 +2,8 @@
 
 A command that is started by `python -m peirce` spends most of its CPU time on imports. Here one server
 process imports them once, and each command is a fork of it, with its own arguments, working directory,
-environment and streams; so are the workers that it starts. Not for tests about what is imported, about signals, or about variables that
-are read at import.
+environment and streams; so are the workers that it starts. Not for tests about what is imported, about
+signals, or about variables that are read at import.
 
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
@@ -45,7 +45,6 @@ THIRD = (  # what commands import late, of other packages
     "numpy", "openai", "rich.console", "rich.table", "typer", "yaml", "z3",
 )  # fmt: skip
 OF_WORKERS = ("scipy.optimize", "sklearn.linear_model")
-WORKERS = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -77,10 +76,10 @@ def write_program(path: Path) -> None:
     path.chmod(0o755)
 
 
-def worker_command(module: str) -> tuple[str, ...]:
+def worker_command(module: str, server: str = "") -> tuple[str, ...]:
     """Return a command that runs a module of the package as `python -m` would. If the process of this
-    command is killed, so is the fork."""
-    return (sys.executable, "-IS", SCRIPT, "ask", _server(), "module", module)
+    command is killed, so is the fork. server: a socket; that of this process without it."""
+    return (sys.executable, "-IS", SCRIPT, "ask", server or _server(), "module", module)
 
 
 def _run(
@@ -190,7 +189,7 @@ def serve(path: str) -> dict[str, Any] | None:
     import importlib
 
     import_all()
-    for name in OF_WORKERS:
+    for name in (*OF_WORKERS, "peirce.tests.forked_workers"):
         importlib.import_module(name)
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
@@ -264,7 +263,9 @@ def run_request(request: Mapping[str, Any]) -> None:
         2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
     )
     program, *arguments = request["words"]
-    fork_workers(request["server"])
+    from peirce.tests import forked_workers
+
+    forked_workers.fork_workers_from(request["server"])
     if program == "peirce":
         sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
         runpy.run_module("peirce", run_name="__main__", alter_sys=True)
@@ -275,21 +276,6 @@ def run_request(request: Mapping[str, Any]) -> None:
     else:
         sys.path[0], sys.argv = os.path.dirname(os.path.abspath(arguments[0])), list(arguments)
         runpy.run_path(arguments[0], run_name="__main__")
-
-
-def fork_workers(path: str) -> None:
-    """Let the command have its workers of the search and of Z3 forked by the server, too."""
-    from peirce.tools.line_process import LineProcess
-
-    start = LineProcess._start
-
-    async def forked(self: LineProcess) -> Any:
-        *_, module = self.command
-        if module in WORKERS:
-            self.command = (sys.executable, "-IS", SCRIPT, "ask", path, "module", module)
-        return await start(self)
-
-    LineProcess._start = forked  # type: ignore[method-assign]
 
 
 def exit_code_of(request: Mapping[str, Any]) -> int:

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-IMPORTED = ("peirce.cli", "peirce.commands.reproduce", "peirce.agents.local.model", "peft", "accelerate",
-            "peirce.training.dpo.trainer", "langgraph.graph")  # fmt: skip
+IMPORTED = ("torch", "transformers", "transformers.models.qwen2.modeling_qwen2", "transformers.trainer",
+            "peft", "accelerate", "datasets", "trl.trainer.dpo_trainer", "langgraph.graph", "peirce.cli")  # fmt: skip
 
 
 def start_training(words: Sequence[str], cwd: Path, out: Path, errors: Path) -> Any:

@@ -22,7 +22,6 @@ SESSION = {
     "problems": 1,
     "max_answers": 1,
     "workers": 1,
-    "budget_expansions": 500,
     "space": Path(__file__).with_name("twelve_lists.jsonl"),
 }
 

@@ -15,7 +15,6 @@ from typing import Any
 import peirce
 import pytest
 from peirce.records import UsageError
-from peirce.reports.papers.hypobench import baselines
 from peirce.store import Store
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -68,13 +67,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def no_baselines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pins leave out the baselines of labelled text, which take longer to train than all else."""
-    monkeypatch.setattr(baselines, "session_baselines", lambda store, session: [])
+def no_boosting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pins leave out the baselines of labelled text; the one of `interpret` takes longer to train than
+    all else."""
+    monkeypatch.setitem(sys.modules, "interpret", None)  # as if it were not installed
 
 
 @pytest.mark.parametrize(("store", "name"), PINNED_SESSIONS)
-@pytest.mark.usefixtures("no_baselines")
+@pytest.mark.usefixtures("no_boosting")
 def test_digests_and_what_the_verbs_say_are_as_pinned(
     stores: dict[str, str], store: str, name: str
 ) -> None:
