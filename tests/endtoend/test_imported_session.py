@@ -77,7 +77,6 @@ def test_the_chosen_rules_have_the_published_accuracies(part):
     assert 0 < check_accuracies(imported) < len(records)
 
 
-@pytest.mark.soak
 def test_the_whole_recording_has_the_published_accuracies(shared_data, space, tmp_path):
     imported = peirce.import_recorded(
         shared_data / WHOLE,

@@ -176,7 +176,6 @@ def test_all_but_one_of_the_chosen_rules_of_gpt4_have_the_published_accuracies(
     assert peirce.replay(gpt4.session, store=gpt4.store).differences == []
 
 
-@pytest.mark.soak
 def test_124_of_the_125_chosen_rules_of_gpt4_have_the_published_accuracies(
     shared_data, own, tmp_path
 ):
