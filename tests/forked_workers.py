@@ -9,11 +9,13 @@ Internals: the command line of a worker is replaced where it is started.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from peirce.tests.cli.forked_command import worker_command
 from peirce.tools.line_process import LineProcess
+
+if TYPE_CHECKING:
+    import pytest
 
 MODULES = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 FOLDERS = tuple(
@@ -34,12 +36,21 @@ FOLDERS = tuple(
 
 def fork_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each worker that a test starts be forked."""
+    monkeypatch.setattr(LineProcess, "_start", _forking_start())
+
+
+def fork_workers_from(server: str) -> None:
+    """Let each worker that this process, a command, starts be forked by the server of the command."""
+    LineProcess._start = _forking_start(server)  # type: ignore[method-assign]
+
+
+def _forking_start(server: str = "") -> Any:
     start = LineProcess._start
 
     async def forked(self: LineProcess) -> Any:
         *_, module = self.command
         if module in MODULES:
-            self.command = worker_command(module)
+            self.command = worker_command(module, server)
         return await start(self)
 
-    monkeypatch.setattr(LineProcess, "_start", forked)
+    return forked

@@ -2,8 +2,8 @@
 
 A command that is started by `python -m peirce` spends most of its CPU time on imports. Here one server
 process imports them once, and each command is a fork of it, with its own arguments, working directory,
-environment, umask and streams. Not for tests about what is imported, about signals, or about variables that
-are read at import.
+environment, umask and streams; so are the workers that it starts. Not for tests about what is imported,
+about signals, or about variables that are read at import.
 
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
@@ -82,10 +82,10 @@ def write_program(path: Path) -> None:
     path.chmod(0o755)
 
 
-def worker_command(module: str) -> tuple[str, ...]:
+def worker_command(module: str, server: str = "") -> tuple[str, ...]:
     """Return a command that runs a module of the package as `python -m` would. If the process of this
-    command is killed, so is the fork."""
-    return (sys.executable, "-IS", SCRIPT, "ask", _server("workers"), "module", module)
+    command is killed, so is the fork. server: a socket; that of this process without it."""
+    return (sys.executable, "-IS", SCRIPT, "ask", server or _server(), "module", module)
 
 
 def _run(
@@ -102,9 +102,8 @@ def _run(
 
 
 @functools.cache
-def _server(kind: str = "commands") -> str:
-    """Start a server, once for this process, and return the path of its socket. The server of the kind
-    "workers" has imported what the search imports late."""
+def _server() -> str:
+    """Start a server, once for this process, and return the path of its socket."""
     import atexit
     import subprocess
     import tempfile
@@ -113,7 +112,7 @@ def _server(kind: str = "commands") -> str:
     path = f"{folder}/socket"
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
     process = subprocess.Popen(
-        [sys.executable, SCRIPT, "serve", path, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, SCRIPT, "serve", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         env={**clean, "OMP_NUM_THREADS": "1"}, start_new_session=True,
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None
@@ -197,13 +196,13 @@ def import_all() -> None:
         assert len(os.listdir("/proc/self/task")) == 1
 
 
-def serve(path: str, kind: str) -> dict[str, Any] | None:
+def serve(path: str) -> dict[str, Any] | None:
     """Return in a forked child the request that it shall run, and None when the tests have ended."""
     import gc
     import importlib
 
     import_all()
-    for name in OF_WORKERS if kind == "workers" else ():
+    for name in (*OF_WORKERS, "peirce.tests.forked_workers"):
         importlib.import_module(name)
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
@@ -218,7 +217,7 @@ def serve(path: str, kind: str) -> dict[str, Any] | None:
             connection, _ = listening.accept()
             if os.fork() == 0:
                 listening.close()
-                return _watched(connection)
+                return {**_watched(connection), "server": path}
             connection.close()
             while _reaped():
                 pass
@@ -266,12 +265,21 @@ def run_request(request: Mapping[str, Any]) -> None:
     os.umask(request["umask"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if added := [one for one in paths if one and one not in sys.path]:
+        from peirce.records import registry
+
+        sys.path[1:1] = added
+        registry.components.cache_clear()  # what packages in these folders provide is not in it
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(  # noqa: SIM115
         2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
     )
     program, *arguments = request["words"]
+    from peirce.tests import forked_workers
+
+    forked_workers.fork_workers_from(request["server"])
     if program == "peirce":
         sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
         runpy.run_module("peirce", run_name="__main__", alter_sys=True)
@@ -306,7 +314,7 @@ def main() -> None:
     mode, path, *words = sys.argv[1:]
     if mode == "ask":
         raise SystemExit(ask(path, words))
-    request = serve(path, *words)
+    request = serve(path)
     code = 0 if request is None else exit_code_of(request)
     # As at the end of any process, but without freeing every module: that takes time, and frozen
     # objects would be reported as leaks.

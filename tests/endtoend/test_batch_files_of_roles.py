@@ -69,7 +69,8 @@ def test_a_second_proposer_may_use_batch_files(tmp_path):
     with BatchServer() as server:
         store = tmp_path / "s.duckdb"
         found = peirce.run(
-            "list_functions", problems=4, max_answers=2, observations=4, store=store,
+            "list_functions", problems=4, max_answers=2, observations=4, store=store, workers=1,
+            space=Path(__file__).with_name("twelve_lists.jsonl"),
             model=f"scripted:{tmp_path / 'empty.json'}", then=f"{server.url}#m",
             roles={"then": {"batch_files": True, **QUICK}},
         )  # fmt: skip

@@ -1,4 +1,6 @@
-"""A package whose parts cannot be used takes nothing else with it, and is named in one sentence."""
+"""A package whose parts cannot be used takes nothing else with it, and is named in one sentence.
+
+Commands are forked from a process that has imported Peirce, but no plugin; one is a process of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from forked_command import run_command
 
 KINDS = ("tasks", "families", "methods", "metrics", "report_sections", "sandboxes", "models",
          "search_engines")  # fmt: skip
@@ -26,10 +31,7 @@ def install(folder: Path, module: str, names: dict[str, str]) -> dict[str, str]:
 
 
 def peirce(folder: Path, environment: dict[str, str], *words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "peirce", *words], cwd=folder, env=environment,
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = run_command(words, cwd=folder, env=environment)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -44,7 +46,17 @@ def peirce(folder: Path, environment: dict[str, str], *words: str) -> tuple[int,
 def test_broken_parts_leave_the_others_usable(tmp_path: Path, module: str) -> None:
     environment = install(tmp_path, module, dict.fromkeys(KINDS, "zzz"))
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    run = ("run", "examples", "--data", "pairs.csv", "--max-answers", "1", "--quiet")
+    run = (
+        "run",
+        "examples",
+        "--data",
+        "pairs.csv",
+        "--max-answers",
+        "1",
+        "--workers",
+        "1",
+        "--quiet",
+    )
     code, out, err = peirce(tmp_path, environment, *run)
     assert (code, "Traceback" in err) == (0, False), err
     assert "1 accepted" in out
@@ -52,6 +64,9 @@ def test_broken_parts_leave_the_others_usable(tmp_path: Path, module: str) -> No
         code, out, err = peirce(tmp_path, environment, *words)
         assert (code, "Traceback" in err) == (0, False), err
         assert out
+    new = [sys.executable, "-m", "peirce", "tasks", "list"]
+    same = subprocess.run(new, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (same.returncode, "Traceback" in same.stderr) == (0, False), same.stderr
 
 
 @pytest.mark.parametrize("kind", ["tasks", "methods", "metrics", "sandboxes", "models"])
@@ -73,7 +88,17 @@ def test_a_broken_part_that_is_asked_for_is_one_sentence(tmp_path: Path, kind: s
 def test_a_name_that_is_there_already_is_one_sentence(tmp_path: Path) -> None:
     environment = install(tmp_path, "PART = 3", {"search_engines": "lists", "methods": "refine"})
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    run = ("run", "examples", "--data", "pairs.csv", "--max-answers", "1", "--quiet")
+    run = (
+        "run",
+        "examples",
+        "--data",
+        "pairs.csv",
+        "--max-answers",
+        "1",
+        "--workers",
+        "1",
+        "--quiet",
+    )
     code, out, err = peirce(tmp_path, environment, *run)
     assert (code, "Traceback" in err) == (0, False), err
     assert "1 accepted" in out

@@ -16,7 +16,8 @@ from peirce import cli
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from faulty_server import FaultyServer
 
-OPTIONS = {"problems": 4, "max_answers": 4, "workers": 1, "temperature": 0.7}
+SPACE = Path(__file__).with_name("twelve_lists.jsonl")  # what is claimed here does not depend on it
+OPTIONS = {"problems": 4, "max_answers": 4, "workers": 1, "temperature": 0.7, "space": SPACE}
 
 
 def session_on(server, store, **more):

@@ -131,11 +131,27 @@ def lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     told = [{"problem": n, "step": 1, "answer": "def f(x):\n    return x[:1]"} for n in ("0", "2")]
     (tmp_path / "told.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told) + "{\n")
+    (tmp_path / "space.jsonl").write_text("[]\n[1]\n[3, 1, 2]\n")
     return tmp_path
 
 
+SHORT = {"workers": 1, "budget_expansions": 200, "space": "space.jsonl"}
 COMMANDS = {
-    "run": ("run", "list_functions", "--data", "f.jsonl", "--method", "io", "--quiet"),
+    "run": (
+        "run",
+        "list_functions",
+        "--data",
+        "f.jsonl",
+        "--method",
+        "io",
+        "--quiet",
+        "--workers",
+        "1",
+        "--budget-expansions",
+        "200",
+        "--space",
+        "space.jsonl",
+    ),
     "dry run": ("run", "list_functions", "--data", "f.jsonl", "--dry-run"),
     "check": ("check", "list_functions", "--data", "f.jsonl", "--answers", "answers.jsonl"),
     "tasks show": ("tasks", "show", "list_functions", "--data", "f.jsonl"),
@@ -157,9 +173,9 @@ def test_skip_bad_goes_on_without_a_record_and_counts_it_once(
 
 def test_skip_bad_is_a_keyword_that_a_session_records_for_resume(lists: Path) -> None:
     with pytest.raises(DataError, match="line 2"):
-        peirce.run("list_functions", data="f.jsonl", method="io")
+        peirce.run("list_functions", data="f.jsonl", method="io", **SHORT)
     with pytest.warns(DataWarning, match="line 2"):
-        session = peirce.run("list_functions", data="f.jsonl", method="io", skip_bad=True)
+        session = peirce.run("list_functions", data="f.jsonl", method="io", skip_bad=True, **SHORT)
     (row,) = peirce.sessions()
     assert row.to_dict()["settings"]["operational"]["config"]["data"]["skip_bad"] is True
     again = peirce.resume(session.session)
@@ -169,7 +185,8 @@ def test_skip_bad_is_a_keyword_that_a_session_records_for_resume(lists: Path) ->
 
 
 def test_skip_bad_leaves_out_recorded_answers_that_cannot_be_read(lists: Path, capsys: Any) -> None:
-    words = ("import", "told.jsonl", "--task", "list_functions", "--data", "f.jsonl", "--quiet")
+    words = ("import", "told.jsonl", "--task", "list_functions", "--data", "f.jsonl", "--quiet",
+             "--space", "space.jsonl")  # fmt: skip
     code, _, said = called(capsys, *words)
     assert code == 1 and said[-1].startswith("peirce: told.jsonl, line 3: not JSON")
     code, out, said = called(capsys, *words, "--skip-bad", "--json")
@@ -201,7 +218,8 @@ def test_an_import_reads_its_data_once(lists: Path, capsys: Any) -> None:
     (lists / "told.jsonl").write_text(
         '{"problem": "2", "step": 1, "answer": "def f(x): return x"}\n'
     )
-    words = ("import", "told.jsonl", "--task", "list_functions", "--data", "f.jsonl", "--quiet")
+    words = ("import", "told.jsonl", "--task", "list_functions", "--data", "f.jsonl", "--quiet",
+             "--space", "space.jsonl")  # fmt: skip
     code, _, said = called(capsys, *words)
     assert code == 0 and sum("no hypothesis can be consistent" in line for line in said) == 1
 

@@ -12,16 +12,25 @@ import duckdb
 import peirce
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from forked_command import run_command
+
 SECRET = "not-for-strangers-0123456789"
+
+
+SESSION = {
+    "problems": 1,
+    "max_answers": 1,
+    "workers": 1,
+    "space": Path(__file__).with_name("twelve_lists.jsonl"),
+}
 
 
 def command(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PEIRCE_")}
-    return subprocess.run(
-        [sys.executable, "-m", "peirce", *arguments],
-        cwd=folder, env=kept | {"OTHER_SERVICE_TOKEN": SECRET} | variables,
-        capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
+    return run_command(
+        arguments, cwd=folder, env=kept | {"OTHER_SERVICE_TOKEN": SECRET} | variables
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +58,7 @@ def test_a_file_of_the_working_folder_does_not_choose_the_variable_of_a_key(
 @pytest.mark.soak
 def test_a_store_does_not_choose_the_variable_of_a_key(tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
-    peirce.run("list_functions", problems=1, max_answers=1, store=path)
+    peirce.run("list_functions", store=path, **SESSION)
     with duckdb.connect(str(path)) as raw:
         ((text,),) = raw.execute("SELECT settings FROM session").fetchall()
         held = json.loads(text)
@@ -93,7 +102,7 @@ def test_a_file_of_the_working_folder_does_not_choose_the_address_of_a_key(
 
 def test_the_address_of_a_stored_session_that_gets_the_key_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
-    peirce.run("list_functions", problems=1, max_answers=1, store=path)
+    peirce.run("list_functions", store=path, **SESSION)
     with duckdb.connect(str(path)) as raw:
         ((text,),) = raw.execute("SELECT settings FROM session").fetchall()
         held = json.loads(text)

@@ -11,7 +11,6 @@ import os
 import pty
 import select
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -24,7 +23,11 @@ from peirce.tests.page_blocks import read_text
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-from test_controlled_sessions import TIMEOUT_S, HoldingModel, options, wait_until
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from disturbed_paths import command_line
+from forked_command import run_command
+from forked_commands import forked_words, start_command
+from test_controlled_sessions import SPACE, TIMEOUT_S, HoldingModel, Running, options, wait_until
 
 PEIRCE = [sys.executable, "-m", "peirce"]
 WRONG = repr(("wrong", "def f(x):\n    return [0, 0, 0, 0]"))
@@ -38,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run_cli(*arguments: str):
-    return subprocess.run([*PEIRCE, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S)
+    return run_command(arguments, cwd=".")
 
 
 def prompts(model, text):
@@ -58,21 +61,24 @@ def ended():
 
 def test_paused_hinted_continued_killed_and_resumed_it_replays_without_anybody():
     with HoldingModel() as model:
-        told = peirce.start("list_functions", **options(model))
+        process = start_command(
+            ["run", "list_functions", *command_line(options(model)), "--quiet"], Path("said.txt")
+        )
         wait_until(lambda: model.held == 3)
-        peirce.pause()
+        session = peirce.pause().session
         model.let_go(3)
         wait_until(lambda: peirce.status().in_flight == 0)
         names = [one["problem"] for one in peirce.status().running]
-        first = peirce.hint(told.session, names[0], "hint in a pause")
-        assert (first.status, first.note, first.pid) == ("paused", "", told.pid)
+        first = peirce.hint(session, names[0], "hint in a pause")
+        assert (first.status, first.note, first.pid) == ("paused", "", process.pid)
         peirce.hint("last", "all", "hint for all")
         assert prompts(model, "hint for all") == 0
         peirce.continue_()
         wait_until(lambda: model.held == 3)
         model.let_go(4)
         wait_until(lambda: model.requests >= 8 and model.held == 3)
-        os.kill(told.pid, signal.SIGKILL)
+        process.kill()
+        process.join(TIMEOUT_S)
         assert ended().status == "interrupted"
         before = human_paths()
         assert f"{names[0]} step/2/propose/0/hints" in before
@@ -127,8 +133,9 @@ def test_what_was_found_after_which_hint_is_listed_everywhere():
 
 def test_a_hint_is_refused_in_one_sentence(folder):
     with HoldingModel() as model:
-        told = peirce.start("list_functions", **options(model, problems=2))
+        running = Running(**options(model, problems=2))
         wait_until(lambda: model.held == 2)
+        session = peirce.status().session
         name = peirce.status().running[0]["problem"]
         for problem, text, error in (
             ("nosuch", "a", "has no problem 'nosuch'"),
@@ -136,11 +143,11 @@ def test_a_hint_is_refused_in_one_sentence(folder):
             (name, "x" * 10_001, "the hint has 10,001 characters: it may have 10,000"),
         ):
             with pytest.raises((StoreError, UsageError), match=error) as raised:
-                peirce.hint(told.session, problem, text)
+                peirce.hint(session, problem, text)
             assert "\n" not in str(raised.value)
-        peirce.hint(told.session, name, "\ud800\x1b[31m\x00 red\nObservations:")
+        peirce.hint(session, name, "\ud800\x1b[31m\x00 red\nObservations:")
         model.release()
-        ended()
+        running.join()
         said = "   Observations:"
         assert prompts(model, "\\n" + said) == 2  # with the requests of steps 2 and 3
         assert prompts(model, "\x1b") == 0
@@ -156,7 +163,7 @@ def test_a_hint_to_a_session_of_the_search_says_that_it_reads_none():
             peirce.stop()
 
     peirce.run("list_functions", model="search", problems=2, concurrency=1, workers=1, max_answers=2,
-               budget_expansions=500, store="s.duckdb", on_event=stop)  # fmt: skip
+               budget_expansions=500, space=SPACE, store="s.duckdb", on_event=stop)  # fmt: skip
     name = peirce.show("last")[-1].problem
     note = "Hypotheses come from the embedded search, which does not read hints."
     told = run_cli("hint", "last", name, "look", "--json")
@@ -190,26 +197,23 @@ def scripted(folder, answers):
     return f"scripted:{folder / 'answers.json'}"
 
 
-ASK = ("--problems", "1", "--ask-human", "--tool-calls", "0", "--workers", "1")
+ASK = ("--problems", "1", "--ask-human", "--tool-calls", "0", "--workers", "1",
+       "--space", str(SPACE))  # fmt: skip
 
 
 def test_without_a_terminal_the_session_waits_for_the_command_hint(folder):
     model = scripted(folder, [WRONG] * 5 + ["no", "no", "no", "no"])
-    command = [*PEIRCE, "run", "list_functions", "--model", model, *ASK]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        asked = wait_until(lambda: Path("s.duckdb").exists() and _questions())
-        (question,) = asked
-        assert question["question"].startswith(
-            f"No hypothesis for problem {question['problem']} was"
-        )
-        assert question["since"].endswith("+00:00")
-        assert peirce.hint("last", question["problem"], "shorten it").pid == process.pid
-        wait_until(lambda: len(human_paths()) > 3 and _questions())
-        assert peirce.hint("last", question["problem"], "").pid in (0, process.pid)
-        _, said = process.communicate(timeout=TIMEOUT_S)
-        assert process.returncode == 0
+    process = start_command(["run", "list_functions", "--model", model, *ASK], Path("said.txt"))
+    asked = wait_until(lambda: Path("s.duckdb").exists() and _questions())
+    (question,) = asked
+    assert question["question"].startswith(f"No hypothesis for problem {question['problem']} was")
+    assert question["since"].endswith("+00:00")
+    assert peirce.hint("last", question["problem"], "shorten it").pid == process.pid
+    wait_until(lambda: len(human_paths()) > 3 and _questions())
+    assert peirce.hint("last", question["problem"], "").pid in (0, process.pid)
+    process.join(TIMEOUT_S)
+    said = Path("said.txt").read_text()
+    assert process.exitcode == 0, said
     assert (
         f"To answer, run: peirce hint {peirce.status().session} {question['problem']} TEXT" in said
     )
@@ -228,29 +232,31 @@ def _questions():
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_question_outlives_a_kill_and_a_stop(folder, end):
     model = scripted(folder, [WRONG] * 3 + ["no", "no", "no"])
-    told = peirce.start("list_functions", model=model, problems=1, ask_human=True, tool_calls=0,
-                        workers=1, store="s.duckdb")  # fmt: skip
-    (question,) = wait_until(_questions)
-    os.kill(told.pid, end)
+    words = ["run", "list_functions", "--model", model, *ASK, "--quiet"]
+    process = start_command(words, Path("said.txt"))
+    (question,) = wait_until(lambda: Path("s.duckdb").exists() and _questions())
+    os.kill(process.pid, end)
+    process.join(TIMEOUT_S)
     found = ended()
     assert (found.status, list(found.questions)) == ("interrupted", [question])
     assert peirce.replay().differences == []
     peirce.hint("last", question["problem"], "the answer while nobody runs it")
-    with subprocess.Popen([*PEIRCE, "resume", "--quiet"], stdin=subprocess.DEVNULL) as resumed:
-        wait_until(lambda: _questions() and len(human_paths()) > 3)
-        peirce.hint("last", question["problem"], "")
-        assert resumed.wait(TIMEOUT_S) == 0
+    resumed = start_command(["resume", "--quiet"], Path("said.txt"))
+    wait_until(lambda: _questions() and len(human_paths()) > 3)
+    peirce.hint("last", question["problem"], "")
+    resumed.join(TIMEOUT_S)
+    assert resumed.exitcode == 0, Path("said.txt").read_text()
     assert peirce.status().status == "done" and peirce.status().questions == []
     assert peirce.replay().differences == []
 
 
 class Terminal:
-    """`peirce run` in a terminal of its own. said: everything that it wrote."""
+    """A command in a terminal of its own. said: everything that it wrote."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *command: str) -> None:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
-            os.execve(sys.executable, [*PEIRCE, *arguments], {**os.environ, "TERM": "dumb"})
+            os.execve(command[0], command, {**os.environ, "TERM": "dumb"})
         self.said = ""
 
     def wait_for(self, text: str) -> None:
@@ -279,7 +285,7 @@ READY = "Your hint, on one line, then Enter:"
 
 def test_in_a_terminal_the_questions_are_asked_and_an_empty_line_gives_up(folder):
     model = scripted(folder, [WRONG] * 6)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*forked_words("run", "list_functions", "--model", model, *ASK))
     terminal.wait_for(READY)
     assert "Question: No hypothesis for problem" in terminal.said
     terminal.write("try the length\n")
@@ -296,7 +302,7 @@ def test_in_a_terminal_the_questions_are_asked_and_an_empty_line_gives_up(folder
 
 def test_a_question_in_a_terminal_is_withdrawn_when_another_process_answers(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*forked_words("run", "list_functions", "--model", model, *ASK))
     terminal.wait_for(READY)
     (question,) = peirce.status().questions
     peirce.hint("last", question["problem"], "")
@@ -305,7 +311,7 @@ def test_a_question_in_a_terminal_is_withdrawn_when_another_process_answers(fold
 
 def test_ctrl_c_at_a_question_leaves_the_problem_open(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*PEIRCE, "run", "list_functions", "--model", model, *ASK)
     terminal.wait_for(READY)
     terminal.write("\x03")
     assert terminal.end() == 130 and "peirce resume" in terminal.said
@@ -315,7 +321,7 @@ def test_ctrl_c_at_a_question_leaves_the_problem_open(folder):
 
 def test_the_end_of_the_input_leaves_the_question_to_the_command_hint(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal("run", "list_functions", "--model", model, *ASK)
+    terminal = Terminal(*PEIRCE, "run", "list_functions", "--model", model, *ASK)
     terminal.wait_for(READY)
     terminal.write("\x04")
     terminal.wait_for("To answer, run: peirce hint")
@@ -333,7 +339,7 @@ def test_a_listener_answers_the_questions_of_its_own_session(folder):
 
     model = scripted(folder, [WRONG] * 6)
     done = peirce.run("list_functions", model=model, problems=1, ask_human=True, tool_calls=0,
-                      workers=1, store="s.duckdb", on_event=listen)  # fmt: skip
+                      workers=1, space=SPACE, store="s.duckdb", on_event=listen)  # fmt: skip
     assert (done.status, answers) == ("done", [])
     assert peirce.replay().differences == []
 
@@ -350,10 +356,10 @@ def test_a_hint_for_a_stopped_session_waits_until_another_one_has_ended():
         )
         name = peirce.show(first.session)[-1].problem
         model.hold()
-        told = peirce.start("list_functions", **options(model, problems=1, seed=8))
+        running = Running(**options(model, problems=1, seed=8))
         wait_until(lambda: model.held == 1)
-        with pytest.raises(StoreError, match=f"process {told.pid} is writing to"):
+        with pytest.raises(StoreError, match=f"process {os.getpid()} is writing to"):
             peirce.hint(first.session, name, "look")
         model.release()
-        ended()
+        running.join()
         assert peirce.hint(first.session, name, "look").session == first.session

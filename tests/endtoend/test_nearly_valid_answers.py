@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -17,11 +16,17 @@ import peirce
 import pytest
 from peirce.store import Store
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from faulty_server import FaultyServer, draw
+from forked_command import run_command
+from forked_commands import start_command
 
 PROBLEMS, ANSWERS = 3, 6
-OPTIONS = {"problems": PROBLEMS, "max_answers": ANSWERS, "answer_format": "json", "tool_calls": 2}
+SPACE = Path(__file__).with_name("twelve_lists.jsonl")  # what is claimed here does not depend on it
+OPTIONS = {"problems": PROBLEMS, "max_answers": ANSWERS, "answer_format": "json", "tool_calls": 2,
+           "space": SPACE}  # fmt: skip
 
 
 def answers(source: str) -> dict[str, str]:
@@ -101,7 +106,7 @@ def test_every_form_is_recovered_and_counted_or_malformed_and_none_is_lost(undis
     assert json.loads(json.dumps(session.to_dict()))["repaired"] == session.repaired
 
 
-def test_show_and_evaluate_name_what_was_wrong(undisturbed, capsys):
+def test_show_and_evaluate_name_what_was_wrong(undisturbed, tmp_path):
     session, store, _ = undisturbed
     rows = peirce.show(session.session, store=str(store))
     assert sum((Counter(row.get("repaired", {})) for row in rows), Counter()) == session.repaired
@@ -109,10 +114,8 @@ def test_show_and_evaluate_name_what_was_wrong(undisturbed, capsys):
     assert scores["repaired"] == session.repaired
     listed = peirce.show(session.session, rows[0]["problem"], store=str(store))
     assert any(row.get("repaired") for row in listed)
-    told = subprocess.run(
-        [sys.executable, "-m", "peirce", "show", session.session, rows[0]["problem"], "--store", str(store)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    words = ["show", session.session, rows[0]["problem"], "--store", str(store)]
+    told = run_command(words, cwd=tmp_path, check=True)
     assert "repaired 1 " in told.stdout
 
 
@@ -148,12 +151,13 @@ def test_a_session_that_was_killed_comes_to_the_same_digest(undisturbed, tmp_pat
         return told
 
     with FaultyServer(model=deadly) as server:
-        command = [sys.executable, "-m", "peirce", "run", "list_functions", "--model", f"{server.url}#m",
-                   "--store", "b.duckdb", "--concurrency", "3", "--workers", "1", "--quiet"]  # fmt: skip
+        words = ["run", "list_functions", "--model", f"{server.url}#m", "--store",
+                 str(tmp_path / "b.duckdb"), "--concurrency", "3", "--workers", "1", "--quiet"]  # fmt: skip
         for name, value in OPTIONS.items():
-            command += [f"--{name.replace('_', '-')}", str(value)]
-        killed.append(subprocess.Popen(command, cwd=tmp_path))
-        assert killed[0].wait() == -signal.SIGKILL
+            words += [f"--{name.replace('_', '-')}", str(value)]
+        killed.append(start_command(words, tmp_path / "said.txt"))
+        killed[0].join()
+        assert killed[0].exitcode == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
         session = peirce.resume(store=str(tmp_path / "b.duckdb"), workers=1)
     assert session.status == "done" and session.digest == whole_session.digest
     assert session.repaired == whole_session.repaired

@@ -2,11 +2,13 @@
 and what departs, with counts (docs/results/protocols.md).
 
 A small recording of the same form always runs. Without the public data, the tests about GPT-4's answers
-are skipped with a notice that says what is missing."""
+are skipped with a notice that says what is missing. With every change a part of these answers is
+imported, in `make soak` all."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +17,9 @@ from typing import Any
 import peirce
 import pytest
 from peirce.records import UsageError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded_part import WHOLE, read_whole, write_part
 
 WRONG = "Adds one.\n```python\ndef fn(x):\n    return x + [1]\n```"
 FIRST = "def fn(x):\n    return x[:1]"
@@ -148,27 +153,40 @@ def test_an_import_under_a_protocol_of_another_task_is_refused(own):
         )
 
 
-@pytest.fixture(scope="module")
-def gpt4(shared_data: Path, own: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """GPT-4's answers, imported under gear on a small sample space, which changes only novelty."""
+def import_gpt4(file: Path, shared_data: Path, own: Any, store: Path) -> Any:
+    """Import answers of GPT-4 under gear on a small sample space, which changes only novelty."""
     return peirce.import_recorded(
-        shared_data / "recorded" / "gpt4_list_function_python.json",
+        file,
+        task="list_functions",
         data=shared_data / "gear" / "list_function.jsonl",
         protocol="gear",
         space=own[1]["space"],
-        store=tmp_path_factory.mktemp("gpt4") / "store.duckdb",
+        store=store,
     )
 
 
-def test_124_of_the_125_chosen_rules_of_gpt4_have_the_published_accuracies(gpt4):
+def test_all_but_one_of_the_chosen_rules_of_gpt4_have_the_published_accuracies(
+    shared_data, own, tmp_path
+):
     """The other one imports a module, which the strict contract refuses."""
+    records = write_part(shared_data, tmp_path / "part.json")
+    gpt4 = import_gpt4(tmp_path / "part.json", shared_data, own, tmp_path / "store.duckdb")
+    assert count_chosen(gpt4) == {"equal": len(records) - 1, "not judged": 1}
+    assert gpt4.malformed == {"breach_import": 14}
+    assert peirce.replay(gpt4.session, store=gpt4.store).differences == []
+
+
+def test_124_of_the_125_chosen_rules_of_gpt4_have_the_published_accuracies(
+    shared_data, own, tmp_path
+):
+    gpt4 = import_gpt4(shared_data / WHOLE, shared_data, own, tmp_path / "store.duckdb")
     assert count_chosen(gpt4) == {"equal": 124, "not judged": 1}
     assert gpt4.malformed == {"breach_import": 14} and sum(gpt4.verdicts.values()) == 1_105
     assert peirce.replay(gpt4.session, store=gpt4.store).differences == []
 
 
 def test_the_departures_of_the_recording_have_these_counts(shared_data):
-    record = json.loads((shared_data / "recorded" / "gpt4_list_function_python.json").read_text())
+    record = read_whole(shared_data)
     turns = [one for problem in record["problems"] for one in problem["turns"]]
     assert (record["temperature"], record["n"], record["max_iter"]) == (0.7, 5, 3)
     assert len(turns) == 221 and {len(one["responses"]) for one in turns} == {5}
@@ -185,7 +203,7 @@ def test_442_of_gpt4s_answers_come_before_gears_stop(shared_data, tmp_path):
     """On the paper's sample space, because novelty decides where a problem stops."""
     under = peirce.run(
         "list_functions", data=shared_data / "gear" / "list_function.jsonl", protocol="gear",
-        model=f"recorded:{shared_data / 'recorded' / 'gpt4_list_function_python.json'}",
+        model=f"recorded:{shared_data / WHOLE}",
         answer_format="fenced_function", store=tmp_path / "run.duckdb",
     )  # fmt: skip
     counts = {"accepted": 70, "redundant": 138, "inconsistent": 225, "malformed": 9}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,8 +15,12 @@ from peirce.records import UsageError
 from peirce.store import Store
 from peirce.tests.page_blocks import read_text
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from faulty_server import FaultyServer
+from forked_command import run_command
+from forked_commands import start_command
 
 SECOND = [[[4, 2, 7], [2]], [[3, 9], [9]], [[8, 1, 5, 6], [1]], [[2, 6, 6], [6]], [[5, 0, 3], [0]]]
 SOURCES = (
@@ -130,9 +133,9 @@ def test_show_bank_and_page_say_who_found_what(undisturbed, tmp_path):
     peirce.report(session.session, store=str(store), out=str(tmp_path / "page.html"))
     html = read_text((tmp_path / "page.html").read_text("utf-8"))
     assert "before the first request" in html and "which repaired an answer of" in html
-    told = subprocess.run(
-        [sys.executable, "-m", "peirce", "bank", session.session, "--store", str(store)],
-        capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"},
+    told = run_command(
+        ["bank", session.session, "--store", str(store)],
+        cwd=tmp_path, check=True, env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
     assert "found by" in told.stdout
 
@@ -153,12 +156,13 @@ def test_a_replay_repairs_nothing_anew_and_finds_no_difference(undisturbed):
 def test_a_session_that_was_killed_comes_to_the_same_digest(undisturbed, pairs, tmp_path, at):
     killed = []
     with FaultyServer(model=Model(killed, at)) as server:
-        command = [sys.executable, "-m", "peirce", "run", "examples", "--data", str(pairs), "--model",
-                   f"{server.url}#m", "--store", "b.duckdb", "--workers", "1", "--history", "chat",
-                   "--seed-hypotheses", "1", "--max-answers", "5", "--repair", "search",
-                   "--tool-calls", "0", "--quiet"]  # fmt: skip
-        killed.append(subprocess.Popen(command, cwd=tmp_path))
-        assert killed[0].wait() == -signal.SIGKILL
+        words = ["run", "examples", "--data", str(pairs), "--model", f"{server.url}#m", "--store",
+                 str(tmp_path / "b.duckdb"), "--workers", "1", "--history", "chat",
+                 "--seed-hypotheses", "1", "--max-answers", "5", "--repair", "search",
+                 "--tool-calls", "0", "--quiet"]  # fmt: skip
+        killed.append(start_command(words, tmp_path / "said.txt"))
+        killed[0].join()
+        assert killed[0].exitcode == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
         session = peirce.resume(store=str(tmp_path / "b.duckdb"), workers=1)
     assert session.status == "done" and session.digest == undisturbed[0].digest
 

@@ -6,9 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,14 +15,16 @@ import peirce
 import pytest
 from peirce.records import UsageError
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
 from chat_server import ChatServer, says
+from forked_trainings import start_training
 from published_set import write_published
 from tiny_model import require
 
 # Sampling of a small model may differ in the last digits of a batch, so problems run one by one.
-SIZES = ("--held-out", "2", "--max-answers", "5", "--template", "compact", "--max-tokens", "64",
+SIZES = ("--held-out", "2", "--max-answers", "5", "--template", "compact", "--max-tokens", "16",
          "--examples", "16", "--period", "8", "--workers", "1", "--concurrency", "1")  # fmt: skip
 
 
@@ -34,36 +34,29 @@ class Experiment:
     def __init__(self, data: Path, out: Path, *more: str) -> None:
         words = ("reproduce", "gear-table4", "--base", "tiny", "--data", str(data), "--out", str(out),
                  "--train-config", str(data / "train.yaml"), *SIZES, *more)  # fmt: skip
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "PEIRCE"))}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "peirce", *words], cwd=data.parent, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-            env={**clean, "OMP_NUM_THREADS": "1", "OPENAI_API_KEY": "none"},
-        )  # fmt: skip
-        self.lines: list[str] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self._out, self._errors = (
+            data.parent / f"{out.name}.{name}" for name in ("stdout", "stderr")
+        )
+        self._errors.write_text("")
+        self._process = start_training(words, data.parent, self._out, self._errors)
 
-    def _read(self) -> None:
-        assert self._process.stderr is not None
-        self.lines.extend(iter(self._process.stderr.readline, ""))
+    @property
+    def lines(self) -> list[str]:
+        return self._errors.read_text().splitlines(keepends=True)
 
     def kill_when(self, reached: Callable[[list[str]], bool]) -> None:
         until = time.monotonic() + 600
         while not reached(self.lines):
-            assert self._process.poll() is None and time.monotonic() < until, "".join(self.lines)
+            assert self._process.is_alive() and time.monotonic() < until, "".join(self.lines)
             time.sleep(0.02)
         os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.communicate()
-        assert self._process.returncode == -signal.SIGKILL
+        self._process.join()
+        assert self._process.exitcode == -signal.SIGKILL
 
     def ended(self, code: int = 0) -> str:
-        assert self._process.stdout is not None
-        out = self._process.stdout.read()
-        self._process.wait()
-        self._reader.join()
-        assert self._process.returncode == code, "".join(self.lines)
-        return out
+        self._process.join()
+        assert self._process.exitcode == code, "".join(self.lines)
+        return self._out.read_text()
 
 
 def prints(text: str) -> Callable[[list[str]], bool]:
@@ -110,7 +103,7 @@ def test_an_experiment_killed_in_a_training_ends_with_the_same_results(
     same = {
         "base": "tiny", "data": data, "out": tmp_path / "killed", "rounds": 1, "held_out": 2,
         "collect": ["scripted:data/script.json"], "schedule": ["fixed"], "max_answers": 5,
-        "template": "compact", "max_tokens": 64, "examples": 16, "period": 8,
+        "template": "compact", "max_tokens": 16, "examples": 16, "period": 8,
         "train_config": data / "train.yaml",
     }  # fmt: skip
     monkeypatch.chdir(tmp_path)
