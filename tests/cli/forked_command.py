@@ -9,6 +9,7 @@ are read at import.
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
     write_program(folder / "peirce")                 # an executable that does so, for a shell
     worker_command(module)                           # the command line of a worker, which is forked, too
+    script_command("page.py", "a")                   # the command line of a script, with its arguments
 
 The server ends with the process that started it.
 """
@@ -80,6 +81,12 @@ def worker_command(module: str) -> tuple[str, ...]:
     """Return a command that runs a module of the package as `python -m` would. If the process of this
     command is killed, so is the fork."""
     return (sys.executable, "-IS", SCRIPT, "ask", _server("workers"), "module", module)
+
+
+def script_command(script: str | Path, *arguments: str) -> list[str]:
+    """Return a command that runs a script of Python. If the process of this command is killed, so is the
+    fork."""
+    return [sys.executable, "-IS", SCRIPT, "ask", _server(), "python", str(script), *arguments]
 
 
 def _run(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,18 @@ class Made:
     names: dict[str, str]
     file: Path
     outcomes: dict[str, Any]
+    loaded: dict[str, Any] = field(default_factory=dict)  # what was read from the store
 
     def problems(self, name: str) -> list[Any]:
-        return peirce.load(self.names[name], store=self.store).problems
+        return self._load(name).problems
 
     def steps(self, name: str) -> list[Any]:
-        return peirce.load(self.names[name], store=self.store).steps
+        return self._load(name).steps
+
+    def _load(self, name: str) -> Any:
+        if name not in self.loaded:
+            self.loaded[name] = peirce.load(self.names[name], store=self.store)
+        return self.loaded[name]
 
 
 @pytest.fixture(scope="session")

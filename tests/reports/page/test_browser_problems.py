@@ -32,7 +32,7 @@ def opened(whole, made, name):
         more = whole.page.query_selector_all(".problem .pairs button")
         for button in more:
             button.evaluate("one => one.click()")
-        whole.unfold()
+        whole.unfold(".problem")
         yield problem
 
 

@@ -202,7 +202,7 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
             "name => document.querySelector('.problem h3')?.textContent === name",
             arg=shown(problem.id),
         )
-        page.unfold()
+        page.unfold(".problem")
         drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
         assert drawn.count(text) >= 20, text
         assert (
@@ -218,11 +218,11 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
 def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
     file, sessions, _made = hostile
     page.open(sessions["texts"], "texts#0")
-    page.unfold()
+    page.unfold(".problem")
     drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
     assert all(drawn.count(text) >= 4 for text in SCRIPTS)
     page.open(sessions["worlds"], "w")
-    page.unfold()
+    page.unfold(".problem")
     names = page.all(
         ".problem .observations .element text",
         "one => [...one.querySelectorAll('tspan:not(.own)')].map((line) => line.textContent).join('')",
@@ -237,7 +237,7 @@ def test_what_is_large_or_deep_is_shown_and_can_be_left_again(page, hostile):
     file, sessions, made = hostile
     ((problem, _),) = made["large"]
     page.open(sessions["large"], problem.id)
-    page.unfold()
+    page.unfold(".problem")
     assert page.count(".problem .observations > li") == 3
     drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
     assert LONG in drawn and "the innermost" in drawn and "19999" in drawn.replace(",", "")
