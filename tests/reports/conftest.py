@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,19 @@ from peirce.records import (
     Verdict,
 )
 
+from peirce.reports.papers.hypobench import baseline_models, baselines
+
 sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_boosting() -> Iterator[None]:
+    """Explainable boosting is left out: it takes a second for each evaluation of labelled text. test_baselines.py
+    has tests of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baseline_models, "has_interpret", lambda: False)
+        patch.setattr(baselines, "describe_missing", lambda: None)
+        yield
 
 
 def predictions(outputs):

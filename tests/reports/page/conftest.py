@@ -72,6 +72,22 @@ def browser() -> Iterator[Any]:
         one.close()
 
 
+@pytest.fixture(scope="module")
+def shared_tab(browser: Any) -> Iterator[Callable[[Path], Tab]]:
+    """shared_tab(file) -> the page of a file, which is loaded once for the tests of a module that leave
+    it as it was or set what they look at."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    opened: dict[Path, Tab] = {}
+
+    def find(file: Path) -> Tab:
+        if file not in opened:
+            opened[file] = Tab(context.new_page()).goto(file)
+        return opened[file]
+
+    yield find
+    context.close()
+
+
 @pytest.fixture
 def tab(browser: Any) -> Iterator[Callable[..., Tab]]:
     """tab(**options of the context) -> a new page, which has nothing of another."""

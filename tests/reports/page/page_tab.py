@@ -48,7 +48,8 @@ class Tab:
     def unfold(self, within: str = "body") -> None:
         """Opens all that is folded, also what was drawn only then, until it is drawn. A part is filled when its
         event `toggle` comes, which is after it was opened, or later where it reads a block of the page."""
-        self.page.evaluate("""async (within) => {
+        self.page.evaluate(
+            """async (within) => {
           for (let shut; (shut = [...document.querySelectorAll(`${within} details:not([open])`)]).length;) {
             await Promise.all(shut.map((one) => new Promise((filled) => {
               one.addEventListener("toggle", filled, { once: true });
@@ -57,7 +58,9 @@ class Tab:
             const parts = [...document.querySelectorAll(`${within} details`)];
             while (parts.some((one) => one.isConnected && one.childElementCount < 2)) await new Promise((done) => setTimeout(done, 10));
           }
-        }""", within)
+        }""",
+            within,
+        )
 
     def all(self, selector: str, script: str = "one => one.textContent") -> list[Any]:
         return list(

@@ -153,6 +153,12 @@ def page(tab, hostile):
     return tab().goto(hostile[0])
 
 
+@pytest.fixture
+def shared_page(shared_tab, hostile):
+    """For tests that open problems and look at them alone."""
+    return shared_tab(hostile[0])
+
+
 def unharmed(page, file):
     assert page.page.evaluate("() => window.hit ?? null") is None
     assert (page.dialogs, page.said, page.requests) == ([], [], [file.as_uri()])
@@ -192,7 +198,8 @@ def test_nothing_runs_in_the_list_or_the_overview(page, hostile):
         assert said in text
 
 
-def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
+def test_nothing_of_a_problem_runs_and_nothing_is_lost(shared_page, hostile):
+    page = shared_page
     file, _, made = hostile
     rows = "document.querySelectorAll('#problems tbody a')"
     for number, (problem, _records) in enumerate(made["programs"]):
@@ -215,7 +222,8 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
     unharmed(page, file)
 
 
-def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
+def test_texts_and_worlds_are_drawn_as_they_are(shared_page, hostile):
+    page = shared_page
     file, sessions, _made = hostile
     page.open(sessions["texts"], "texts#0")
     page.unfold(".problem")
@@ -233,7 +241,8 @@ def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
     unharmed(page, file)
 
 
-def test_what_is_large_or_deep_is_shown_and_can_be_left_again(page, hostile):
+def test_what_is_large_or_deep_is_shown_and_can_be_left_again(shared_page, hostile):
+    page = shared_page
     file, sessions, made = hostile
     ((problem, _),) = made["large"]
     page.open(sessions["large"], problem.id)

@@ -118,9 +118,7 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
             for name in ("", "overview", "problem", "search")
         }
         viewer.close()
-        page.page.wait_for_selector(
-            "text=The server does not respond. This page shows"
-        )
+        page.page.wait_for_selector("text=The server does not respond. This page shows")
         page.page.fill("#search", "one")
         page.page.wait_for_selector(".scroll.list:not([aria-busy])")
         page.page.click("#problems tbody a >> nth=1")
