@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from peirce.tests.cli.forked_command import worker_command
+from peirce.tests.cli.forked_command import WORKERS, worker_command
 from peirce.tools.line_process import LineProcess
 
-MODULES = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 FOLDERS = tuple(
     f"tests/{name}/"
     for name in ("adapters", "cli", "commands", "docs", "endtoend", "graphs", "reports", "tasks")
@@ -28,7 +27,7 @@ def fork_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def forked(self: LineProcess) -> Any:
         *_, module = self.command
-        if module in MODULES:
+        if module in WORKERS:
             self.command = worker_command(module)
         return await start(self)
 

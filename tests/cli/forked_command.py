@@ -45,6 +45,7 @@ THIRD = (  # what commands import late, of other packages
     "duckdb", "httpx2", "jinja2", "langchain_core.tools", "langchain_openai", "langgraph.graph",
     "numpy", "openai", "rich.console", "rich.table", "typer", "yaml", "z3",
 )  # fmt: skip
+WORKERS = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 OF_WORKERS = ("scipy.optimize", "sklearn.linear_model")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -66,13 +67,13 @@ def run_command(
 def run_script(
     script: str, *, cwd: str | Path, env: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script of Python, whose path is relative to `cwd`, as `__main__`."""
-    return _run("python", [script], cwd, env, options)
+    """Run a script of Python, whose path is relative to `cwd`, as `__main__`. Its workers are forked."""
+    return _run("python", [script], cwd, env, options, ["workers", _server("workers")])
 
 
 def write_program(path: Path) -> None:
-    """Write an executable that takes the arguments of `peirce`."""
-    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), "peirce"]
+    """Write an executable that takes the arguments of `peirce`. Its workers are forked."""
+    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), "workers", _server("workers"), "peirce"]
     path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     path.chmod(0o755)
 
@@ -95,10 +96,11 @@ def _run(
     cwd: str | Path,
     env: Mapping[str, str] | None,
     options: Mapping[str, Any],
+    before: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
     import subprocess
 
-    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), program, *arguments]
+    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), *before, program, *arguments]
     given = {"capture_output": True, "text": True, "timeout": 600, **options}
     return subprocess.run(words, cwd=cwd, env=env, **given)
 
@@ -252,6 +254,21 @@ def _watched(connection: socket.socket) -> dict[str, Any]:
     os._exit(0)
 
 
+def fork_workers(path: str) -> None:
+    """Let the workers that this process starts be forked from the server of this socket."""
+    from peirce.tools.line_process import LineProcess
+
+    start = LineProcess._start
+
+    async def forked(self: LineProcess) -> Any:
+        *_, module = self.command
+        if module in WORKERS:
+            self.command = (sys.executable, "-IS", SCRIPT, "ask", path, "module", module)
+        return await start(self)
+
+    LineProcess._start = forked  # type: ignore[method-assign]
+
+
 def run_request(request: Mapping[str, Any]) -> None:
     """Be the command: what `python -m peirce` or `python SCRIPT` would be in a new process."""
     import runpy
@@ -265,6 +282,9 @@ def run_request(request: Mapping[str, Any]) -> None:
         2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
     )
     program, *arguments = request["words"]
+    if program == "workers":
+        path, program, *arguments = arguments
+        fork_workers(path)
     if program == "peirce":
         sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
         runpy.run_module("peirce", run_name="__main__", alter_sys=True)

@@ -19,7 +19,6 @@ from peirce.records import (
     StepRecord,
     Verdict,
 )
-
 from peirce.reports.papers.hypobench import baseline_models, baselines
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them

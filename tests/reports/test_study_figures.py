@@ -25,7 +25,7 @@ from peirce.reports.files.plotting import render_figure
 from peirce.reports.papers.gear import study_tables
 from peirce.reports.papers.gear.joined_problems import StudySources, join_problems
 from peirce.reports.papers.gear.studies import CONTEXT_SIZES, HIDDEN_COUNTS
-from peirce.tests.counts import drawn
+from peirce.tests import counts
 from peirce.tools import draw_hidden_sets
 from study_shelf import MARKS, SHOWN, Shelf, judged, problem, row_of
 
@@ -76,7 +76,7 @@ def mean(values):
 
 
 @pytest.mark.counted
-@pytest.mark.parametrize("seed", range(drawn(3, soak=6)))
+@pytest.mark.parametrize("seed", range(counts.drawn(3, soak=6)))
 def test_the_figures_of_study_1_equal_those_of_loops(shelf, seed):
     known = shelve(shelf, seed)
     result = shelf.study("defeasible")
@@ -127,7 +127,7 @@ def score(sets, context, f):
 
 
 @pytest.mark.counted
-@pytest.mark.parametrize("seed", range(drawn(3, soak=6)))
+@pytest.mark.parametrize("seed", range(counts.drawn(3, soak=6)))
 def test_the_figures_of_study_2_equal_those_of_loops(shelf, seed):
     known = shelve(shelf, seed)
     result = shelf.study("general")
