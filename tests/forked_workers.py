@@ -17,7 +17,17 @@ from peirce.tools.line_process import LineProcess
 
 FOLDERS = tuple(
     f"tests/{name}/"
-    for name in ("adapters", "cli", "commands", "docs", "endtoend", "graphs", "reports", "tasks")
+    for name in (
+        "adapters",
+        "cli",
+        "commands",
+        "docs",
+        "endtoend",
+        "graphs",
+        "reports",
+        "tasks",
+        "training",
+    )
 )
 
 

@@ -73,7 +73,16 @@ def run_script(
 
 def write_program(path: Path) -> None:
     """Write an executable that takes the arguments of `peirce`. Its workers are forked."""
-    words = [sys.executable, "-IS", SCRIPT, "ask", _server(), "workers", _server("workers"), "peirce"]
+    words = [
+        sys.executable,
+        "-IS",
+        SCRIPT,
+        "ask",
+        _server(),
+        "workers",
+        _server("workers"),
+        "peirce",
+    ]
     path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     path.chmod(0o755)
 
