@@ -9,12 +9,17 @@ Internals: the command line of a worker is replaced where it is started.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import pytest
-from peirce.tests.cli.forked_command import WORKERS, worker_command
+from peirce.tests.cli.forked_command import worker_command
 from peirce.tools.line_process import LineProcess
 
+if TYPE_CHECKING:
+    import pytest
+
+MODULES = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 FOLDERS = tuple(
     f"tests/{name}/"
     for name in (
@@ -33,12 +38,21 @@ FOLDERS = tuple(
 
 def fork_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each worker that a test starts be forked."""
+    monkeypatch.setattr(LineProcess, "_start", _forking(worker_command))
+
+
+def fork_workers_from(server: str) -> None:
+    """Let each worker that this process starts be forked from the server of this socket."""
+    LineProcess._start = _forking(partial(worker_command, server=server))  # type: ignore[method-assign]
+
+
+def _forking(command: Callable[[str], tuple[str, ...]]) -> Callable[[LineProcess], Awaitable[Any]]:
     start = LineProcess._start
 
     async def forked(self: LineProcess) -> Any:
         *_, module = self.command
-        if module in WORKERS:
-            self.command = worker_command(module)
+        if module in MODULES:
+            self.command = command(module)
         return await start(self)
 
-    monkeypatch.setattr(LineProcess, "_start", forked)
+    return forked

@@ -45,7 +45,6 @@ THIRD = (  # what commands import late, of other packages
     "duckdb", "httpx2", "jinja2", "langchain_core.tools", "langchain_openai", "langgraph.graph",
     "numpy", "openai", "rich.console", "rich.table", "typer", "yaml", "z3",
 )  # fmt: skip
-WORKERS = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
 OF_WORKERS = ("scipy.optimize", "sklearn.linear_model")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -87,10 +86,11 @@ def write_program(path: Path) -> None:
     path.chmod(0o755)
 
 
-def worker_command(module: str) -> tuple[str, ...]:
+def worker_command(module: str, server: str = "") -> tuple[str, ...]:
     """Return a command that runs a module of the package as `python -m` would. If the process of this
-    command is killed, so is the fork."""
-    return (sys.executable, "-IS", SCRIPT, "ask", _server("workers"), "module", module)
+    command is killed, so is the fork. server: the socket, where another process has started the server."""
+    path = server or _server("workers")
+    return (sys.executable, "-IS", SCRIPT, "ask", path, "module", module)
 
 
 def script_command(script: str | Path, *arguments: str) -> list[str]:
@@ -263,21 +263,6 @@ def _watched(connection: socket.socket) -> dict[str, Any]:
     os._exit(0)
 
 
-def fork_workers(path: str) -> None:
-    """Let the workers that this process starts be forked from the server of this socket."""
-    from peirce.tools.line_process import LineProcess
-
-    start = LineProcess._start
-
-    async def forked(self: LineProcess) -> Any:
-        *_, module = self.command
-        if module in WORKERS:
-            self.command = (sys.executable, "-IS", SCRIPT, "ask", path, "module", module)
-        return await start(self)
-
-    LineProcess._start = forked  # type: ignore[method-assign]
-
-
 def run_request(request: Mapping[str, Any]) -> None:
     """Be the command: what `python -m peirce` or `python SCRIPT` would be in a new process."""
     import runpy
@@ -292,8 +277,10 @@ def run_request(request: Mapping[str, Any]) -> None:
     )
     program, *arguments = request["words"]
     if program == "workers":
+        from peirce.tests.forked_workers import fork_workers_from
+
         path, program, *arguments = arguments
-        fork_workers(path)
+        fork_workers_from(path)
     if program == "peirce":
         sys.path[0], sys.argv = os.getcwd(), ["peirce", *arguments]
         runpy.run_module("peirce", run_name="__main__", alter_sys=True)

@@ -1,4 +1,7 @@
-"""Steps of a problem written in one line each: what the reports read."""
+"""Steps of a problem written in one line each: what the reports read.
+
+Internals: a baseline is taken away where it is chosen.
+"""
 
 from __future__ import annotations
 
