@@ -83,9 +83,9 @@ def measured(data: str, name: str, shown: int) -> Row:
     found = read_predictions(problem, steps)
     if found is None:
         raise SystemExit(f"{name}: the session predicted nothing")
-    beside = compare_with_baselines(problem, steps)
-    seen = training_inputs(data, name)
     models = fit_baselines(problem)
+    beside = compare_with_baselines(problem, steps, models)
+    seen = training_inputs(data, name)
     splits: dict[str, Row] = {}
     for one in found.splits:
         start, _ = problem.secret["splits"][one.split]

@@ -30,6 +30,7 @@ FOLDERS = tuple(
         "reports",
         "store",
         "tasks",
+        "training",
     )
 )
 

@@ -1,8 +1,12 @@
-"""Steps of a problem written in one line each: what the reports read."""
+"""Steps of a problem written in one line each: what the reports read.
+
+Internals: a baseline is taken away where it is chosen.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +22,19 @@ from peirce.records import (
     StepRecord,
     Verdict,
 )
+from peirce.reports.papers.hypobench import baseline_models, baselines
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import what lies beside them
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_boosting() -> Iterator[None]:
+    """Explainable boosting is left out: it takes a second for each evaluation of labelled text. test_baselines.py
+    has tests of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baseline_models, "has_interpret", lambda: False)
+        patch.setattr(baselines, "describe_missing", lambda: None)
+        yield
 
 
 def predictions(outputs):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
+from peirce import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 SET = "admission/level_1/base"
@@ -25,7 +26,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--out",
         str(place / "data"),
     ]
-    subprocess.run([sys.executable, "-m", "peirce", *generate], check=True, capture_output=True)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(generate)
+    assert not ended.value.code
     return place
 
 
@@ -37,7 +40,10 @@ def bench(made: Path) -> str:
         str(made / "out"),
     ]
     more = ["--only", SET, "--write", str(made / "page.md")]
-    subprocess.run([sys.executable, *script, *more], check=True, capture_output=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [*script, *more])
+        patch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+        runpy.run_path(script[0], run_name="__main__")
     return (made / "page.md").read_text()
 
 

@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import (
@@ -32,6 +33,7 @@ from peirce.records import (
 )
 from peirce.reports.papers.gear import metrics
 from peirce.sandbox import Unrepresentable, code_of, equal
+from peirce.tests.counts import drawn
 from peirce.tools import Coverage, beta_bounds, scatter_point
 
 
@@ -247,7 +249,8 @@ def session(shown, hidden, n, rows, expected):
     return problem, steps
 
 
-@settings(max_examples=400)
+@pytest.mark.counted
+@settings(max_examples=drawn(100, soak=400))
 @given(hypotheses())
 def test_every_metric_equals_the_definition_in_sets(case):
     found = metrics.problem_metrics(*session(*case))
@@ -259,7 +262,8 @@ def test_every_metric_equals_the_definition_in_sets(case):
             assert abs(found[name] - float(expected)) <= 1e-12, name
 
 
-@settings(max_examples=200)
+@pytest.mark.counted
+@settings(max_examples=drawn(60, soak=200))
 @given(hypotheses())
 def test_coverage_equals_the_definition_in_sets(case):
     shown, hidden, n, rows, _ = case
@@ -274,7 +278,8 @@ def test_coverage_equals_the_definition_in_sets(case):
         union |= own
 
 
-@settings(max_examples=200)
+@pytest.mark.counted
+@settings(max_examples=drawn(60, soak=200))
 @given(hypotheses())
 def test_points_of_the_scatter_equal_the_sets_and_lie_within_the_bounds(case):
     shown, hidden, n, rows, _ = case

@@ -25,8 +25,9 @@ from peirce.reports.files.plotting import render_figure
 from peirce.reports.papers.gear import study_tables
 from peirce.reports.papers.gear.joined_problems import StudySources, join_problems
 from peirce.reports.papers.gear.studies import CONTEXT_SIZES, HIDDEN_COUNTS
+from peirce.tests import counts
 from peirce.tools import draw_hidden_sets
-from study_shelf import MARKS, SHOWN, judged, problem, row_of
+from study_shelf import MARKS, SHOWN, Shelf, judged, problem, row_of
 
 # --- figures ---------------------------------------------------------------------
 
@@ -74,7 +75,8 @@ def mean(values):
     return sum(values) / len(values) if values else None
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.counted
+@pytest.mark.parametrize("seed", range(counts.drawn(3, soak=6)))
 def test_the_figures_of_study_1_equal_those_of_loops(shelf, seed):
     known = shelve(shelf, seed)
     result = shelf.study("defeasible")
@@ -124,7 +126,8 @@ def score(sets, context, f):
     return (gamma([f]) + gained) / 3
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.counted
+@pytest.mark.parametrize("seed", range(counts.drawn(3, soak=6)))
 def test_the_figures_of_study_2_equal_those_of_loops(shelf, seed):
     known = shelve(shelf, seed)
     result = shelf.study("general")
@@ -233,10 +236,13 @@ def test_a_choice_below_one_and_an_unknown_study_are_refused(shelf, choice):
 # --- tables and plots ------------------------------------------------------------
 
 
-@pytest.fixture
-def results(shelf):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    shelf = Shelf(tmp_path_factory.mktemp("results") / "store.duckdb")
     shelve(shelf, 3)
-    return [shelf.study(name) for name in ("defeasible", "general")]
+    found = [shelf.study(name) for name in ("defeasible", "general")]
+    shelf.store.close()
+    return found
 
 
 def test_csv_has_every_row_and_number(results):

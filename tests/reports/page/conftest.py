@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,18 @@ class Made:
     names: dict[str, str]
     file: Path
     outcomes: dict[str, Any]
+    loaded: dict[str, Any] = field(default_factory=dict)  # what was read from the store
 
     def problems(self, name: str) -> list[Any]:
-        return peirce.load(self.names[name], store=self.store).problems
+        return self._load(name).problems
 
     def steps(self, name: str) -> list[Any]:
-        return peirce.load(self.names[name], store=self.store).steps
+        return self._load(name).steps
+
+    def _load(self, name: str) -> Any:
+        if name not in self.loaded:
+            self.loaded[name] = peirce.load(self.names[name], store=self.store)
+        return self.loaded[name]
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +70,22 @@ def browser() -> Iterator[Any]:
         one = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield one
         one.close()
+
+
+@pytest.fixture(scope="module")
+def shared_tab(browser: Any) -> Iterator[Callable[[Path], Tab]]:
+    """shared_tab(file) -> the page of a file, which is loaded once for the tests of a module that leave
+    it as it was or set what they look at."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    opened: dict[Path, Tab] = {}
+
+    def find(file: Path) -> Tab:
+        if file not in opened:
+            opened[file] = Tab(context.new_page()).goto(file)
+        return opened[file]
+
+    yield find
+    context.close()
 
 
 @pytest.fixture

@@ -45,17 +45,22 @@ class Tab:
                                     " && one.querySelector('h3').textContent === name && one.querySelector('code').textContent === session }",
                                     arg=[session, problem])  # fmt: skip
 
-    def unfold(self) -> None:
-        """Opens all that is folded, also what was drawn only then. A part is filled when its event `toggle`
-        comes, which is after it was opened."""
-        self.page.evaluate("""async () => {
-          for (let shut; (shut = [...document.querySelectorAll("details:not([open])")]).length;) {
+    def unfold(self, within: str = "body") -> None:
+        """Opens all that is folded, also what was drawn only then, until it is drawn. A part is filled when its
+        event `toggle` comes, which is after it was opened, or later where it reads a block of the page."""
+        self.page.evaluate(
+            """async (within) => {
+          for (let shut; (shut = [...document.querySelectorAll(`${within} details:not([open])`)]).length;) {
             await Promise.all(shut.map((one) => new Promise((filled) => {
               one.addEventListener("toggle", filled, { once: true });
               one.open = true;
             })));
+            const parts = [...document.querySelectorAll(`${within} details`)];
+            while (parts.some((one) => one.isConnected && one.childElementCount < 2)) await new Promise((done) => setTimeout(done, 10));
           }
-        }""")
+        }""",
+            within,
+        )
 
     def all(self, selector: str, script: str = "one => one.textContent") -> list[Any]:
         return list(
@@ -69,11 +74,9 @@ class Tab:
 
     def choose(self, label: str, value: str) -> None:
         """An option of the list that has this label."""
-        labels = self.page.locator("label").filter(has=self.page.locator("select")).all()
-        (one,) = [
-            one for one in labels if one.evaluate("one => one.firstChild.textContent") == label
-        ]
-        one.locator("select").select_option(value)
+        labels = self.all("label:has(select)", "one => one.firstChild.textContent")
+        (place,) = [place for place, one in enumerate(labels) if one == label]
+        self.page.locator("label:has(select) select").nth(place).select_option(value)
 
     def search(self, words: str) -> list[str]:
         """What is listed then."""

@@ -70,12 +70,8 @@ def marked(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(browser, marked):
-    from page_tab import Tab
-
-    context = browser.new_context()
-    yield Tab(context.new_page()).goto(marked[0])
-    context.close()
+def page(shared_tab, marked):
+    return shared_tab(marked[0])
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -93,14 +89,14 @@ def test_what_an_output_does_not_copy_from_its_input_is_marked(page, marked, nam
 
 def test_outputs_of_other_tasks_have_no_marks(page, marked):
     page.open(marked[1], "other task")
-    page.unfold()
+    page.unfold(".problem")
     assert "abc" in page.all(".problem")[0] and page.count(".problem ins, .problem mark") == 0
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_prediction_and_its_output_are_marked_where_they_differ(page, marked, name):
     page.open(marked[1], f"wrong {name}")
-    page.unfold()
+    page.unfold(".problem")
     wanted, predicted, pieces = WRONG[name]
     assert page.all(".problem .failing mark") == pieces
     cells = page.all(".problem .failing tbody td")
@@ -110,7 +106,7 @@ def test_a_wrong_prediction_and_its_output_are_marked_where_they_differ(page, ma
 
 def test_a_number_that_looks_like_the_text_is_told_from_it(page, marked):
     page.open(marked[1], "wrong kinds")
-    page.unfold()
+    page.unfold(".problem")
     assert page.all(".problem .failing tbody td")[1:] == ["12 (text)", "12 (number)"]
 
 
@@ -119,7 +115,7 @@ def test_marks_are_seen_without_colour_and_read_aloud(page, marked):
     look = "one => [getComputedStyle(one).textDecorationLine, getComputedStyle(one, '::before').content, getComputedStyle(one, '::before').position]"
     assert page.all(".problem ins", look)[0] == ["underline", '" new: "', "absolute"]
     page.open(marked[1], "wrong in the middle")
-    page.unfold()
+    page.unfold(".problem")
     look = look.replace("textDecorationLine", "outlineStyle")
     assert page.all(".problem .failing mark", look)[0] == ["solid", '" different: "', "absolute"]
 
@@ -127,7 +123,7 @@ def test_marks_are_seen_without_colour_and_read_aloud(page, marked):
 def test_hostile_texts_are_marked_and_not_obeyed(page, marked):
     for number, text in enumerate(HOSTILE):
         page.open(marked[1], f"hostile {number}")
-        page.unfold()
+        page.unfold(".problem")
         cells = page.all(".problem .failing tbody td")
         assert cells == [shown(text), shown(f"{text}!"), shown(text)]
         assert shown(text) in page.all(".problem .observations > li")[0]

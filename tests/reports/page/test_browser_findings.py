@@ -62,16 +62,25 @@ def best_of(found, problem):
     return next(one for one in found if one.problem == problem and one.rank == 1)
 
 
-@pytest.mark.parametrize("size", [(1200, 800), (400, 800)], ids=["wide", "narrow"])
+@pytest.fixture(scope="module")
+def metrics(made):
+    """The names of the metrics of each session."""
+    names = [made.names[name] for name in FAMILIES]
+    scored = peirce.evaluate(*names, store=made.store)["sessions"]
+    return {one["session"]: one["metrics"].keys() for one in scored}
+
+
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_first_screen_has_the_best_hypothesis_and_no_metric(tab, made, pages, name, size):
+def test_the_first_screen_has_the_best_hypothesis_and_no_metric(tab, made, pages, metrics, name):
     files, found = pages
-    page = tab(viewport={"width": size[0], "height": size[1]}).goto(files[name])
-    seen = page.page.evaluate(VISIBLE_TEXTS)
-    assert " ".join(found[name][0].reading.split()) in [" ".join(one.split()) for one in seen]
-    scored = peirce.evaluate(made.names[name], store=made.store)["sessions"][0]["metrics"]
+    scored = metrics[made.names[name]]
     assert len(scored) > 3
-    assert not {metric.replace("_", " ") for metric in scored} & set(seen)
+    page = tab().goto(files[name])
+    for width in (1200, 400):
+        page.page.set_viewport_size({"width": width, "height": 800})
+        seen = page.page.evaluate(VISIBLE_TEXTS)
+        assert " ".join(found[name][0].reading.split()) in [" ".join(one.split()) for one in seen]
+        assert not {metric.replace("_", " ") for metric in scored} & set(seen)
     assert page.said == []
 
 
@@ -86,9 +95,9 @@ def test_what_is_for_researchers_is_folded(tab, pages):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_each_hypothesis_says_on_how_many_observations_it_is_right(tab, pages, name):
+def test_each_hypothesis_says_on_how_many_observations_it_is_right(shared_tab, pages, name):
     files, found = pages
-    page = tab().goto(files[name])
+    page = shared_tab(files[name])
     said = page.all(
         ".findings ol > li",
         "one => [one.querySelector('.reading').textContent, one.querySelector('.evidence').textContent]",
@@ -105,9 +114,9 @@ def test_each_hypothesis_says_on_how_many_observations_it_is_right(tab, pages, n
 
 
 @pytest.mark.parametrize("name", ["lists", "worlds", "fields"])
-def test_the_best_two_are_told_apart_by_an_input_with_both_outputs(tab, pages, name):
+def test_the_best_two_are_told_apart_by_an_input_with_both_outputs(shared_tab, pages, name):
     files, found = pages
-    page = tab().goto(files[name])
+    page = shared_tab(files[name])
     sentences = page.all(".disagreement p")
     told = [one.disagreement for one in found[name] if one.rank == 1 and one.disagreement]
     assert len(sentences) == len(told)
@@ -121,9 +130,9 @@ def test_the_best_two_are_told_apart_by_an_input_with_both_outputs(tab, pages, n
 
 
 @pytest.mark.parametrize("name", ["lists", "worlds", "fields"])
-def test_a_fold_draws_up_to_five_observations_for_and_five_against(tab, pages, name):
+def test_a_fold_draws_up_to_five_observations_for_and_five_against(shared_tab, pages, name):
     files, found = pages
-    page = tab().goto(files[name])
+    page = shared_tab(files[name])
     page.page.evaluate(
         "() => document.querySelectorAll('.findings ol details').forEach((one) => { one.open = true })"
     )
@@ -143,9 +152,9 @@ def test_a_fold_draws_up_to_five_observations_for_and_five_against(tab, pages, n
 
 
 def test_a_problem_compares_any_two_hypotheses_on_inputs_where_their_programs_differ(
-    tab, made, pages
+    shared_tab, made, pages
 ):
-    page = tab().goto(pages[0]["lists"])
+    page = shared_tab(pages[0]["lists"])
     (problem,) = [one for one in made.problems("lists") if one.id == "gen0-1"]
     page.open(made.names["lists"], problem.id)
     sources = [one.hypothesis for one in pages[1]["lists"] if one.problem == problem.id]
@@ -171,8 +180,8 @@ def test_a_problem_compares_any_two_hypotheses_on_inputs_where_their_programs_di
             assert one != other
 
 
-def test_hypotheses_are_listed_best_first(tab, made, pages):
-    page = tab().goto(pages[0]["acre"])
+def test_hypotheses_are_listed_best_first(shared_tab, made, pages):
+    page = shared_tab(pages[0]["acre"])
     for problem in made.problems("acre"):
         page.open(made.names["acre"], problem.id)
         readings = page.all(".hypotheses .title")

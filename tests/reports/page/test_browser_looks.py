@@ -28,8 +28,10 @@ def known(tmp_path_factory, made):
 
 
 @pytest.fixture
-def page(tab, made):
-    return tab().goto(made.file)
+def page(shared_tab, made):
+    one = shared_tab(made.file)
+    yield one
+    one.page.emulate_media(media="screen")
 
 
 def test_the_list_of_several_sessions_shows_all_its_columns(page, made):
@@ -60,7 +62,7 @@ def test_a_hypothesis_stands_in_the_line_of_its_verdict(page, made):
 
 def test_a_reason_is_told_once(page, made):
     page.open(made.names["scripted"], made.problems("scripted")[0].id)
-    page.unfold()
+    page.unfold(".problem")
     said = page.all(".hypotheses > li.malformed", "one => one.innerText")
     (told,) = {
         one.reason for step in made.steps("scripted") for answer in step.answers
@@ -72,7 +74,7 @@ def test_a_reason_is_told_once(page, made):
 def test_a_hypothesis_has_the_tool_calls_of_its_step(page, made):
     name = made.problems("scripted")[0].id
     page.open(made.names["scripted"], name)
-    page.unfold()
+    page.unfold(".problem")
     asked = page.all(
         ".hypotheses > li",
         "one => [...one.querySelectorAll('.asked li')].map((call) => [...call.children].map((part) => part.innerText).join('\\n'))",

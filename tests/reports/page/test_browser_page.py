@@ -308,7 +308,7 @@ def test_paper_has_what_is_read_and_nothing_that_is_pressed(page, made):
     assert page.page.pdf()[:4] == b"%PDF"
 
 
-CONTRAST = """() => {
+CONTRAST = """(within) => {
   const parse = (text) => (/rgba?\\(([^)]*)\\)/.exec(text) || [, "0,0,0,0"])[1].split(/[ ,/]+/).map(Number);
   const luminance = ([r, g, b]) => [r, g, b].map((one) => one / 255).map((one) => one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
     .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
@@ -321,7 +321,7 @@ CONTRAST = """() => {
   };
   const bad = [];
   let seen = 0;
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(document.querySelector(within), NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
     if (!node.textContent.trim() || !element.checkVisibility() || ["SCRIPT", "TITLE", "title"].includes(element.tagName)) continue;
@@ -341,11 +341,14 @@ def test_every_text_stands_out_from_what_is_behind_it(tab, made, scheme):
     page = tab(color_scheme=scheme).goto(made.file)
     body = page.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert body == {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}[scheme]
+    page.unfold()
+    seen, bad = page.page.evaluate(CONTRAST, "body")
+    assert seen > 1000 and bad == []
     for name in ("scripted", "worlds", "acre", "texts"):
         page.open(made.names[name], made.problems(name)[0].id)
-        page.unfold()
-        seen, bad = page.page.evaluate(CONTRAST)
-        assert seen > 300 and bad == []
+        page.unfold(".problem")
+        seen, bad = page.page.evaluate(CONTRAST, ".problem")
+        assert seen > 30 and bad == []
 
 
 def test_verdicts_can_be_told_apart_by_their_colours(tab, made):

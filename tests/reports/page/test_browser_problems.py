@@ -16,13 +16,9 @@ DRAWN = """() => [...document.querySelectorAll(".problem > details.pairs")].map(
 
 
 @pytest.fixture(scope="module")
-def whole(browser, made):
+def whole(shared_tab, made):
     """One tab for all: each test opens its problems in it."""
-    from page_tab import Tab
-
-    context = browser.new_context(viewport={"width": 1300, "height": 900})
-    yield Tab(context.new_page()).goto(made.file)
-    context.close()
+    return shared_tab(made.file)
 
 
 def opened(whole, made, name):
@@ -32,7 +28,7 @@ def opened(whole, made, name):
         more = whole.page.query_selector_all(".problem .pairs button")
         for button in more:
             button.evaluate("one => one.click()")
-        whole.unfold()
+        whole.unfold(".problem")
         yield problem
 
 

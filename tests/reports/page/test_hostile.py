@@ -153,6 +153,12 @@ def page(tab, hostile):
     return tab().goto(hostile[0])
 
 
+@pytest.fixture
+def shared_page(shared_tab, hostile):
+    """For tests that open problems and look at them alone."""
+    return shared_tab(hostile[0])
+
+
 def unharmed(page, file):
     assert page.page.evaluate("() => window.hit ?? null") is None
     assert (page.dialogs, page.said, page.requests) == ([], [], [file.as_uri()])
@@ -192,7 +198,8 @@ def test_nothing_runs_in_the_list_or_the_overview(page, hostile):
         assert said in text
 
 
-def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
+def test_nothing_of_a_problem_runs_and_nothing_is_lost(shared_page, hostile):
+    page = shared_page
     file, _, made = hostile
     rows = "document.querySelectorAll('#problems tbody a')"
     for number, (problem, _records) in enumerate(made["programs"]):
@@ -202,7 +209,7 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
             "name => document.querySelector('.problem h3')?.textContent === name",
             arg=shown(problem.id),
         )
-        page.unfold()
+        page.unfold(".problem")
         drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
         assert drawn.count(text) >= 20, text
         assert (
@@ -215,14 +222,15 @@ def test_nothing_of_a_problem_runs_and_nothing_is_lost(page, hostile):
     unharmed(page, file)
 
 
-def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
+def test_texts_and_worlds_are_drawn_as_they_are(shared_page, hostile):
+    page = shared_page
     file, sessions, _made = hostile
     page.open(sessions["texts"], "texts#0")
-    page.unfold()
+    page.unfold(".problem")
     drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
     assert all(drawn.count(text) >= 4 for text in SCRIPTS)
     page.open(sessions["worlds"], "w")
-    page.unfold()
+    page.unfold(".problem")
     names = page.all(
         ".problem .observations .element text",
         "one => [...one.querySelectorAll('tspan:not(.own)')].map((line) => line.textContent).join('')",
@@ -233,11 +241,12 @@ def test_texts_and_worlds_are_drawn_as_they_are(page, hostile):
     unharmed(page, file)
 
 
-def test_what_is_large_or_deep_is_shown_and_can_be_left_again(page, hostile):
+def test_what_is_large_or_deep_is_shown_and_can_be_left_again(shared_page, hostile):
+    page = shared_page
     file, sessions, made = hostile
     ((problem, _),) = made["large"]
     page.open(sessions["large"], problem.id)
-    page.unfold()
+    page.unfold(".problem")
     assert page.count(".problem .observations > li") == 3
     drawn = page.page.evaluate("() => document.querySelector('.problem').textContent")
     assert LONG in drawn and "the innermost" in drawn and "19999" in drawn.replace(",", "")
