@@ -108,15 +108,8 @@ if TYPE_CHECKING:
         SessionStatus,
         SweepRow,
     )
-    from .commands.session.running import (
-        aresume,
-        arun,
-        import_recorded,
-        plan,
-        replay,
-        resume,
-        run,
-    )
+    from .commands.session.resuming import aresume, resume
+    from .commands.session.running import arun, import_recorded, plan, replay, run
     from .commands.session.sweeping import plan_sweep, sweep
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
@@ -174,7 +167,8 @@ __all__ = [
 # The module of each public name. The imports above repeat this for type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
-    "commands.session.running": "run arun plan resume aresume import_recorded replay",
+    "commands.session.running": "run arun plan import_recorded replay",
+    "commands.session.resuming": "resume aresume",
     "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.controlling": "status pause continue_ stop adjust",
     "commands.session.detaching": "start start_resumed",
