@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .commands.score.checking import check
     from .commands.score.comparing import compare
     from .commands.score.evaluating import baselines, evaluate
+    from .commands.score.evaluation_results import Evaluation, ProblemBaselines
     from .commands.score.executing import execute
     from .commands.score.judging_rows import judge
     from .commands.score.oracle_results import (
@@ -68,10 +69,8 @@ if TYPE_CHECKING:
         CheckRow,
         ComparedSession,
         Comparison,
-        Evaluation,
         PredictionFile,
         PredictionRow,
-        ProblemBaselines,
         Rating,
         RatingSheet,
         RatingSummary,
@@ -212,9 +211,10 @@ _NAMES = {
         "BankRow BankStep CallRow FileReading Forecast HypothesisRow ProblemRow Recognition Replay "
         "SessionRow SessionStatus SweepRow"
     ),
+    "commands.score.evaluation_results": "Evaluation ProblemBaselines",
     "commands.score.results": (
-        "Agreement CheckRow ComparedSession Comparison Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "
-        "RatingSummary Report Study"
+        "Agreement CheckRow ComparedSession Comparison PredictionFile PredictionRow Rating "
+        "RatingSheet RatingSummary Report Study"
     ),
     "commands.train.results": (
         "ClassifierRecord Merged PairReport PairSetRow Pretrained QuickMetric "
