@@ -384,7 +384,7 @@ class _Experiment:
 
     def _train(self, schedule: str) -> dict[str, Json]:
         from ...agents.local.files import weights_digest
-        from ...training.dpo.run import read_record
+        from ...training.dpo.record import read_record
 
         out = self._folder.training(schedule)
         rendering = self._rendering
