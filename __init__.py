@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .commands.score.checking import check
     from .commands.score.comparing import compare
     from .commands.score.evaluating import baselines, evaluate
+    from .commands.score.evaluation_results import Evaluation, ProblemBaselines
     from .commands.score.executing import execute
     from .commands.score.judging_rows import judge
     from .commands.score.oracle_results import (
@@ -68,10 +69,8 @@ if TYPE_CHECKING:
         CheckRow,
         ComparedSession,
         Comparison,
-        Evaluation,
         PredictionFile,
         PredictionRow,
-        ProblemBaselines,
         Rating,
         RatingSheet,
         RatingSummary,
@@ -108,15 +107,8 @@ if TYPE_CHECKING:
         SessionStatus,
         SweepRow,
     )
-    from .commands.session.running import (
-        aresume,
-        arun,
-        import_recorded,
-        plan,
-        replay,
-        resume,
-        run,
-    )
+    from .commands.session.resuming import aresume, resume
+    from .commands.session.running import arun, import_recorded, plan, replay, run
     from .commands.session.sweeping import plan_sweep, sweep
     from .commands.train.labelled_training import train_labels
     from .commands.train.pairing import pair_sets, pairs
@@ -174,7 +166,8 @@ __all__ = [
 # The module of each public name. The imports above repeat this for type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
-    "commands.session.running": "run arun plan resume aresume import_recorded replay",
+    "commands.session.running": "run arun plan import_recorded replay",
+    "commands.session.resuming": "resume aresume",
     "commands.session.sweeping": "sweep plan_sweep",
     "commands.session.controlling": "status pause continue_ stop adjust",
     "commands.session.detaching": "start start_resumed",
@@ -218,9 +211,10 @@ _NAMES = {
         "BankRow BankStep CallRow FileReading Forecast HypothesisRow ProblemRow Recognition Replay "
         "SessionRow SessionStatus SweepRow"
     ),
+    "commands.score.evaluation_results": "Evaluation ProblemBaselines",
     "commands.score.results": (
-        "Agreement CheckRow ComparedSession Comparison Evaluation PredictionFile PredictionRow ProblemBaselines Rating RatingSheet "
-        "RatingSummary Report Study"
+        "Agreement CheckRow ComparedSession Comparison PredictionFile PredictionRow Rating "
+        "RatingSheet RatingSummary Report Study"
     ),
     "commands.train.results": (
         "ClassifierRecord Merged PairReport PairSetRow Pretrained QuickMetric "

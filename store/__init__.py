@@ -1,7 +1,7 @@
 """The store: sessions with their journal, steps, bank and predictions in one DuckDB file.
 
 Only one process can write the file at a time. Any number of processes can read it. While a run owns
-the file, other processes read it through a socket of the run. `connection.py` documents the tables,
+the file, other processes read it through a socket of the run. `schema.py` documents the tables,
 and `digest.py` defines when two sessions are equal.
 """
 
@@ -14,33 +14,26 @@ import atexit
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
+from ..records import InputSet, Json, Problem, StoreError
 from ..records.descriptors import open_standard_descriptors
-from . import answer_summaries as _answers
-from . import bank as _bank
-from . import digest as _digest
-from . import export as _export
-from . import journal as _journal
-from . import ledger as _ledger
 from . import merging as _merging
 from . import sessions as _sessions
 from .answer_summaries import AnswerSummary, ConsistentHypothesis
 from .bank import Bank
 from .change_log import Change
-from .codec import Vector
 from .codec import decode_vector as decode_vector
 from .codec import encode_vector as encode_vector
-from .connection import Row, RowReader
+from .connection import RowReader
+from .contents import StoreContents
 from .journal import AnswerCache, JournalMismatch, SessionJournal
 from .ledger import SessionLedger
 from .merging import MergeCounts
-from .owner import Controller, OwnerServer, Reader, open_for_writing, socket_path
+from .owner import Controller, OwnerServer, Reader, open_for_writing
+from .owner_socket import socket_path
 from .pair_sets import PairSets
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
@@ -96,7 +89,7 @@ def _named(path: str | Path) -> Path:
     )
 
 
-class Store:
+class Store(StoreContents):
     """A store that is open for reading, or for writing if this process owns the file.
 
     Use the store as a context manager, or call `close`. Every method raises StoreError if the file
@@ -110,13 +103,11 @@ class Store:
         writer: Writer | None = None,
         owner: OwnerServer | None = None,
     ) -> None:
+        super().__init__(reader)
         self.path = path
-        self._reading = reader
         self._writer = writer
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
-        self._large_problems: dict[str, dict[str, Problem]] = {}
-        self._settings: dict[str, Mapping[str, Json]] = {}
         self._process = os.getpid()
         self._updating = threading.Lock()
         # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
@@ -221,14 +212,7 @@ class Store:
             self._writer.close()
         if self._owner is not None:
             self._owner.close()
-        self._reading.close()
-
-    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT statement.
-
-        The rows are read from the file, or through the process that is writing the file.
-        """
-        return self._reading.query(sql, params)
+        super().close()
 
     # --- control of the process that writes the store
 
@@ -305,75 +289,6 @@ class Store:
         with self._updating:
             self._write(_sessions.fields_change(self._reading, session, change))
 
-    def find_session(self, name: str) -> str:
-        """Return the id of a session. `name` is the id, a unique prefix of the id, or "last"."""
-        return _sessions.find_session(self._reading, name)
-
-    def session(self, session: str) -> dict[str, Any]:
-        """Return a description of one session as a dict.
-
-        The keys are session, created, status, settings, versions, problems, problems_done,
-        problems_failed, and the fields passed to `update_session`.
-        """
-        return _sessions.sessions(self._reading, self._is_owned, session)[0]
-
-    def settings(self, session: str) -> Mapping[str, Json]:
-        """Return the settings of a session.
-
-        The settings of a session never change, so they are read only once and cached.
-        """
-        if session not in self._settings:
-            self._settings[session] = self.session(session)["settings"]
-        return self._settings[session]
-
-    def check_problem(self, session: str, problem: str) -> None:
-        """Raise StoreError, which suggests the most similar id, if a session has no such problem."""
-        self._ids(session, problem)
-
-    def progress(self, session: str) -> list[Json]:
-        """Return the status, the number of ended problems and the number of steps of a session.
-
-        If two calls return equal results, the session made no progress between the calls.
-        """
-        return _sessions.progress(self._reading, self._is_owned, session)
-
-    def count_verdicts(self, session: str) -> tuple[int, dict[str, int]]:
-        """Return the number of steps of a session, and the number of its hypotheses by verdict.
-
-        The content of the steps is not read.
-        """
-        return _sessions.count_verdicts(self._reading, session)
-
-    def find_problems(self, session: str, words: Sequence[str]) -> list[str]:
-        """Return the ids of the problems in a session that contain every word of `words`.
-
-        A word may occur in the id, the data, the answers or the hypotheses of a problem. Upper and
-        lower case are not distinguished.
-        """
-        return _sessions.find_problems(self._reading, session, words)
-
-    def sessions(self) -> list[dict[str, Any]]:
-        """Return a description of each session, in order of creation.
-
-        Each description has the form that `session` returns.
-        """
-        return _sessions.sessions(self._reading, self._is_owned)
-
-    def problems(self, session: str) -> list[ProblemRow]:
-        """Return the problems of a session, in the order of the session."""
-        return _sessions.problems(self._reading, session, self._large_problems)
-
-    def input_set(self, digest: Digest) -> InputSet:
-        """Return the input set with this digest."""
-        return _sessions.input_set(self._reading, digest)
-
-    def input_set_size(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-        """Return the number of inputs in an input set, and the weight of each input.
-
-        The weights are None if all inputs have the same weight.
-        """
-        return _sessions.input_set_size(self._reading, digest)
-
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
@@ -402,195 +317,7 @@ class Store:
         """Return the ledger of a session, which writes its finished steps."""
         return SessionLedger(session, self._reading, self._writing(), self.journal(session))
 
-    def calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """Return the model and tool calls of a session, with requests and responses.
-
-        `problem` selects the calls of one problem; None selects all problems.
-        """
-        return _journal.calls(self._reading, session, problem)
-
-    def digested_prompts(self, session: str, limit: int) -> list[dict[str, Any]]:
-        """Return up to `limit` prompts of the proposer whose token ids were digested.
-
-        Each dict has the keys messages, tools, and digest (`records.PROMPT_DIGEST`). The list is
-        empty for sessions whose model did not report the digest.
-        """
-        return _journal.digested_prompts(self._reading, session, limit)
-
-    def list_calls(
-        self, session: str, problem: str | Sequence[str] | None = None
-    ) -> list[dict[str, Any]]:
-        """Return the model and tool calls of a session, without requests and responses.
-
-        `problem` is the id of one problem, the ids of several problems, or None for all problems.
-
-        Calls of tools by a proposer (a model that proposes hypotheses) are an exception. Their
-        requests and responses are included, cut to a maximum length.
-        """
-        return _journal.list_calls(self._reading, session, problem)
-
-    def human_texts(
-        self, session: str, problem: str | None = None
-    ) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Return the hints and answers of people in a session: (problem, path, texts).
-
-        The path of a request's hints is that of the request, followed by "hints". `problem` selects
-        one problem; None selects all problems.
-        """
-        return _journal.human_texts(self._reading, session, problem)
-
-    def last_responses(self, session: str, kind: str) -> dict[str, Any]:
-        """Return the response of the last call of a kind ("model", "tool" or "human") by problem."""
-        return _journal.last_responses(self._reading, session, kind)
-
-    def steps(
-        self,
-        session: str,
-        problem: str | Sequence[str] | None = None,
-        *,
-        spaces: _ledger.Spaces = True,
-    ) -> Iterator[StepRecord]:
-        """Yield the steps of a session, ordered by problem and step number.
-
-        Args:
-            session: The session's id.
-            problem: The id of one problem, the ids of several problems, or None for all problems.
-            spaces: Which predictions over the sample space S to read. With False, they are None.
-                With "consistent", the codes of hypotheses that are not consistent are 0.
-        """
-        if problem is None or isinstance(problem, str):
-            ids = self._ids(session, problem)
-        else:
-            ids = list(problem)
-        return _ledger.steps(self._reading, session, ids, spaces)
-
-    def consistent_hypotheses(
-        self, session: str, problems: Sequence[str]
-    ) -> dict[str, list[ConsistentHypothesis]]:
-        """Return the consistent hypotheses of each problem, in the order of the problem's steps.
-
-        A hypothesis is consistent if it fits all shown observations.
-        """
-        return _answers.consistent_hypotheses(self._reading, session, problems)
-
-    def answer_summaries(
-        self, session: str, problems: Sequence[str]
-    ) -> dict[str, list[AnswerSummary]]:
-        """Return summaries of the answers to each problem, in the order of the problem's steps."""
-        return _answers.answer_summaries(self._reading, session, problems)
-
-    def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-        """Return stored arrays by their digests.
-
-        `ConsistentHypothesis` and `AnswerSummary` contain such digests.
-        """
-        return _journal.read_vectors(self._reading, digests)
-
-    def bank(
-        self, session: str, problem: str | None = None, alpha: float | None = None
-    ) -> list[dict[str, Any]]:
-        """Return the hypotheses in the bank of each problem, one dict for each hypothesis.
-
-        A bank is the collection of hypotheses that a method keeps, with the rewards of the
-        hypotheses. The keys are problem, and the keys that `bank.Bank.rows` documents.
-
-        Args:
-            session: The session's id.
-            problem: The id of one problem, or None for all problems.
-            alpha: The weight of exploration in the reward; None for the weight of the session.
-        """
-        rows = []
-        for name, own, chance, log in self._bank_logs(session, problem):
-            bank = _bank.build_bank((event for _, event in log), own, chance)
-            rows += [{"problem": name, **entry} for entry in bank.rows(alpha)]
-        return rows
-
-    def bank_growth(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """Return how the bank of each problem changed, one dict for each step that changed it.
-
-        The keys are problem, and the keys that `bank.growth` documents.
-        """
-        return [
-            {"problem": name, **step}
-            for name, own, chance, log in self._bank_logs(session, problem)
-            for step in _bank.growth(log, own, chance)
-        ]
-
-    def _bank_logs(
-        self, session: str, problem: str | None
-    ) -> Iterator[tuple[str, float, float, list[tuple[int, BankEvent]]]]:
-        """Yield the id, alpha, chance and events of each problem that has a bank.
-
-        Each event comes with its step.
-        """
-        own = (self.settings(session).get("text") or {}).get("alpha", 0.5)
-        labels: dict[str, int] = {}
-        log = _ledger.events(self._reading, session, self._ids(session, problem))
-        for name, happened in groupby(log, key=lambda row: row[0]):
-            if not labels:  # most sessions have no bank
-                labels = {
-                    row.problem.id: len(row.problem.public.get("labels", ()))
-                    for row in self.problems(session)
-                }
-            chance = 1 / labels[name] if labels[name] else 0.0
-            yield name, own, chance, [(step, event) for _, step, event in happened]
-
-    def usage(self, session: str) -> dict[str, Any]:
-        """Return the usage of a session: numbers of calls, tokens and retries, and seconds.
-
-        The result contains totals, and sums by kind of call and by role of the called model.
-        """
-        return _journal.usage(self._reading, session)
-
-    def model_usage(self, session: str) -> dict[str, dict[str, Any]]:
-        """Return the sums of `usage` by role over the model calls of a session alone."""
-        return _journal.model_usage(self._reading, session)
-
-    # --- the session as a whole
-
-    def digest(self, session: str) -> Digest:
-        """Return the SHA-256 of a session's results, without clock times, retries and usage."""
-        return _digest.digest(self._reading, session)
-
-    def findings_digest(self, session: str) -> Digest:
-        """Return the SHA-256 of the findings of a session.
-
-        The digest covers hypotheses, kinds of verdicts, predictions, bank events, and the paths and
-        responses of calls. It does not cover settings, requests and texts of messages.
-        `digest.findings_digest` has the full list.
-        """
-        return _digest.findings_digest(self._reading, session)
-
-    def find_changes(self, session: str) -> list[dict[str, Any]]:
-        """Return the places in a session where stored content does not match its digest.
-
-        Each place is a dict with the keys problem, step, path and field.
-        """
-        return _digest.find_changes(self._reading, session)
-
-    def export(self, session: str, out: str | Path, format: str) -> dict[str, Any]:
-        """Export a session to files, and return a summary.
-
-        Args:
-            session: The session's id.
-            out: The file or folder to create. It must not exist.
-            format: "parquet" (a folder), "jsonl" (a file) or "huggingface" (a data set folder).
-
-        Returns:
-            A dict with the keys session, format, out, files, and the number of rows by table.
-
-        Raises:
-            UsageError: The format is unknown, or `out` exists.
-        """
-        return _export.export(self, session, Path(out), format)
-
     # --- inside
-
-    def _is_owned(self) -> bool:
-        return not isinstance(self._reading, Reader) or self._reading.is_owned
-
-    def _ids(self, session: str, problem: str | None) -> list[str]:
-        return _sessions.problem_ids(self._reading, session, problem)
 
     def _writing(self) -> Writer:
         if self._writer is None:

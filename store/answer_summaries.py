@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..records import NOT_REQUESTED, Digest, Hypothesis, Json, Verdict
+from .calls import read_texts
 from .codec import decode_json, decode_text, encode_text, verdict_of
-from .connection import Row, RowReader, rows_by_problem
+from .connection import RowReader, rows_by_problem
 from .hinted_answers import find_hint, newest_hints
-from .journal import read_texts
+from .schema import Row
 
 _PLACE = "step, answer, ordinal"
 PROPOSED_BY = "proposed_by"  # of the fields of a step with two proposers: the role that proposed

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..records import StoreError
-from .connection import TABLES, Row
+from .schema import TABLES, Row
 
 Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
 

@@ -46,7 +46,7 @@ from ..records.private_files import write_folder
 from .ledger import events
 
 if TYPE_CHECKING:
-    from . import Store
+    from .contents import StoreContents
 
 Table = tuple[str, Iterator[Sequence[Any]]]  # columns as SQL, rows
 FORMATS = ("parquet", "jsonl", "huggingface")
@@ -90,7 +90,7 @@ COLUMNS: dict[str, str] = {
 }
 
 
-def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]:
+def export(store: StoreContents, session: str, out: Path, format: str) -> dict[str, Any]:
     """Export a session to files, as `Store.export` documents.
 
     Raises:
@@ -149,7 +149,7 @@ def _defined(judged: JudgedHypothesis) -> tuple[float | None, dict[str, int]]:
     return float(judged.space.defined.mean()), judged.space.count_undefined()
 
 
-def _hypothesis_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
+def _hypothesis_rows(store: StoreContents, session: str) -> Iterator[Sequence[Any]]:
     kinds = {row.problem.id: row.problem for row in store.problems(session)}
     for record in store.steps(session):
         problem = kinds[record.problem]
@@ -167,14 +167,14 @@ def _hypothesis_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
                 )
 
 
-def _problem_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
+def _problem_rows(store: StoreContents, session: str) -> Iterator[Sequence[Any]]:
     for row in store.problems(session):
         data = row.problem.as_json()
         parts = (_text(data[name]) for name in ("shown", "hidden", "public", "secret"))
         yield (data["id"], data["task"], data["family"], row.status, row.cause, row.space, *parts)
 
 
-def _call_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
+def _call_rows(store: StoreContents, session: str) -> Iterator[Sequence[Any]]:
     numbers = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
     for row in store.problems(session):
         for call in store.calls(session, row.problem.id):
@@ -186,14 +186,14 @@ def _call_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
             )
 
 
-def _event_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
+def _event_rows(store: StoreContents, session: str) -> Iterator[Sequence[Any]]:
     names = [row.problem.id for row in store.problems(session)]
     for name, step, event in events(store, session, names):
         happened = (event.observation, event.right, event.t, event.kind)
         yield (name, step, event.hypothesis, *happened)
 
 
-def _input_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
+def _input_rows(store: StoreContents, session: str) -> Iterator[Sequence[Any]]:
     for digest in dict.fromkeys(row.space for row in store.problems(session)):
         space = store.input_set(digest)
         weights = space.weights or (None,) * len(space)
@@ -201,7 +201,7 @@ def _input_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
             yield (digest, place, _text(value), weight)
 
 
-def _session_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
+def _session_rows(store: StoreContents, session: str) -> Iterator[Sequence[Any]]:
     held = store.session(session)
     yield (
         *(session, held["created"], held["status"], store.digest(session)),
@@ -209,7 +209,7 @@ def _session_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
     )
 
 
-def _tables(store: Store, session: str) -> dict[str, Iterator[Sequence[Any]]]:
+def _tables(store: StoreContents, session: str) -> dict[str, Iterator[Sequence[Any]]]:
     bank = (
         *("rank", "hypothesis", "text", "description", "accuracy", "visits", "covered", "reward"),
         "right",
@@ -240,7 +240,7 @@ def _tables(store: Store, session: str) -> dict[str, Iterator[Sequence[Any]]]:
 
 
 def _parquet(
-    store: Store, session: str, folder: Path, spill: Path
+    store: StoreContents, session: str, folder: Path, spill: Path
 ) -> tuple[list[str], dict[str, int]]:
     import duckdb
 
@@ -273,7 +273,7 @@ def _fill(memory: Any, name: str, rows: Iterator[Sequence[Any]]) -> int:
     return count
 
 
-def _fill_predictions(memory: Any, store: Store, session: str) -> int:
+def _fill_predictions(memory: Any, store: StoreContents, session: str) -> int:
     """Insert one row per hypothesis; DuckDB builds the lists, as Python would be slow."""
     count = 0
     for record in store.steps(session):
@@ -298,14 +298,16 @@ def _fill_predictions(memory: Any, store: Store, session: str) -> int:
 # --- Hugging Face ------------------------------------------------------------
 
 
-def _huggingface(store: Store, session: str, folder: Path) -> tuple[list[str], dict[str, int]]:
+def _huggingface(
+    store: StoreContents, session: str, folder: Path
+) -> tuple[list[str], dict[str, int]]:
     folder.mkdir()
     files, counts = _parquet(store, session, folder / "data", folder.parent / ".spill")
     (folder / "README.md").write_text(_card(store, session, counts), encoding="utf-8")
     return ["README.md", *(f"data/{name}" for name in files)], counts
 
 
-def _card(store: Store, session: str, counts: Mapping[str, int]) -> str:
+def _card(store: StoreContents, session: str, counts: Mapping[str, int]) -> str:
     held = store.session(session)
     name = _word(session)
     lines = ["---", f'pretty_name: "Peirce session {name}"', "configs:"]
@@ -331,7 +333,7 @@ def _word(cell: str) -> str:
 # --- JSONL -------------------------------------------------------------------
 
 
-def _jsonl(store: Store, session: str, place: Path) -> tuple[list[str], dict[str, int]]:
+def _jsonl(store: StoreContents, session: str, place: Path) -> tuple[list[str], dict[str, int]]:
     counts: dict[str, int] = {}
     with open(place, "w", encoding="utf-8") as file:
         for line in _lines(store, session):
@@ -340,7 +342,7 @@ def _jsonl(store: Store, session: str, place: Path) -> tuple[list[str], dict[str
     return [place.name], counts
 
 
-def _lines(store: Store, session: str) -> Iterator[dict[str, Any]]:
+def _lines(store: StoreContents, session: str) -> Iterator[dict[str, Any]]:
     held = store.session(session)
     names = ("session", "created", "status", "settings")
     yield {"type": "session", **{n: held[n] for n in names}, "digest": store.digest(session)}

@@ -16,13 +16,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
 from ..records import (
-    PROMPT_DIGEST,
     CallKey,
     CallKind,
     Digest,
@@ -43,16 +42,13 @@ from .codec import (
     encode_json,
     encode_text,
 )
-from .connection import Row, RowReader
+from .connection import RowReader
+from .schema import Row
 from .writer import Writer
 
 OUTCOME_COLUMNS = (
     "response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, seconds, retries, "
     "repeats"
-)
-CALL_COLUMNS = (
-    "problem, path, kind, request_digest, request, response, vectors, tokens_in, tokens_out, "
-    "tokens_cached, tokens_reasoning, seconds, retries, started, repeats"
 )
 
 MAX_QUEUED = 256  # calls of a session that may wait for the writer
@@ -313,236 +309,6 @@ def read_vectors(
     if missing := sorted(wanted - found.keys()):
         raise StoreError(f"the store has lost the vector {missing[0]}")
     return found
-
-
-def calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
-    """Return the model and tool calls of a session, ordered by problem and path.
-
-    Arrays in the calls are given by their digests. `problem` selects the calls of one problem; None
-    selects all problems.
-    """
-    where, params = "session = ?", [session]
-    if problem is not None:
-        where, params = where + " AND problem = ?", [session, encode_text(problem)]
-    rows = reader.query(
-        f"SELECT {CALL_COLUMNS} FROM call JOIN (SELECT session, problem, ordinal FROM problem) USING "
-        f"(session, problem) WHERE {where} ORDER BY ordinal, path",
-        params,
-    )
-    return [_call(row) for row in rows]
-
-
-def digested_prompts(reader: RowReader, session: str, limit: int) -> list[dict[str, Any]]:
-    """Return requests of the proposer whose responses contain the digest of their prompt.
-
-    Each dict has the keys messages, tools and digest. First calls of problems come first.
-    """
-    rows = reader.query(
-        "SELECT request, response FROM call JOIN (SELECT session, problem, ordinal FROM problem) "
-        "USING (session, problem) WHERE session = ? AND kind = 'model' AND path LIKE "
-        f"'%/propose/%' AND response LIKE '%\"{PROMPT_DIGEST}\"%' ORDER BY path, ordinal LIMIT ?",
-        (session, limit),
-    )
-    found = []
-    for asked, answered in rows:
-        request = decode_json(asked, "call.request", dict)
-        meta = decode_json(answered, "call.response", dict).get("meta") or {}
-        if isinstance(digest := meta.get(PROMPT_DIGEST), str):
-            found.append(
-                {"messages": request["messages"], "tools": request["tools"], "digest": digest}
-            )
-    return found
-
-
-MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in a listing
-
-
-def list_calls(
-    reader: RowReader, session: str, problem: str | Sequence[str] | None
-) -> list[dict[str, Any]]:
-    """Return the calls of a session without requests and responses, which take most of the space.
-
-    The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
-    proposer called a tool, the call also has the key "said": its request and response as text, cut
-    at `MAX_TOOL_CHARS` characters. A call of the kind "human" has the key "texts": the hints or the
-    answer of the person. `problem` is the id of one problem, the ids of several, or None for all.
-    """
-    where, params = "session = ?", [session]
-    if problem is not None:
-        ids = [problem] if isinstance(problem, str) else problem
-        where += f" AND problem IN ({','.join('?' * len(ids)) or 'NULL'})"
-        params += map(encode_text, ids)
-    said = ", ".join(
-        f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {MAX_TOOL_CHARS}) END"
-        for name in ("request", "response")
-    )
-    said += ", CASE WHEN kind = 'human' THEN response END"
-    names = ("tokens_in", "tokens_out", "seconds", "retries", "repeats")
-    rows = reader.query(
-        f"SELECT problem, path, kind, {', '.join(names)}, {said} FROM call JOIN (SELECT session, "
-        f"problem, ordinal FROM problem) USING (session, problem) WHERE {where} ORDER BY ordinal, path",
-        params,
-    )
-    found = []
-    for name, path, kind, *numbers, request, response, of_person in rows:
-        call = {"problem": decode_text(name), "path": decode_text(path), "kind": kind}
-        call |= dict(zip(names, numbers, strict=True))
-        if request is not None:
-            call["said"] = {"request": request, "response": response}
-        if of_person is not None:
-            call["texts"] = list(read_texts(decode_json(of_person, "call.response")))
-        found.append(call)
-    return found
-
-
-def human_texts(
-    reader: RowReader, session: str, problem: str | None
-) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return the hints and answers of people: (problem, path, texts), ordered by problem and path.
-
-    Hints of a request are its texts in the order in which they were given; an answer is one text.
-    """
-    where, params = "session = ? AND kind = 'human'", [session]
-    if problem is not None:
-        where, params = where + " AND problem = ?", [session, encode_text(problem)]
-    rows = reader.query(f"SELECT problem, path, response FROM call WHERE {where}", params)
-    found = [
-        (decode_text(name), decode_text(path), read_texts(decode_json(response, "call.response")))
-        for name, path, response in rows
-    ]
-    return sorted(found, key=lambda one: (one[0], _numbers_of(one[1]), one[1]))
-
-
-def _numbers_of(path: str) -> list[int]:
-    """Return the numbers in a path, so that step 10 comes after step 9."""
-    return [int(part) for part in path.split("/") if part.isdecimal()]
-
-
-def read_texts(response: Any) -> tuple[str, ...]:
-    """Return the texts in the response of a call of a person."""
-    told = response if isinstance(response, dict) else {}
-    hints = told.get("hints", [told.get("text")])
-    return tuple(one for one in hints if isinstance(one, str)) if isinstance(hints, list) else ()
-
-
-def last_responses(reader: RowReader, session: str, kind: str) -> dict[str, Any]:
-    """Return the response of the last call of a kind, for each problem that has such a call.
-
-    `kind` is "model", "tool" or "human".
-    """
-    rows = reader.query(
-        "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
-        "GROUP BY problem",
-        (session, kind),
-    )
-    return {
-        decode_text(problem): decode_json(response, "call.response") for problem, response in rows
-    }
-
-
-def _call(row: Sequence[Any]) -> dict[str, Any]:
-    problem, path, kind, digest, request, response, vectors, *numbers = row
-    names = (
-        *("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning"),
-        *("seconds", "retries", "started", "repeats"),
-    )
-    return {
-        "problem": decode_text(problem),
-        "path": decode_text(path),
-        "kind": kind,
-        "request_digest": digest,
-        "request": decode_json(request, "call.request"),
-        "response": decode_json(response, "call.response"),
-        "vectors": decode_json(vectors, "call.vectors", dict),
-        **dict(zip(names, numbers, strict=True)),
-    }
-
-
-def usage(reader: RowReader, session: str) -> dict[str, Any]:
-    """Return numbers of calls, tokens, retries, repeated calls and seconds of a session.
-
-    The result contains totals, and sums by kind and by role, each with "cached_share", the share of
-    the input tokens that the endpoint took from its cache (None without input tokens). A repeated call was answered from the
-    record of another session. The role is a name in the path of a call: `propose` for
-    step/3/propose/0, and `propose/tool` for step/3/propose/0/tool/1, a tool that the proposer
-    called. For the calls of a second proposer, the roles are `then` and `then/tool`. The role `human`
-    has the hints and answers of a person.
-    """
-    by_kind: dict[str, dict[str, Any]] = {}
-    by_role: dict[str, dict[str, Any]] = {}
-    total = _nothing()
-    for kind, role, sums in _sums_by_role(reader, session):
-        _add(total, sums)
-        _add(by_kind.setdefault(kind, _nothing()), sums)
-        _add(by_role.setdefault(role, _nothing()), sums)
-    shares = {"by_kind": by_kind, "by_role": by_role}
-    return {
-        **_with_cached_share(total),
-        **{
-            by: {name: _with_cached_share(sums) for name, sums in of.items()}
-            for by, of in shares.items()
-        },
-    }
-
-
-def model_usage(reader: RowReader, session: str) -> dict[str, dict[str, Any]]:
-    """Return the sums of `usage` by role over the model calls alone, without "cached_share"."""
-    return {role: sums for kind, role, sums in _sums_by_role(reader, session) if kind == "model"}
-
-
-# The role in the path of a call, as `usage` describes it.
-_ROLE = (
-    "CASE WHEN kind = 'human' THEN 'human' WHEN path LIKE 'seed/%' THEN 'seed' WHEN path NOT LIKE '%/%/%' THEN path ELSE "
-    "{propose} || CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END END"
-)
-_ASKED = "split_part(path, '/', 3)"
-# Both proposers' calls have the same paths. The role stands in the request of the model call; within
-# a text of the request its quotation marks would be escaped. A tool call belongs to the model call.
-_ASKED_OF_TWO = (
-    f"CASE WHEN {_ASKED} = 'propose' AND (problem, regexp_replace(path, '/tool/.*$', '')) IN "
-    "(SELECT (problem, path) FROM call WHERE session = $1 AND kind = 'model' AND path LIKE "
-    f"'%/propose/%' AND request LIKE '%\"role\":\"then\"%') THEN 'then' ELSE {_ASKED} END"
-)
-
-
-def _sums_by_role(reader: RowReader, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the kind and the role of calls with their sums, in the order of kinds and roles."""
-    # Requests are only read where the settings name a second proposer.
-    (named,) = reader.query(
-        "SELECT count(*) FILTER (settings LIKE '%\"then\"%') FROM session WHERE session = ?",
-        (session,),
-    )
-    role = _ROLE.format(propose=_ASKED_OF_TWO if named[0] else _ASKED)
-    rows = reader.query(
-        f"SELECT kind, {role}, "
-        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: no overflow
-        "sum(tokens_reasoning), sum(retries), "
-        "count(*) FILTER (repeats <> ''), sum(seconds) "
-        "FROM call WHERE session = $1 GROUP BY 1, 2 ORDER BY 1, 2",
-        (session,),
-    )
-    for kind, name, *numbers in rows:
-        yield kind, decode_text(name), dict(zip(_nothing(), numbers, strict=True))
-
-
-def _add(sums: dict[str, Any], more: dict[str, Any]) -> None:
-    for name, number in more.items():
-        sums[name] += number
-
-
-def _with_cached_share(sums: dict[str, Any]) -> dict[str, Any]:
-    """Return sums of tokens with the share of the input tokens that the endpoint had cached.
-
-    The share is None without input tokens. Some servers count cached tokens apart from the input
-    tokens; a share above 1 is shown as 1.
-    """
-    cached, total = sums["tokens_cached"], sums["tokens_in"]
-    return {**sums, "cached_share": round(min(cached, total) / total, 4) if total else None}
-
-
-def _nothing() -> dict[str, Any]:
-    tokens = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
-    return {"calls": 0, **dict.fromkeys(tokens, 0), "retries": 0, "repeated": 0, "seconds": 0.0}
 
 
 class AnswerCache:

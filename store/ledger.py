@@ -30,8 +30,9 @@ from .codec import (
     encode_values,
     verdict_of,
 )
-from .connection import Row, RowReader, rows_by_problem
+from .connection import RowReader, rows_by_problem
 from .journal import SessionJournal, read_vectors
+from .schema import Row
 from .writer import Writer
 
 HypothesisKey = tuple[int, int, int]  # step, answer, ordinal

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from ..records import StoreError
 from .change_log import Change, Statement
-from .connection import TABLES, RowReader, source_name
+from .connection import RowReader, source_name
+from .schema import TABLES
 
 SHARED = ("input_set", "vector")  # rows that several sessions use, by their digest
 # What is copied as a whole, named by the key of its tables, and the table whose rows tell which of two

@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from ..records import Json, parse_strictly
-from .connection import Row
+from .schema import Row
 
 LENGTH = struct.Struct(">I")
 FRAME_BYTES = 1 << 30

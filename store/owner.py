@@ -14,9 +14,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import stat
-import struct
-import tempfile
 import threading
 import time
 import warnings
@@ -28,23 +25,26 @@ from ..records import Json, PeirceError, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
 from .change_log import Change
-from .connection import AlreadyOpen, Database, OutOfMemory, Row, RowReader, StoreLocked, first_line
+from .connection import AlreadyOpen, Database, OutOfMemory, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
+from .owner_socket import (
+    check_socket_path,
+    connect,
+    identity,
+    is_trusted,
+    listen,
+    remove_socket,
+    socket_path,
+)
+from .schema import Row, check_schema, has_pending_changes
 from .writer import Writer
 
 if TYPE_CHECKING:
     import duckdb
 
 ROWS_PER_FRAME = 64  # per frame; rows may hold blobs
-FOLDER, SOCKET = "peirce-", "socket"  # beginning of a private folder's name; the socket in it
-MAX_ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
 ANSWER_TIMEOUT_S = 60.0
 Controller: TypeAlias = Callable[[dict[str, Json]], dict[str, Json]]
-
-
-def socket_path(store: Path) -> Path:
-    """Return the path of the socket through which other processes read a store."""
-    return store.with_name(store.name + ".sock")
 
 
 class OwnerServer:
@@ -65,9 +65,9 @@ class OwnerServer:
         ] = {}  # cursors of running queries, by thread
         self._lock = threading.Lock()
         self._closing = False
-        self._listener = _listen(self._path)
+        self._listener = listen(self._path)
         self._address = Path(os.fsdecode(self._listener.getsockname()))
-        self._made = _identity(self._address)
+        self._made = identity(self._address)
         self._accepting = threading.Thread(target=self._accept, name="store-owner", daemon=True)
         self._accepting.start()
 
@@ -149,10 +149,7 @@ class OwnerServer:
         with self._lock:
             self._closing = True
             visits = dict(self._visits)
-        if _address(self._path) == str(self._address) and _identity(self._address) == self._made:
-            _remove(self._path)  # otherwise it belongs to the owner of a store that took the place
-        elif self._address != self._path:
-            _remove_private(self._address)
+        remove_socket(self._path, self._address, self._made)
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
         self._listener.close()
@@ -166,147 +163,6 @@ class OwnerServer:
                     for cursor in self._asked.values():
                         cursor.interrupt()  # repeated, as it has no effect before a query starts
                 thread.join(timeout=0.05)
-
-
-def _listen(place: Path) -> socket.socket:
-    """Return a listening socket at `place`, and remove the socket of a dead owner first.
-
-    The caller holds the store's file, so no other owner can be alive. Where the path is longer than
-    a socket address may be, the socket is created in a private folder of the temporary directory,
-    and `place` is a symbolic link to it.
-    """
-    check_socket_path(place)
-    if _answers(place):  # not an owner of this file, which this process holds
-        raise StoreError(
-            f"another program is listening at {place}; choose another store with --store"
-        )
-    _remove(place)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    address = place
-    try:
-        if len(os.fsencode(place)) > MAX_ADDRESS_BYTES:
-            address = Path(tempfile.mkdtemp(prefix=FOLDER)) / SOCKET
-            os.symlink(address, place)
-        listener.bind(str(address))
-        os.chmod(address, 0o600)  # before listen(), so nobody can have connected
-        listener.listen(16)
-    except OSError as error:
-        listener.close()
-        if address != place:
-            _remove_private(address)
-        _remove(place)
-        raise StoreError(
-            f"no socket can be created next to the store at {place}: {error}"
-        ) from error
-    return listener
-
-
-def check_socket_path(path: Path) -> None:
-    """Raise StoreError if `path` exists and is not a socket left by the owner of a store."""
-    if os.path.lexists(path) and _address(path) is None:
-        raise StoreError(
-            f"{path} is not a socket of Peirce, but a run needs this path: move the file, or"
-            " choose another store with --store"
-        )
-
-
-def _address(place: Path) -> str | None:
-    """Return the path of the socket at `place`, or None if no owner of this user made it.
-
-    `place` is a socket of this user, or a link of this user to a path as `_listen` makes them.
-    """
-    try:
-        found = place.lstat()
-        if os.geteuid() not in (0, found.st_uid):
-            return None
-        if stat.S_ISSOCK(found.st_mode):
-            return str(place)
-        target = Path(os.readlink(place))
-    except OSError:
-        return None
-    made = target.name == SOCKET and target.parent.name.startswith(FOLDER)
-    return str(target) if made else None
-
-
-def _connect(place: Path, link: socket.socket) -> bool:
-    """Connect to the socket at `place`; return whether an owner of this user accepts it."""
-    address = _address(place)
-    if address is None:
-        return False
-    try:
-        link.connect(address)
-    except OSError:
-        return False
-    return True
-
-
-def _user(link: socket.socket) -> int | None:
-    """Return the user whose process listens at the other end, or None if the system cannot say."""
-    if hasattr(socket, "SO_PEERCRED"):
-        data = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return int(struct.unpack("3i", data)[1])
-    if hasattr(socket, "LOCAL_PEERCRED"):  # macOS: a struct xucred, which begins with version, user
-        data = link.getsockopt(0, socket.LOCAL_PEERCRED, 76)
-        return int(struct.unpack_from("2I", data)[1])
-    return None
-
-
-def _is_trusted(link: socket.socket, store: Path) -> bool:
-    """Return whether this user, or the user of the store's file, listens at the other end."""
-    try:
-        user = _user(link)
-        return user in (None, os.geteuid()) or user == store.stat().st_uid
-    except OSError:  # the other end has gone, or there is no file
-        return False
-
-
-def _answers(place: Path) -> bool:
-    """Return whether a process accepts connections at `place`."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-        return _connect(place, link)
-
-
-def _identity(place: Path) -> tuple[int, int] | None:
-    """Return device and inode of what is at `place`, or None if nothing is."""
-    try:
-        found = place.lstat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _remove(place: Path) -> None:
-    """Remove a socket that an owner of this user left, and nothing else."""
-    address = _address(place)
-    with contextlib.suppress(OSError):  # root may connect to what others made, but leaves it there
-        if place.lstat().st_uid != os.geteuid():
-            return
-    if address is None:
-        return
-    if address != str(place):
-        _remove_private(Path(address))
-    with contextlib.suppress(OSError):
-        place.unlink()
-
-
-def _remove_private(address: Path) -> None:
-    """Remove a socket from its private folder, and the folder if nothing else is in it.
-
-    The text of a link may name any folder. Only a folder as `_listen` makes them is touched: in the
-    temporary directory, owned by this user, with mode 0700.
-    """
-    folder = address.parent
-    if folder.parent != Path(os.path.abspath(tempfile.gettempdir())):
-        return
-    with contextlib.suppress(OSError):
-        found = folder.lstat()
-        private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
-        if not private or found.st_uid != os.geteuid():
-            return
-        if stat.S_ISSOCK(address.lstat().st_mode):
-            address.unlink()
-    with contextlib.suppress(OSError):
-        folder.rmdir()
 
 
 class OwnerClient:
@@ -325,10 +181,10 @@ class OwnerClient:
         place = socket_path(store)
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(ANSWER_TIMEOUT_S)
-        if not _connect(place, link):
+        if not connect(place, link):
             link.close()
             return None
-        if not _is_trusted(link, store):
+        if not is_trusted(link, store):
             link.close()
             warnings.warn(f"{place} is a socket of another user and is ignored", stacklevel=2)
             return None
@@ -497,7 +353,7 @@ def _reach(path: Path, memory: str | None = None) -> RowReader:
         visitor = OwnerClient.connect(path)
         if visitor is not None:
             try:
-                connection.check_schema(visitor.query, str(path))
+                check_schema(visitor.query, str(path))
                 return visitor
             except OSError:
                 visitor.close()  # it has just ended
@@ -530,7 +386,7 @@ def _has_pending_changes(database: Database) -> bool:
     """Return whether a killed process left changes in `pending`; if so, or on an error, close the file."""
     found = True
     try:
-        found = connection.has_pending_changes(database.query)
+        found = has_pending_changes(database.query)
     finally:
         if found:
             database.close()

@@ -24,7 +24,8 @@ from .codec import (
     problem_of,
     settings_of,
 )
-from .connection import Row, RowReader
+from .connection import RowReader
+from .schema import Row
 
 ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without i, l, o, 0 and 1, which look alike
 STATUSES = ("running", "done", "interrupted", "budget", "failed")

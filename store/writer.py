@@ -38,7 +38,8 @@ from .change_log import (
     is_storable,
 )
 from .codec import Vector, encode_vector, vector_digest
-from .connection import Database, Row, first_line
+from .connection import Database, first_line
+from .schema import Row
 from .store_files import prepare_log
 
 if TYPE_CHECKING:

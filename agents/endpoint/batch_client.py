@@ -20,8 +20,8 @@ from urllib.parse import quote
 from ...records import Json
 from .address import Endpoint
 from .arguments import parse_json
-from .client import MAX_CHARACTERS, too_long_fault
 from .faults import Fault, error_detail, fault_from_status
+from .streamed_answer import MAX_CHARACTERS, too_long_fault
 
 if TYPE_CHECKING:
     import httpx2

@@ -31,15 +31,14 @@ from ...records import (
     Unavailable,
     Usage,
     View,
-    digest_of,
 )
 from .. import EndpointRefused
 from .address import Endpoint, check_secrets, ignored_fields, resolve_endpoint
 from .batch_client import BatchClient
 from .batch_files import REQUEST_ID, BatchFiles, name_request
-from .client import EXTRA_FIELDS, open_client
+from .client import open_client
 from .context import ContextChecker, room_for_prompt
-from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
+from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault, fault_from_status
 from .limits import (
     OUT_OF_FILES,
     FailureStreak,
@@ -53,18 +52,10 @@ from .limits import (
     with_estimate,
 )
 from .replies import parse_reply, with_unique_ids
+from .request_parts import RequestParts
 from .settings import BATCH_SETTINGS, check_batches
-from .structured import (
-    FORM_FIELDS,
-    JSON_OBJECT,
-    JSON_SCHEMA,
-    OWN_MEANS,
-    build_fields,
-    list_means,
-    make_strict,
-    sent_parts,
-)
-from .thinking import RETURNED, build_budget_fields, check_reasoning_tokens, keep_returned
+from .structured import sent_parts
+from .thinking import RETURNED, check_reasoning_tokens, keep_returned
 
 if TYPE_CHECKING:
     import httpx2
@@ -138,10 +129,7 @@ class OpenAIChatProposer:
         self._pace = RateLimiter(settings.requests_per_minute, settings.tokens_per_minute)
         self._outage = OutageTracker(settings.outage_s)
         self._context = ContextChecker(endpoint, http, settings.context_tokens)
-        self._taken: set[str] = set()  # optional parts of requests that were answered
-        # Optional parts of requests that the endpoint does not support.
-        refused = {*ignored, *((JSON_SCHEMA, JSON_OBJECT) if "response_format" in ignored else ())}
-        self._refused = {*refused, *(f"{part} with tools" for part in refused)}
+        self._parts = RequestParts(endpoint, settings, self._context, ignored)
         self._no_tools = FailureStreak(TOOL_REFUSALS_LIMIT)
         self._confirming = asyncio.Lock()  # One call at a time confirms that tools are refused.
         self._no_answer = FailureStreak(REFUSALS_LIMIT)
@@ -212,9 +200,9 @@ class OpenAIChatProposer:
             ContextExceeded: The request does not fit into the model's context.
             Unavailable: The request failed after all retries.
         """
-        if tools and (self._settings.tools is False or "tools" in self._refused):
+        if tools and (self._settings.tools is False or "tools" in self._parts.refused):
             return Reply(finish="no_tools")
-        extra = {**self._extra(tools, seed, schema), **self._cache_key(view)}
+        extra = self._parts.build(view, tools, seed, schema)
         await self._context.check(messages, extra, self._settings.max_tokens or 0)
         if self._batches is not None:
             named = (view.problem, self._batches.model, messages, tools, seed, schema)
@@ -258,15 +246,15 @@ class OpenAIChatProposer:
         """
         no = Reply(finish="no_tools", retries=refusal.requests)
         async with self._confirming:
-            if "tools" in self._refused:
+            if "tools" in self._parts.refused:
                 return replace(no, retries=refusal.requests - 1)
-            if "tools" not in self._taken:
+            if "tools" not in self._parts.taken:
                 await asyncio.sleep(self._settings.wait_s(0, seed, None))
                 try:
                     return await self._patiently(problem, messages, extra, seed, refusal.requests)
                 except ToolsRefused as again:
                     if self._no_tools.record_failure(problem):
-                        self._refused.add("tools")
+                        self._parts.refused.add("tools")
                     return replace(no, retries=again.requests - 1)
         return await self._patiently(problem, messages, extra, seed, refusal.requests)
 
@@ -287,23 +275,23 @@ class OpenAIChatProposer:
             ToolsRefused, Refused, Unavailable: See the classes.
         """
         # Tools stay, because the request would be another question without them.
-        gone = self._refused - {"tools"}
+        gone = self._parts.refused - {"tools"}
         extra = {key: one for key, one in given.items() if key not in gone}
         attempt = 0
         wasted = WASTED.get()
         for requests in itertools.count(before + 1):
             answers = self._outage.answers
-            await self._check_budget()
-            if "response_format" in extra and not self._means(extra):
+            await self._parts.check_budget()
+            if "response_format" in extra and not self._parts.find_means(extra):
                 del extra["response_format"]
-            means = self._means(extra)
+            means = self._parts.find_means(extra)
             try:
                 reply = await self._request(messages, extra, means, requests - 1)
                 break
             except Fault as error:
                 fault = error
             wasted.append(fault.usage)
-            if fault.part and self._do_without(fault, extra, means):
+            if fault.part and self._parts.drop_rejected(fault, extra, means):
                 if fault.part == "tools":
                     raise ToolsRefused(requests)
                 continue
@@ -326,110 +314,10 @@ class OpenAIChatProposer:
                 self._pace.pause(fault.wait_s)
             await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.wait_s))
             attempt += 1
-        self._taken |= {part for part in PARTS if part in extra and part != "response_format"}
-        self._taken |= {means} if means else set()
+        self._parts.record_answer(extra, means)
         self._no_answer.reset()
         self._answered, self._ended = True, ""
         return reply
-
-    def _extra(
-        self, tools: Sequence[ToolSpec], seed: int, schema: Mapping[str, Json] | None
-    ) -> dict[str, Json]:
-        """Return the fields of one request, without parts that the endpoint does not support."""
-        extra: dict[str, Json] = {}
-        if tools:
-            extra["tools"] = [_tool(spec) for spec in tools]
-        wanted = ("always",) if tools else ("always", "auto")
-        own = any(field in self._settings.model_args for field in FORM_FIELDS)
-        if schema is not None and self._settings.structured in wanted and not own:
-            extra["response_format"] = dict(schema)  # `_as_sent` expresses it
-        if self._settings.stream:
-            extra["stream_options"] = {"include_usage": True}
-        if self._settings.send_seed is not False:
-            extra["seed"] = seed & 0x7FFFFFFF  # the largest range that every server's integer holds
-        for part in PARTS:
-            if part in self._refused:
-                extra.pop(part, None)
-        return extra
-
-    def _cache_key(self, view: View) -> dict[str, Json]:
-        """Return the field that names the cache of this problem's prompts, or no field.
-
-        The problems of a task share less text than the prompts of one problem, and a provider
-        serves one key by one machine.
-        """
-        field, wanted = "prompt_cache_key", self._settings.cache_key
-        if wanted is None:
-            wanted = self._endpoint.takes_cache_key
-        if not wanted or field in self._refused or field in self._settings.model_args:
-            return {}
-        return {field: f"peirce-{digest_of(view.problem)[:16]}"}
-
-    @property
-    def _scheme(self) -> str:
-        return self._settings.model.partition(":")[0]
-
-    @property
-    def _server(self) -> str:
-        """The provider, or the kind of server that the list of models at a URL names."""
-        return self._context.server if self._scheme in ("http", "https") else self._scheme
-
-    async def _check_budget(self) -> None:
-        """Raise EndpointRefused if reasoning cannot be limited at an endpoint named by its URL."""
-        if self._settings.reasoning_tokens is None or not await self._context.is_looked_up():
-            return
-        if build_budget_fields(self._settings.reasoning_tokens, self._server) is None:
-            raise EndpointRefused(
-                f"{self._endpoint} was not asked: it does not say that it is a server with a limit on"
-                " the tokens of reasoning, such as vLLM or llama.cpp: leave out reasoning_tokens, or"
-                " set the server's field with --model-arg"
-            )
-
-    def _means(self, extra: Mapping[str, Json]) -> str:
-        """Return the name of the means that expresses the schema of a request; "" if none does.
-
-        Some endpoints accept a means only without tools, so the name says whether tools are sent.
-        """
-        if "response_format" not in extra:
-            return ""
-        suffix = " with tools" if "tools" in extra else ""
-        server = self._server if self._server in OWN_MEANS else ""
-        names = (f"{one}{suffix}" for one in list_means(server, extra["response_format"]))
-        return next((one for one in names if one not in self._refused), "")
-
-    def _as_sent(self, extra: Mapping[str, Json], means: str) -> dict[str, Json]:
-        """Return the arguments of a request: its schema, tools and limits as this endpoint takes
-        them.
-        """
-        sent = {key: one for key, one in extra.items() if key != "response_format"}
-        fields = build_budget_fields(self._settings.reasoning_tokens, self._server) or {}
-        if means:
-            form = build_fields(means.removesuffix(" with tools"), extra["response_format"])
-            sent |= {key: form.pop(key) for key in ("response_format",) if key in form}
-            fields |= form
-        if "tools" in sent and "strict" not in self._refused:
-            sent["tools"] = [_strict(one) for one in sent["tools"]]
-        return sent | ({EXTRA_FIELDS: fields} if fields else {})
-
-    def _do_without(self, fault: Fault, extra: dict[str, Json], means: str) -> bool:
-        """Return whether the call can continue without the part that the endpoint rejects.
-
-        The part is then left out of later requests too, unless the endpoint accepted it before:
-        then only this request was rejected.
-        """
-        part = means if fault.part == "response_format" else fault.part
-        wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
-        if wanted.get(part) or (part in wanted and part in self._taken):
-            fault.retryable, fault.refused = part in self._taken, True
-            return False
-        if part == "tools":
-            return True  # `_confirmed` decides.
-        if part not in self._taken:
-            self._refused.add(part)
-            if part == means and self._means(extra):
-                return True  # The next means expresses the schema.
-        extra.pop(fault.part, None)
-        return True
 
     def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
         if lost and self._settings.retries:
@@ -466,13 +354,13 @@ class OpenAIChatProposer:
         Args:
             messages: The prompt.
             extra: The other parts of the request.
-            means: The means that expresses the schema (`_means`).
+            means: The means that expresses the schema (`RequestParts.find_means`).
             retries: The number of requests before this one.
         """
         import httpx2
         import openai
 
-        sent = self._as_sent(extra, means)
+        sent = self._parts.express(extra, means)
         parts = sent_parts(extra, sent.get("tools", ()))
         size = estimate_tokens(messages, extra, self._settings.max_tokens or 0)
         admitted = await self._pace.admit(size)
@@ -485,7 +373,7 @@ class OpenAIChatProposer:
             self._outage.record_answer()
             reply = parse_reply(message, retries)
             told = message.additional_kwargs["choice"]["message"]
-            if reply.tool_calls and (returned := keep_returned(told, self._scheme)):
+            if reply.tool_calls and (returned := keep_returned(told, self._parts.scheme)):
                 reply = replace(reply, meta={**reply.meta, RETURNED: returned})
             self._pace.record_tokens(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.redact_reply(reply)
@@ -583,17 +471,3 @@ def open_server(settings: ChatSettings) -> OpenAIChatProposer:
     check_reasoning_tokens(settings, settings.model.partition(":")[0])
     model, http = open_client(endpoint, settings)
     return OpenAIChatProposer(endpoint, settings, model, http, ignored)
-
-
-def _tool(spec: ToolSpec) -> Json:
-    parameters = dict(spec.parameters)
-    function = {"name": spec.name, "description": spec.description, "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-def _strict(tool: Mapping[str, Json]) -> Json:
-    """Return a tool whose arguments must follow its schema, if a strict mode takes the schema."""
-    parameters = make_strict(tool["function"]["parameters"])
-    if parameters is None:
-        return dict(tool)
-    return {**tool, "function": {**tool["function"], "parameters": parameters, "strict": True}}

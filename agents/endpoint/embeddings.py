@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from ...records import Json, Unavailable, UsageError
 from .address import Endpoint, resolve_endpoint
 from .arguments import parse_json
-from .client import open_client, read_bounded
+from .client import open_client
 from .faults import Fault
 from .settings import ChatSettings
+from .streamed_answer import read_bounded
 
 if TYPE_CHECKING:
     import httpx2

@@ -20,17 +20,15 @@ from string import Template
 from typing import NamedTuple
 
 from ...records import DataError, Digest, Json, Message, Observation, View, digest_of
-from .text import (
-    DEFAULT_PROMPTS,
+from .text import DEFAULT_PROMPTS, TextPrompts, text_prompt_hash
+from .text_parts import (
     SOURCE_FORM,
     SOURCE_INSTRUCTION,
     Findings,
     PaperText,
     Pattern,
-    TextPrompts,
     WrongRow,
     number_lines,
-    text_prompt_hash,
 )
 
 _SPEAKERS = ("system", "user", "assistant")

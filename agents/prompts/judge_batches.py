@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ...records import Digest, Json, Message, View, digest_of
 from ...tasks.text.words import DOES_NOT_APPLY, TextWords, format_input
-from .text import label_choice, user_message
+from .text_parts import label_choice, user_message
 
 BATCH_PROMPT_VERSION = 1
 

@@ -31,7 +31,8 @@ from ..outcome import load_outcome
 from ..session.event_loops import run_coroutine
 from ..session.execution import OnEvent
 from ..session.planning import RunPlan, opening_settings, plan_run
-from ..session.running import execute_plan, resume, run_config
+from ..session.resuming import resume
+from ..session.running import execute_plan, run_config
 from ..train.pairing import pairs
 from ..train.training import train
 from ..train.training_folder import REQUEST_FILE, read_config
@@ -383,7 +384,7 @@ class _Experiment:
 
     def _train(self, schedule: str) -> dict[str, Json]:
         from ...agents.local.files import weights_digest
-        from ...training.dpo.run import read_record
+        from ...training.dpo.record import read_record
 
         out = self._folder.training(schedule)
         rendering = self._rendering

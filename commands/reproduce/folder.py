@@ -26,7 +26,7 @@ from ...records.private_files import make_folder, open_lock, write_atomically
 from ...records.settings import format_value
 from ...reports.files import writing
 from ...tasks.io.files import expand_home
-from ...training.dpo.run import has_begun
+from ...training.dpo.record import has_begun
 from ...training.dpo.settings import TrainConfig
 from .settings import OF_PAIRS, OF_TRAININGS, OWN_DEFAULTS, UNIMPORTANT
 from .steps import PAIRS_STEP

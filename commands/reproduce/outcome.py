@@ -129,7 +129,7 @@ def _variants(
 
 def _runs(folder: ExperimentFolder, config: ReproductionConfig) -> list[TrainingRun]:
     """Return the trainings with their curves, named by their schedules."""
-    from ...training.dpo.run import read_record
+    from ...training.dpo.record import read_record
     from ...training.durable_log import LOG_FILE, read_points
 
     rows = []

@@ -24,7 +24,7 @@ from ...tools.solve import check_solver
 from ..arguments import validate_call
 from ..outcome import open_for_reading
 from ..session.settings import display_model_name
-from .results import Evaluation, ProblemBaselines
+from .evaluation_results import Evaluation, ProblemBaselines
 
 EXACT_JUDGE = EvaluatorOptions()
 

@@ -225,7 +225,8 @@ def main() -> NoReturn:
 def _run(job: Mapping[str, Any], channel: IO[str]) -> int:
     from ...reports.screen import summaries, text
     from ...reports.screen.progress import SessionProgress
-    from .running import resume, run
+    from .resuming import resume
+    from .running import run
 
     with SessionProgress() as screen:
 

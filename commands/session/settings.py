@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ...config import MethodSettings
-from ...records import PRICES, ROLE_PRICES, Family, Json, Problem, Proposer, UsageError
+from ...records import PRICES, ROLE_PRICES, Family, Json, Problem, Proposer, Repairer, UsageError
 from ...secrecy import SECRET_NAME, redact_secrets
 
 if TYPE_CHECKING:
@@ -121,6 +121,14 @@ def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
     if not players:
         return {}
     return {"roles": {name: split_model_settings(told)[0] for name, told in players.items()}}
+
+
+def repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, Json]:
+    """Return what a session records about its repairer, whose own report is `settings`."""
+    if repair is None:
+        return {}
+    name = repair if isinstance(repair, str) else str(settings.get("model", type(repair).__name__))
+    return {"repair": name, "repairer_settings": split_model_settings(settings)[0]}
 
 
 def display_model_name(settings: Json) -> str:

@@ -43,7 +43,8 @@ from .forecast import forecast_plan
 from .planning import RunPlan, check_method, plan_run
 from .protocols import chosen_method
 from .results import Forecast, SweepRow
-from .running import execute_plan, resume, run_config
+from .resuming import resume
+from .running import execute_plan, run_config
 from .settings import describe_spending
 from .text_planning import default_observations
 

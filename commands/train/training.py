@@ -96,7 +96,7 @@ def train(
         StoreError: the set of pairs cannot be found.
     """
     from ...training.base_models import check_packages
-    from ...training.dpo.run import discard_unbegun, read_record
+    from ...training.dpo.record import discard_unbegun, read_record
     from ...training.dpo.run import train as train_dpo
     from ...training.durable_log import LOG_FILE, DurableLog, is_training
     from ...training.pair_table import read_table

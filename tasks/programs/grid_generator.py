@@ -27,7 +27,8 @@ from functools import cache, lru_cache, partial
 from ...records import Compute, Json, Observation, Problem, digest_of
 from ...tools.workers.computing import compute_here
 from .distinct_rules import draw_part, generate_distinct
-from .grid_rules import SIZE_CHANGING_STEPS, SIZE_KEEPING_STEPS, ParameterSampler, Step
+from .grid_resizing import SIZE_CHANGING_STEPS
+from .grid_rules import SIZE_KEEPING_STEPS, ParameterSampler, Step
 from .grid_values import MAX_GRID_SIZE, Grid, is_grid
 
 CANDIDATES = 24  # pictures drawn for a rule

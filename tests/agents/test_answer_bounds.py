@@ -18,8 +18,8 @@ from chat_server import Answer, ChatServer, chunk, completion, event, says, stre
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables.config import RunnableConfig, set_config_context
 from peirce.agents import open_model
-from peirce.agents.endpoint.client import MAX_CHARACTERS
 from peirce.agents.endpoint.replies import with_unique_ids
+from peirce.agents.endpoint.streamed_answer import MAX_CHARACTERS
 from peirce.agents.prompts.protocol import build_tool_messages
 from peirce.records import Reply, ToolCall
 

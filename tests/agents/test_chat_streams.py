@@ -30,7 +30,7 @@ from chat_server import (
 from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.graph import END, START, StateGraph
 from peirce.agents import EndpointRefused, open_model
-from peirce.agents.endpoint import client
+from peirce.agents.endpoint import streamed_answer
 from peirce.agents.endpoint.arguments import Arguments
 from peirce.agents.endpoint.limits import estimate_tokens
 from peirce.agents.endpoint.replies import with_unique_ids
@@ -397,7 +397,7 @@ def test_events_that_bring_nothing_do_not_keep_a_stream_alive():
 
 
 def test_a_stream_without_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr(client, "MAX_CHARACTERS", 100_000)
+    monkeypatch.setattr(streamed_answer, "MAX_CHARACTERS", 100_000)
     error, server = fails(streams(*[chunk({"content": "x" * 1000})] * 300), stream=True)
     assert "100,000 characters" in str(error) and len(server.requests) == 1
 
@@ -413,7 +413,7 @@ def test_a_stream_without_end_is_cut_off(monkeypatch):
     ids=["text", "calls", "nothing", "lines of one event"],
 )
 def test_a_stream_of_too_many_pieces_is_cut_off_once(monkeypatch, one):
-    monkeypatch.setattr(client, "MOST_PIECES", 100)
+    monkeypatch.setattr(streamed_answer, "MOST_PIECES", 100)
     error, server = fails(streams(*[one] * 300), stream=True)
     assert "in more than 100 pieces" in str(error) and len(server.requests) == 1
     reply, _ = ask(in_pieces(says("x" * 90), 1), stream=True)
@@ -422,7 +422,7 @@ def test_a_stream_of_too_many_pieces_is_cut_off_once(monkeypatch, one):
 
 @pytest.mark.parametrize("one", [b": alive and well\n\n", event(b'{"a": "' + b"x" * 99 + b'"}')])
 def test_a_stream_of_too_many_bytes_is_cut_off_once(monkeypatch, one):
-    monkeypatch.setattr(client, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(streamed_answer, "MOST_BYTES", 10_000)
     error, server = fails(streams(*[one] * 1000), stream=True)
     assert "not over after 10,000 bytes" in str(error) and len(server.requests) == 1
 

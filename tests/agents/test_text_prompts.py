@@ -8,6 +8,7 @@ Internals: prompts are pure functions of a view, and their digest has to move wi
 import pytest
 from peirce.agents.prompts import text as text_prompts
 from peirce.agents.prompts.text import DEFAULT_PROMPTS, text_prompt_hash
+from peirce.agents.prompts.text_parts import list_form
 from peirce.records import InputSet, Observation, View
 from peirce.tasks.text.answers import (
     NOT_APPLICABLE,
@@ -56,9 +57,9 @@ def test_one_hypothesis_is_asked_for_as_one():
 
 
 def test_the_form_asked_for_is_the_form_that_is_read():
-    text = text_prompts.list_form(3, sourced=True).replace("<number>", "2")
+    text = list_form(3, sourced=True).replace("<number>", "2")
     assert parse_sourced_hypotheses(text, 3)[0] == ("<hypothesis>", 2, "<quote>")
-    assert parse_hypotheses(text_prompts.list_form(2), 2) == ["<hypothesis>"]
+    assert parse_hypotheses(list_form(2), 2) == ["<hypothesis>"]
 
 
 def test_refinement_shows_the_hypotheses_and_what_they_are_refined_by():

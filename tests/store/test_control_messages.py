@@ -15,7 +15,7 @@ import pytest
 from peirce.records import StoreError, UsageError
 from peirce.store import Store
 from peirce.store.messages import LENGTH, receive, send
-from peirce.store.owner import socket_path
+from peirce.store.owner_socket import socket_path
 
 
 @pytest.fixture

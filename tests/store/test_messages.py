@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from peirce.records import StoreError
 from peirce.store import Store, owner
-from peirce.store.owner import socket_path
+from peirce.store.owner_socket import socket_path
 
 
 def framed(data: bytes) -> bytes:

@@ -25,7 +25,8 @@ import numpy as np
 import pytest
 from peirce.records import CallKey, Outcome, StoreError
 from peirce.store import Store, connection
-from peirce.store.owner import OwnerClient, socket_path
+from peirce.store.owner import OwnerClient
+from peirce.store.owner_socket import socket_path
 
 NewSession = Callable[..., str]
 

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pytest
 from peirce.records import StoreError, UsageError
-from peirce.store import Store, connection
+from peirce.store import Store, connection, schema
 from peirce.training import PairTable, Split, read_table, save_table
 
 REPORT = {"pairs": 3}
@@ -153,7 +153,7 @@ def version_3(path: Path) -> None:
 
     Store.open(path, write=True).close()
     with duckdb.connect(str(path)) as database:
-        for name in connection.TABLES_ADDED_SINCE["3"]:
+        for name in schema.TABLES_ADDED_SINCE["3"]:
             database.execute(f"DROP TABLE {name}")
         database.execute("UPDATE meta SET value = '3' WHERE name = 'schema'")
 
@@ -179,10 +179,10 @@ def test_a_store_of_version_3_gets_the_tables_when_it_is_opened_for_writing(path
     with Store.open(path, write=True) as store:
         store.create_session({"task": "t"}, [])
         save_table(store, table(), REPORT)
-    assert tables(path) == set(connection.TABLES)
+    assert tables(path) == set(schema.TABLES)
     with Store.open(path, write=False) as store:
         assert store.query("SELECT value FROM meta WHERE name = 'schema'") == [
-            (str(connection.SCHEMA_VERSION),)
+            (str(schema.SCHEMA_VERSION),)
         ]
         assert len(store.sessions()) == 1
 
@@ -191,7 +191,7 @@ def test_an_upgrade_that_fails_leaves_version_3(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version_3(path)
-    whole = connection.upgrade_statements
+    whole = schema.upgrade_statements
     with monkeypatch.context() as patched:
         patched.setattr(
             connection, "upgrade_statements", lambda query: [*whole(query)[:3], "CREATE nonsense"]

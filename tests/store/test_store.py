@@ -151,8 +151,8 @@ def test_what_a_kill_left_of_a_new_store_is_a_store_of_nothing_yet(path: Path, l
 def test_a_killed_creation_leaves_a_store_that_opens(path: Path) -> None:
     code = """
 import os, signal, sys
-from peirce.store import connection
-made = connection.creation_statements()
+from peirce.store import connection, schema
+made = schema.creation_statements()
 def killed():
     yield from made[:int(sys.argv[2])]
     os.kill(os.getpid(), signal.SIGKILL)

@@ -24,12 +24,8 @@ from peirce.tasks.programs.grid_generator import (
     draw_picture,
     generate,
 )
-from peirce.tasks.programs.grid_rules import (
-    SIZE_CHANGING_STEPS,
-    SIZE_KEEPING_STEPS,
-    ParameterSampler,
-    fractal_step,
-)
+from peirce.tasks.programs.grid_resizing import SIZE_CHANGING_STEPS, fractal_step
+from peirce.tasks.programs.grid_rules import SIZE_KEEPING_STEPS, ParameterSampler
 from peirce.tasks.programs.grid_values import Grid, is_grid
 from peirce.tools.execute import build_executor
 

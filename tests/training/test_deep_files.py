@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError
 from peirce.training.dpo import checkpoints
-from peirce.training.dpo.run import read_record
+from peirce.training.dpo.record import read_record
 from peirce.training.durable_log import read_points
 from peirce.training.pretrain.run import read_finished
 
