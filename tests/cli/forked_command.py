@@ -73,7 +73,7 @@ def run_script(
 def command_line(arguments: Sequence[str] = (), program: str = "peirce") -> list[str]:
     """Return a command that runs `peirce ARGUMENTS`, or `python ARGUMENTS`. It passes signals on and ends
     as the fork ends; if it is killed, so is the fork, a moment later."""
-    return [sys.executable, "-IS", SCRIPT, "ask", _server(), program, *arguments]
+    return [sys.executable, "-IS", SCRIPT, "ask", server(), program, *arguments]
 
 
 def write_program(path: Path) -> None:
@@ -82,10 +82,10 @@ def write_program(path: Path) -> None:
     path.chmod(0o755)
 
 
-def worker_command(module: str, server: str = "") -> tuple[str, ...]:
+def worker_command(module: str, server_path: str = "") -> tuple[str, ...]:
     """Return a command that runs a module of the package as `python -m` would. If the process of this
-    command is killed, so is the fork. server: a socket; that of this process without it."""
-    return (sys.executable, "-IS", SCRIPT, "ask", server or _server(), "module", module)
+    command is killed, so is the fork. server_path: its socket; that of `server` if it is empty."""
+    return (sys.executable, "-IS", SCRIPT, "ask", server_path or server(), "module", module)
 
 
 def _run(
@@ -102,7 +102,7 @@ def _run(
 
 
 @functools.cache
-def _server() -> str:
+def server() -> str:
     """Start a server, once for this process, and return the path of its socket."""
     import atexit
     import subprocess
@@ -133,23 +133,45 @@ def _server() -> str:
 def ask(path: str, words: list[str]) -> int:
     """Have the server run a command with the streams of this process; return its exit code."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
-        umask = os.umask(0o077)  # which can only be read by setting it
-        os.umask(umask)
-        request = {
-            "words": words, "cwd": os.getcwd(), "environment": dict(os.environ), "umask": umask,
-        }  # fmt: skip
-        whole = json.dumps(request).encode()
-        socket.send_fds(connection, [len(whole).to_bytes(4, "big")], [0, 1, 2])
-        connection.sendall(whole)
-        pid = int.from_bytes(_received(connection, 4), "big")
+        pid = request_command(connection, path, words, [0, 1, 2])
         for one in FORWARDED:
             signal.signal(one, lambda number, _: os.kill(pid, number))
-        code = os.waitstatus_to_exitcode(int.from_bytes(_received(connection, 4), "big"))
+        code = receive_exit_code(connection)
     if code < 0:  # end by the same signal
         signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
+
+
+def request_command(
+    connection: socket.socket, path: str, words: Sequence[str], streams: Sequence[int]
+) -> int:
+    """Have the server run a command with the environment, working directory and umask of this process.
+
+    Args:
+        connection: A new socket of the family AF_UNIX.
+        path: The socket of the server.
+        words: "peirce", "python" or "module", and the arguments.
+        streams: Descriptors of the command's stdin, stdout and stderr.
+
+    Returns:
+        The id of the process that runs the command.
+    """
+    connection.connect(path)
+    umask = os.umask(0o077)  # which can only be read by setting it
+    os.umask(umask)
+    request = {
+        "words": words, "cwd": os.getcwd(), "environment": dict(os.environ), "umask": umask,
+    }  # fmt: skip
+    whole = json.dumps(request).encode()
+    socket.send_fds(connection, [len(whole).to_bytes(4, "big")], streams)
+    connection.sendall(whole)
+    return int.from_bytes(_received(connection, 4), "big")
+
+
+def receive_exit_code(connection: socket.socket) -> int:
+    """Wait for the end of the command; return its exit code, or the negative number of the signal."""
+    return os.waitstatus_to_exitcode(int.from_bytes(_received(connection, 4), "big"))
 
 
 def _received(connection: socket.socket, size: int) -> bytes:

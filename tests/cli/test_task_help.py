@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from forked_command import run_command
 from peirce import tasks_help, tasks_list
 from peirce.records import UsageError
+from peirce.tests.cli.forked_command import run_command
 
 NAMES = [row["task"] for row in tasks_list()]
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_script
+from peirce.tests.cli.forked_command import run_script
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/how-to/use-from-python.md"
 TEXT = PAGE.read_text("utf-8")

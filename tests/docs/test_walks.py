@@ -14,9 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import write_program
+from peirce.tests.cli.forked_command import write_program
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WALKS = REPOSITORY / "docs" / "walks"

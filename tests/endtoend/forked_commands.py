@@ -7,16 +7,13 @@ imported the package for all commands of the tests (forked_command.py).
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-import forked_command
+from peirce.tests.cli.forked_command import receive_exit_code, request_command, server
 
 
 class ForkedCommand:
@@ -29,25 +26,18 @@ class ForkedCommand:
     def __init__(self, words: Sequence[str], output: Path) -> None:
         self.exitcode: int | None = None
         self._connection = socket.socket(socket.AF_UNIX)
-        self._connection.connect(forked_command._server())
-        request = json.dumps(
-            {"words": ["peirce", *words], "cwd": os.getcwd(), "environment": dict(os.environ)}
-        ).encode()
         with open(os.devnull, "rb") as stdin, output.open("ab") as written:
             streams = [stdin.fileno(), written.fileno(), written.fileno()]
-            socket.send_fds(self._connection, [len(request).to_bytes(4, "big")], streams)
-        self._connection.sendall(request)
-        self.pid = int.from_bytes(forked_command._received(self._connection, 4), "big")
+            self.pid = request_command(self._connection, server(), ["peirce", *words], streams)
 
     def join(self, timeout_s: float | None = None) -> None:
         """Wait until the command has ended, at most so many seconds."""
         if self.exitcode is None:
             self._connection.settimeout(timeout_s)
             try:
-                status = forked_command._received(self._connection, 4)
+                self.exitcode = receive_exit_code(self._connection)
             except TimeoutError:
                 return
-            self.exitcode = os.waitstatus_to_exitcode(int.from_bytes(status, "big"))
             self._connection.close()
 
     def is_alive(self) -> bool:
@@ -57,12 +47,6 @@ class ForkedCommand:
         """Kill the command, if `join` has not seen its end."""
         if self.is_alive():
             os.kill(self.pid, signal.SIGKILL)
-
-
-def forked_words(*words: str) -> list[str]:
-    """Return a command that runs `peirce WORDS` in a fork, with its own streams."""
-    ask = [sys.executable, "-IS", forked_command.SCRIPT, "ask", forked_command._server()]
-    return [*ask, "peirce", *words]
 
 
 def start_command(words: Sequence[str], output: Path) -> ForkedCommand:

@@ -19,9 +19,8 @@ from peirce.records import Reply, Usage, UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from chat_server import ChatServer, completion
-from forked_command import write_program
+from peirce.tests.cli.forked_command import write_program
 from rule_mender import NOTHING, ByHand, RuleMender, answer
 
 # T1: who has an R with P, and is not Ab, has Q. a0 breaks it in W0, a1 in W1.

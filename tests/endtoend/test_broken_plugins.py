@@ -10,9 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_command
+from peirce.tests.cli.forked_command import run_command
 
 KINDS = ("tasks", "families", "methods", "metrics", "report_sections", "sandboxes", "models",
          "search_engines")  # fmt: skip

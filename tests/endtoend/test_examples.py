@@ -11,14 +11,11 @@ import os
 import re
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import peirce
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_command
+from peirce.tests.cli.forked_command import run_command
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = REPOSITORY / "examples"

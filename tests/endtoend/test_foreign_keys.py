@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import peirce
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_command
+from peirce.tests.cli.forked_command import run_command
 
 SECRET = "not-for-strangers-0123456789"
 

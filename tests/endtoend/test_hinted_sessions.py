@@ -23,10 +23,9 @@ from peirce.tests.page_blocks import read_text
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from disturbed_paths import command_line
-from forked_command import run_command
-from forked_commands import forked_words, start_command
+from forked_commands import start_command
+from peirce.tests.cli import forked_command
 from test_controlled_sessions import SPACE, TIMEOUT_S, HoldingModel, Running, options, wait_until
 
 PEIRCE = [sys.executable, "-m", "peirce"]
@@ -41,7 +40,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run_cli(*arguments: str):
-    return run_command(arguments, cwd=".")
+    return forked_command.run_command(arguments, cwd=".")
 
 
 def prompts(model, text):
@@ -285,7 +284,9 @@ READY = "Your hint, on one line, then Enter:"
 
 def test_in_a_terminal_the_questions_are_asked_and_an_empty_line_gives_up(folder):
     model = scripted(folder, [WRONG] * 6)
-    terminal = Terminal(*forked_words("run", "list_functions", "--model", model, *ASK))
+    terminal = Terminal(
+        *forked_command.command_line(["run", "list_functions", "--model", model, *ASK])
+    )
     terminal.wait_for(READY)
     assert "Question: No hypothesis for problem" in terminal.said
     terminal.write("try the length\n")
@@ -302,7 +303,9 @@ def test_in_a_terminal_the_questions_are_asked_and_an_empty_line_gives_up(folder
 
 def test_a_question_in_a_terminal_is_withdrawn_when_another_process_answers(folder):
     model = scripted(folder, [WRONG] * 3)
-    terminal = Terminal(*forked_words("run", "list_functions", "--model", model, *ASK))
+    terminal = Terminal(
+        *forked_command.command_line(["run", "list_functions", "--model", model, *ASK])
+    )
     terminal.wait_for(READY)
     (question,) = peirce.status().questions
     peirce.hint("last", question["problem"], "")

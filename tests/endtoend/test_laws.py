@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import peirce
 import pytest
+from peirce.tests.cli.forked_command import run_command
 from peirce.tests.page_blocks import read_text
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_command
 
 ANSWERS = [
     "The root of the length.\nperiod = 2.006 * sqrt(length)",

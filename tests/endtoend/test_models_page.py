@@ -19,10 +19,9 @@ from peirce import cli
 from peirce.records import PROVIDERS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from batch_server import BatchServer
 from faulty_server import FaultyServer
-from forked_command import run_command
+from peirce.tests.cli.forked_command import run_command
 from tiny_model import make_adapter, make_model, require
 
 GUIDES = Path(__file__).parents[2] / "docs/how-to"

@@ -18,10 +18,9 @@ from peirce.store import Store
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from faulty_server import FaultyServer, draw
-from forked_command import run_command
 from forked_commands import start_command
+from peirce.tests.cli.forked_command import run_command
 
 PROBLEMS, ANSWERS = 3, 6
 SPACE = Path(__file__).with_name("twelve_lists.jsonl")  # what is claimed here does not depend on it

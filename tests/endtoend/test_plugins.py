@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peirce.tests.cli.forked_command import run_command
 from peirce.tests.page_blocks import read_text
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_command
 
 PLUGINS = Path(__file__).resolve().parents[2] / "examples" / "plugins"
 Peirce = Callable[..., "subprocess.CompletedProcess[str]"]

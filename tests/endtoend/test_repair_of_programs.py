@@ -17,10 +17,9 @@ from peirce.tests.page_blocks import read_text
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from faulty_server import FaultyServer
-from forked_command import run_command
 from forked_commands import start_command
+from peirce.tests.cli.forked_command import run_command
 
 SECOND = [[[4, 2, 7], [2]], [[3, 9], [9]], [[8, 1, 5, 6], [1]], [[2, 6, 6], [6]], [[5, 0, 3], [0]]]
 SOURCES = (

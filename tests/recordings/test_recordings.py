@@ -18,8 +18,7 @@ from peirce.records import UsageError
 from peirce.store import Store
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from forked_command import run_command
+from peirce.tests.cli.forked_command import run_command
 from pinning import (
     PINNED,
     RECORDINGS,
