@@ -30,7 +30,7 @@ from .messages import decode, decode_rows, encode, receive, send
 from .owner_socket import (
     check_socket_path,
     connect,
-    identity,
+    file_identity,
     is_trusted,
     listen,
     remove_socket,
@@ -67,7 +67,7 @@ class OwnerServer:
         self._closing = False
         self._listener = listen(self._path)
         self._address = Path(os.fsdecode(self._listener.getsockname()))
-        self._made = identity(self._address)
+        self._made = file_identity(self._address)
         self._accepting = threading.Thread(target=self._accept, name="store-owner", daemon=True)
         self._accepting.start()
 

@@ -60,14 +60,14 @@ def listen(place: Path) -> socket.socket:
 
 def check_socket_path(path: Path) -> None:
     """Raise StoreError if `path` exists and is not a socket left by the owner of a store."""
-    if os.path.lexists(path) and address_at(path) is None:
+    if os.path.lexists(path) and _address_at(path) is None:
         raise StoreError(
             f"{path} is not a socket of Peirce, but a run needs this path: move the file, or"
             " choose another store with --store"
         )
 
 
-def address_at(place: Path) -> str | None:
+def _address_at(place: Path) -> str | None:
     """Return the path of the socket at `place`, or None if no owner of this user made it.
 
     `place` is a socket of this user, or a link of this user to a path as `listen` makes them.
@@ -87,7 +87,7 @@ def address_at(place: Path) -> str | None:
 
 def connect(place: Path, link: socket.socket) -> bool:
     """Connect to the socket at `place`; return whether an owner of this user accepts it."""
-    address = address_at(place)
+    address = _address_at(place)
     if address is None:
         return False
     try:
@@ -123,7 +123,7 @@ def _answers(place: Path) -> bool:
         return connect(place, link)
 
 
-def identity(place: Path) -> tuple[int, int] | None:
+def file_identity(place: Path) -> tuple[int, int] | None:
     """Return device and inode of what is at `place`, or None if nothing is."""
     try:
         found = place.lstat()
@@ -138,10 +138,10 @@ def remove_socket(place: Path, address: Path, created: tuple[int, int] | None) -
     Args:
         place: The path of the socket or of the link to it.
         address: The address of the socket.
-        created: What `identity` returned for the address. If something else is there, `place` belongs
+        created: What `file_identity` returned for the address. If something else is there, `place` belongs
             to the owner of a store that took the place.
     """
-    if address_at(place) == str(address) and identity(address) == created:
+    if _address_at(place) == str(address) and file_identity(address) == created:
         _remove(place)
     elif address != place:
         _remove_private(address)
@@ -149,7 +149,7 @@ def remove_socket(place: Path, address: Path, created: tuple[int, int] | None) -
 
 def _remove(place: Path) -> None:
     """Remove a socket that an owner of this user left, and nothing else."""
-    address = address_at(place)
+    address = _address_at(place)
     with contextlib.suppress(OSError):  # root may connect to what others made, but leaves it there
         if place.lstat().st_uid != os.geteuid():
             return

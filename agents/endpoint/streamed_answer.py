@@ -18,7 +18,7 @@ MAX_CHARACTERS = 32_000_000  # characters; an endless stream must not fill the m
 MOST_BYTES = 8 * MAX_CHARACTERS  # of a stream; an event of one token takes some 200 bytes
 MOST_PIECES = 1_000_000  # of a stream: events, and lines within them
 JOINED = ("reasoning_content", "reasoning", "refusal")
-CALL_FIELDS = ("extra_content",)  # of a tool call, for the same reason
+CALL_FIELDS = ("extra_content",)  # of a tool call, kept as they come
 LISTED = ("reasoning_details",)  # lists that a provider wants to see again (thinking.py)
 KEPT_FIELDS = ("id", "model", "created", "prompt_token_ids")  # of the events of a stream
 

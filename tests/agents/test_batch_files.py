@@ -215,7 +215,11 @@ class Stopped:
     def __init__(self, server: BatchServer, store: Path, number: int, stop: int) -> None:
         server.hold_from = number
         run = Run(server.url, store)
-        wait_for(server, number + 1)
+        try:
+            wait_for(server, number + 1)
+        except AssertionError:
+            run.process.kill()
+            raise
         self.said = run.end(stop)
         self.code = run.process.returncode
         self._server, self._store = server, store

@@ -2,7 +2,8 @@
 packages predict, their limits are kept, and what they do not support is refused with a reason.
 
 Internals: programs and trees are made with the packages themselves and held against their formulas.
-The process and the check for the package have no face.
+The process and the check for the package have no face. Where no column varies, the
+process is asked in this one.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ def finished(
 
     def call(*arguments: str) -> tuple[int, str, str]:
         files = [(one.name, one.read_bytes()) for one in sorted(folder.rglob("*")) if one.is_file()]
-        known = (arguments, *files)
+        settings = [one for one in sorted(os.environ.items()) if one[0].startswith("PEIRCE")]
+        known = (arguments, *settings, *files)
         if known not in FINISHED:
             told = peirce(*arguments)
             FINISHED[known] = told, (folder / "peirce.duckdb").read_bytes()

@@ -3,7 +3,7 @@
 A command that is started by `python -m peirce` spends most of its CPU time on imports. Here one server
 process imports them once, and each command is a fork of it, with its own arguments, working directory,
 environment, umask and streams; so are the workers that it starts. Not for tests about what is imported,
-about signals, or about variables that are read at import.
+about signals that come before the command has begun, or about variables that are read at import.
 
     run_command(["tasks", "list"], cwd=folder)       # -> subprocess.CompletedProcess[str]
     run_script("page.py", cwd=folder)                # a script of Python, in the same way
@@ -138,7 +138,8 @@ def ask(path: str, words: list[str]) -> int:
             signal.signal(one, lambda number, _: os.kill(pid, number))
         code = receive_exit_code(connection)
     if code < 0:  # end by the same signal
-        signal.signal(-code, signal.SIG_DFL)
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
 

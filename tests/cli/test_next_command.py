@@ -3,6 +3,7 @@ session ends. Each is read from the screen of a real run, then run as it stands 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -29,12 +30,10 @@ def arguments_of(said: str) -> list[str]:
 
 def interrupting(request_number, content):
     """A model that says `content`, and is asked this question when Ctrl-C is pressed."""
-    asked = 0
+    asked = itertools.count(1)  # requests come in several threads
 
     def answer(request):
-        nonlocal asked
-        asked += 1
-        if asked == request_number:
+        if next(asked) == request_number:
             os.kill(os.getpid(), signal.SIGINT)
         return {"content": content}
 

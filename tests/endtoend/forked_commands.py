@@ -8,6 +8,7 @@ imported the package for all commands of the tests (forked_command.py).
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 from collections.abc import Sequence
@@ -41,10 +42,12 @@ class ForkedCommand:
             self._connection.close()
 
     def is_alive(self) -> bool:
+        if self.exitcode is None and select.select([self._connection], [], [], 0)[0]:
+            self.join()
         return self.exitcode is None
 
     def kill(self) -> None:
-        """Kill the command, if `join` has not seen its end."""
+        """Kill the command, if it has not ended."""
         if self.is_alive():
             os.kill(self.pid, signal.SIGKILL)
 

@@ -30,20 +30,23 @@ def start_training(words: Sequence[str], cwd: Path, out: Path, errors: Path) -> 
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(IMPORTED))
-    process = context.Process(target=_run, args=(list(words), str(cwd), str(out), str(errors)))
+    inherited = (dict(os.environ), list(words), str(cwd), str(out), str(errors))
+    process = context.Process(target=_run, args=inherited)
     process.start()
     return process
 
 
-def _run(words: list[str], cwd: str, out: str, errors: str) -> None:
+def _run(environment: dict[str, str], words: list[str], cwd: str, out: str, errors: str) -> None:
     import sys
 
     os.setsid()
     os.chdir(cwd)
     for stream, file in ((1, out), (2, errors)):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-    for name in [one for one in os.environ if one.startswith(("OPENAI", "PEIRCE"))]:
-        del os.environ[name]
+    os.environ.clear()
+    for name, value in environment.items():
+        if not name.startswith(("OPENAI", "PEIRCE")):
+            os.environ[name] = value
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENAI_API_KEY": "none"}
     import torch
     from peirce import cli

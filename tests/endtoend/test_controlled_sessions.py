@@ -22,9 +22,8 @@ from peirce.store import Store
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
 from chat_server import ChatServer, completion
-from disturbed_paths import WAYS, command_line, session_options, write_program
+from disturbed_paths import WAYS, session_options, write_program
 from faulty_server import draw
-from forked_commands import start_command
 
 TIMEOUT_S = 120
 SPACE = Path(__file__).with_name("twelve_lists.jsonl")  # what is claimed here does not depend on it
@@ -343,16 +342,14 @@ def test_a_detached_session_has_the_digest_of_the_same_session_here(undisturbed)
 )
 def test_a_signal_in_a_pause_loses_nothing(undisturbed, end):
     with HoldingModel() as model:
-        words = ["run", "list_functions", *command_line(options(model)), "--quiet"]
-        process = start_command(words, Path("said.txt"))
+        told = peirce.start("list_functions", **options(model))
         wait_until(lambda: model.held == 3)
-        assert peirce.pause().pid == process.pid
+        peirce.pause()
         model.release()
         wait_until(lambda: peirce.status().in_flight == 0)
-        os.kill(process.pid, end)
-        process.join(TIMEOUT_S)
+        os.kill(told.pid, end)
         found = wait_until(lambda: (one := peirce.status()).pid == 0 and one)
-        assert (found.status, found.open) == ("interrupted", 6)
+        assert (found.status, found.open, found.log) == ("interrupted", 6, told.log)
         assert model.requests == 3 == len(request_keys())
         with pytest.raises(peirce.PeirceError, match="`peirce resume"):
             peirce.pause()

@@ -155,7 +155,7 @@ def test_a_session_that_was_killed_comes_to_the_same_digest(undisturbed, tmp_pat
         for name, value in OPTIONS.items():
             words += [f"--{name.replace('_', '-')}", str(value)]
         killed.append(start_command(words, tmp_path / "said.txt"))
-        killed[0].join()
+        killed[0].join(300)
         assert killed[0].exitcode == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
         session = peirce.resume(store=str(tmp_path / "b.duckdb"), workers=1)
     assert session.status == "done" and session.digest == whole_session.digest

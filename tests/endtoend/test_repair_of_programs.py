@@ -160,7 +160,7 @@ def test_a_session_that_was_killed_comes_to_the_same_digest(undisturbed, pairs, 
                  "--seed-hypotheses", "1", "--max-answers", "5", "--repair", "search",
                  "--tool-calls", "0", "--quiet"]  # fmt: skip
         killed.append(start_command(words, tmp_path / "said.txt"))
-        killed[0].join()
+        killed[0].join(300)
         assert killed[0].exitcode == -signal.SIGKILL, (tmp_path / "said.txt").read_text()
         session = peirce.resume(store=str(tmp_path / "b.duckdb"), workers=1)
     assert session.status == "done" and session.digest == undisturbed[0].digest

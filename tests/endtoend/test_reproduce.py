@@ -54,7 +54,7 @@ class Experiment:
         assert self._process.exitcode == -signal.SIGKILL
 
     def ended(self, code: int = 0) -> str:
-        self._process.join()
+        self._process.join(900)
         assert self._process.exitcode == code, "".join(self.lines)
         return self._out.read_text()
 

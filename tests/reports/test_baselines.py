@@ -36,22 +36,24 @@ GRADES = {
     "books": {"kind": "number", "about": ""},
     "legacy": {"kind": "truth", "about": ""},
 }
+# Before conftest.py leaves boosting out.
+HAS_INTERPRET, DESCRIBE_MISSING = baseline_models.has_interpret, baselines.describe_missing
 PAIR = {"first": {"kind": "text", "about": ""}, "second": {"kind": "text", "about": ""}}
 
 
 @pytest.fixture
-def boosting(monkeypatch):
+def as_installed(monkeypatch):
+    """Explainable boosting is used if it is installed, as outside of the tests."""
+    monkeypatch.setattr(baseline_models, "has_interpret", HAS_INTERPRET)
+    monkeypatch.setattr(baselines, "describe_missing", DESCRIBE_MISSING)
+
+
+@pytest.fixture
+def boosting(as_installed):
     """Explainable boosting, which the other tests leave out: it takes seconds on every problem."""
-    monkeypatch.undo()
     pytest.importorskip(
         "interpret", reason="BOOSTING NOT TESTED: interpret-core absent (extra ebm)"
     )
-
-
-@pytest.fixture(autouse=True)
-def without_boosting(monkeypatch):
-    monkeypatch.setattr(baseline_models, "has_interpret", lambda: False)
-    monkeypatch.setattr(baselines, "describe_missing", lambda: None)
 
 
 def applicant(grade, books, legacy):
@@ -276,8 +278,9 @@ def test_a_result_is_compared_on_the_rows_that_it_was_asked():
     )
 
 
-def test_without_interpret_boosting_is_left_out_and_one_line_says_how_to_install_it(monkeypatch):
-    monkeypatch.undo()
+def test_without_interpret_boosting_is_left_out_and_one_line_says_how_to_install_it(
+    monkeypatch, as_installed
+):
     monkeypatch.setitem(sys.modules, "interpret", None)
     p, steps = results(["wet", "dry"] * 20)
     assert [one["name"] for one in score_baselines(p)] == ["majority", "tfidf", "tree"]

@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -23,7 +24,7 @@ import peirce
 import pytest
 from peirce.records import StoreError, UsageError
 from peirce.store import Store
-from peirce.tests.cli.forked_command import write_program
+from peirce.tests.cli.forked_command import receive_exit_code, request_command, server
 
 TAIL, HEAD = ("def f(x):\n    return x[1:]", "def f(x):\n    return x[:1]")
 ANSWERS = [
@@ -205,20 +206,20 @@ def test_a_store_that_is_being_written_is_refused_with_its_process(
 
 def test_a_merge_that_is_killed_is_completed_by_another(stores: list[Path], tmp_path: Path) -> None:
     """The merge is killed when it has written more and more."""
-    out, program = tmp_path / "out.duckdb", tmp_path / "peirce"
-    write_program(program)
+    out = tmp_path / "out.duckdb"
     killed = []
     for changes in (1, 2, 4):
-        with subprocess.Popen(
-            [program, "merge-stores", out, *stores], stdout=subprocess.PIPE
-        ) as merging:
+        with socket.socket(socket.AF_UNIX) as link, open(os.devnull, "r+b") as nothing:
+            words = ["peirce", "merge-stores", str(out), *map(str, stores)]
+            merging = request_command(link, server(), words, [nothing.fileno()] * 3)
+            link.setblocking(False)  # its end is told there
             sizes = {written(out)}
-            while merging.poll() is None and len(sizes) <= changes:
-                time.sleep(0.001)
+            while len(sizes) <= changes and not select.select([link], [], [], 0.001)[0]:
                 sizes.add(written(out))
-            merging.kill()
-            merging.stdout.read()  # to its end: the process that merges has ended, too
-        killed.append(merging.returncode == -signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                os.kill(merging, signal.SIGKILL)
+            link.settimeout(60)
+            killed.append(receive_exit_code(link) == -signal.SIGKILL)
     assert killed[0]
     peirce.merge_stores(out, *stores)
     whole = tmp_path / "whole.duckdb"

@@ -21,6 +21,7 @@ import pytest
 from peirce.records import InputSet, StoreError
 from peirce.store import Store
 from peirce.store.sessions import ID_LETTERS
+from peirce.tests.counts import drawn
 
 NewSession = Callable[..., str]
 
@@ -326,11 +327,12 @@ def race(path: Path) -> tuple[list[Store], list[str]]:
     return opened, refused
 
 
+@pytest.mark.counted
 @pytest.mark.parametrize("unfinished", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_threads_that_open_one_new_store_leave_it_to_the_first(
     tmp_path: Path, unfinished: bool
 ) -> None:
-    for number in range(8):
+    for number in range(drawn(8, soak=20)):
         path = tmp_path / f"{number}.duckdb"
         if unfinished:
             path.touch()

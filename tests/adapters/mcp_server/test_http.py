@@ -55,7 +55,7 @@ LIMITED = f"""
 import sys
 from peirce.adapters.mcp_server import connections
 from peirce.cli import main
-connections.MAX_CONNECTIONS, connections.FIRST_REQUEST_S = {CONNECTIONS}, 3.0
+connections.MAX_CONNECTIONS, connections.FIRST_REQUEST_S = {CONNECTIONS}, 8.0
 main(sys.argv[1:])
 """
 

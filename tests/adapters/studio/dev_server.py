@@ -1,4 +1,5 @@
-"""`langgraph dev` with Peirce's graphs, as a user starts it, in a folder of the test's own.
+"""`langgraph dev` with Peirce's graphs, in a folder of the test's own: as a user starts it, or with the
+processes of its sessions forked.
 
 Internals: the module that runs a session in its process is named, so that this process can be forked.
 """

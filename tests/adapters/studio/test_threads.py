@@ -130,8 +130,10 @@ def test_two_threads_run_at_once(client: Any, server: DevServer, pairs: str) -> 
     with ChatServer([wait]) as chat:
         values = values_for(chat, pairs)
         runs = [client.runs.create(one, "refine", input=values)["run_id"] for one in threads]
-        wait_until(lambda: all(is_running(server.store(one)) for one in threads))
-        both_run.set()
+        try:
+            wait_until(lambda: all(is_running(server.store(one)) for one in threads))
+        finally:
+            both_run.set()
         ends = [client.runs.join(*one) for one in zip(threads, runs, strict=True)]
     assert [one["status"] for one in ends] == ["done", "done"]
     assert ends[0]["digest"] == ends[1]["digest"] and ends[0]["session"] != ends[1]["session"]
@@ -151,18 +153,21 @@ def test_a_killed_server_takes_its_session_along_and_another_one_resumes_it(
 
     folder = tmp_path / "killed"
     folder.mkdir()
-    killed = DevServer(folder, settings_of_the_page(), forked=True)
+    killed = DevServer(folder, settings_of_the_page())
     killed.start()
-    client_of_killed = get_sync_client(url=killed.url)
-    thread = new_thread(client_of_killed)
-    values = values_for(waiting_chat, pairs)
-    _, before = start_until_it_waits(client_of_killed, thread, values, waiting_chat)
-    killed.stop(signal.SIGKILL)
+    try:
+        client_of_killed = get_sync_client(url=killed.url)
+        thread = new_thread(client_of_killed)
+        values = values_for(waiting_chat, pairs)
+        _, before = start_until_it_waits(client_of_killed, thread, values, waiting_chat)
+    finally:
+        killed.stop(signal.SIGKILL)
     store = killed.store(thread)
     wait_until(lambda: not is_running(store))  # its process ends with the server
     [row] = peirce.sessions(store=store)
     assert row.status == "interrupted"
 
+    # The other server has the store of the thread, and nothing of what LangGraph knows of it.
     no_socket = shutil.ignore_patterns("*.sock")
     shutil.copytree(store.parent, server.store(thread).parent, ignore=no_socket)
     again = str(client.threads.create(thread_id=thread, if_exists="do_nothing")["thread_id"])

@@ -56,7 +56,11 @@ class Tab:
               one.open = true;
             })));
             const parts = [...document.querySelectorAll(`${within} details`)];
-            while (parts.some((one) => one.isConnected && one.childElementCount < 2)) await new Promise((done) => setTimeout(done, 10));
+            const until = performance.now() + 60000;
+            for (let empty; (empty = parts.find((one) => one.isConnected && one.childElementCount < 2));) {
+              if (performance.now() > until) throw new Error(`stays empty: ${empty.textContent}`);
+              await new Promise((done) => setTimeout(done, 10));
+            }
           }
         }""",
             within,

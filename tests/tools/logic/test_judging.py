@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from peirce.records import DataError
+from peirce.tests.counts import drawn
 from peirce.tools.logic import (
     EVERY_COMPLETION,
     LIMITED,
@@ -40,11 +41,12 @@ from .worlds_at_random import (
 )
 
 
+@pytest.mark.counted
 @pytest.mark.parametrize("regime", REGIMES)
 def test_the_fast_path_and_z3_say_what_going_through_all_completions_says(regime):
     draw = random.Random(f"naive {regime}")
     seen = set()
-    for _ in range(20):
+    for _ in range(drawn(20, soak=40)):
         theory = any_theory(draw)
         worlds = tuple(world(draw, draw.randint(1, 4), draw.randint(0, 5)) for _ in range(3))
         fast, solved = (

@@ -4,6 +4,7 @@ room share it, because it takes longer to start than most of them."""
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,18 @@ def cluster() -> Any:
     pytest.importorskip("ray", reason="NO RAY HERE: pip install 'peirce[cluster]'")
     if not started:
         started.append(start_cluster())
+    wait_for_two_nodes()
     return started[0]
+
+
+def wait_for_two_nodes() -> None:
+    """Wait until the nodes that earlier tests have added and removed are known to be gone."""
+    import ray
+
+    end = time.monotonic() + 120
+    while sum(one["Alive"] and bool(one["Resources"].get("CPU")) for one in ray.nodes()) != 2:
+        assert time.monotonic() < end, ray.nodes()
+        time.sleep(0.1)
 
 
 def start_cluster() -> Any:

@@ -139,20 +139,25 @@ def test_an_actor_that_is_killed_is_replaced_on_its_node(cluster: Any, spare: An
 
 
 def test_a_node_that_joins_later_gets_work(cluster: Any) -> None:
+    later = []
+
     async def work() -> Any:
         workers = await open_workers("ray")
         assert isinstance(workers, RayWorkers)
         try:
             oracle = await workers.open_oracle(EXECUTE, OracleSettings(workers=1))
-            added = cluster.add_node(num_cpus=1, resources={"sandbox": 1})
-            await until(lambda: added.node_id in workers._nodes)
+            later.append(cluster.add_node(num_cpus=1, resources={"sandbox": 1}))
+            await until(lambda: later[0].node_id in workers._nodes)
             values = await judge_many(oracle.with_limits(LIMITS), 6)
-            return values, bool(node_of(workers, added).sent), added
+            return values, bool(node_of(workers, later[0]).sent)
         finally:
             await workers.close()
 
-    values, worked, added = asyncio.run(work())
-    cluster.remove_node(added, allow_graceful=False)
+    try:
+        values, worked = asyncio.run(work())
+    finally:
+        for node in later:
+            cluster.remove_node(node, allow_graceful=False)
     assert values == [REVERSED] * 6 and worked
 
 
