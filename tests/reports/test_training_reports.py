@@ -122,7 +122,7 @@ def test_a_panel_without_a_curve_says_so_and_a_warning_stands_where_it_was_set()
 def test_every_figure_of_the_paper_is_drawn_from_logs(
     found: list[TrainingRun], tmp_path: Path
 ) -> None:
-    few = {"fixl0", "fixn0", "moml0", "sinl0"}  # of each figure, and two bases
+    few = {"fixl0", "fixn0", "moml0", "moml1", "sinl0"}  # of each figure, and two bases
     some = [one for one in found if one.training in few]
     files, without = training.render_files(some, tmp_path)
     if not plotting.has_matplotlib():
@@ -131,7 +131,7 @@ def test_every_figure_of_the_paper_is_drawn_from_logs(
     writing.write_files(files)
     names = {path.name for path in tmp_path.iterdir()}
     assert without == ""
-    wanted = {"figure6", "figure7", "watch", "curriculum-moml0"}
+    wanted = {"figure6", "figure7", "watch", "curriculum-moml0", "curriculum-moml1"}
     assert names == {
         "training.csv", "training.md", *(f"{name}{form}" for name in wanted for form in (".png", ".svg"))
     }  # fmt: skip
