@@ -18,21 +18,10 @@ if TYPE_CHECKING:
     import pytest
 
 MODULES = ("peirce.search.worker", "peirce.tools.logic.z3_worker")
-FOLDERS = tuple(
-    f"tests/{name}/"
-    for name in (
-        "adapters",
-        "cli",
-        "commands",
-        "docs",
-        "endtoend",
-        "graphs",
-        "reports",
-        "store",
-        "tasks",
-        "training",
-    )
-)
+FOLDERS = (
+    "tests/adapters/", "tests/cli/", "tests/commands/", "tests/docs/", "tests/endtoend/",
+    "tests/graphs/", "tests/reports/", "tests/store/", "tests/tasks/", "tests/training/",
+)  # fmt: skip
 
 
 def fork_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,9 +43,9 @@ def run(folder: Path, rows: int = 500, **options):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def session_on_all_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a session on all rows, which two tests look at."""
-    folder = tmp_path_factory.mktemp("whole")
+    folder = tmp_path_factory.mktemp("all_rows")
     run(folder)
     return folder
 
@@ -54,8 +54,8 @@ def problem_of(folder: Path, session: str = "last"):
     return peirce.load(session, store=folder / "s.duckdb").problems[0]
 
 
-def test_the_search_sees_every_training_row(whole: Path) -> None:
-    problem = problem_of(whole)
+def test_the_search_sees_every_training_row(session_on_all_rows: Path) -> None:
+    problem = problem_of(session_on_all_rows)
     assert len(problem.shown) == 300 and "training_rows" not in problem.secret
 
 
@@ -131,8 +131,8 @@ def test_many_rows_are_neither_in_the_prompt_nor_in_the_events_of_the_bank(
     assert all(one["visits"] == 420 for one in bank)
 
 
-def test_a_session_on_all_rows_is_replayed_without_a_difference(whole: Path) -> None:
-    store = whole / "s.duckdb"
+def test_a_session_on_all_rows_is_replayed_without_a_difference(session_on_all_rows: Path) -> None:
+    store = session_on_all_rows / "s.duckdb"
     digest = peirce.load("last", store=store).digest
     assert peirce.replay("last", store=store).differences == []
     assert peirce.resume("last", store=store).digest == digest

@@ -16,6 +16,10 @@ KINDS = ("tasks", "families", "methods", "metrics", "report_sections", "sandboxe
          "search_engines")  # fmt: skip
 PAIRS = 'input,output\n"[1, 2]","[2, 1]"\n"[3, 4]","[4, 3]"\n"[5, 6, 7]","[7, 6, 5]"\n'
 
+RUN = (
+    "run", "examples", "--data", "pairs.csv", "--max-answers", "1", "--workers", "1", "--quiet",
+)  # fmt: skip
+
 
 def install(folder: Path, module: str, names: dict[str, str]) -> dict[str, str]:
     """A distribution `broken` beside the package: the environment in which it is found."""
@@ -44,18 +48,7 @@ def peirce(folder: Path, environment: dict[str, str], *words: str) -> tuple[int,
 def test_broken_parts_leave_the_others_usable(tmp_path: Path, module: str) -> None:
     environment = install(tmp_path, module, dict.fromkeys(KINDS, "zzz"))
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    run = (
-        "run",
-        "examples",
-        "--data",
-        "pairs.csv",
-        "--max-answers",
-        "1",
-        "--workers",
-        "1",
-        "--quiet",
-    )
-    code, out, err = peirce(tmp_path, environment, *run)
+    code, out, err = peirce(tmp_path, environment, *RUN)
     assert (code, "Traceback" in err) == (0, False), err
     assert "1 accepted" in out
     for words in (("tasks", "list"), ("list_functions",), ("eval", "gear", "last")):
@@ -86,17 +79,6 @@ def test_a_broken_part_that_is_asked_for_is_one_sentence(tmp_path: Path, kind: s
 def test_a_name_that_is_there_already_is_one_sentence(tmp_path: Path) -> None:
     environment = install(tmp_path, "PART = 3", {"search_engines": "lists", "methods": "refine"})
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    run = (
-        "run",
-        "examples",
-        "--data",
-        "pairs.csv",
-        "--max-answers",
-        "1",
-        "--workers",
-        "1",
-        "--quiet",
-    )
-    code, out, err = peirce(tmp_path, environment, *run)
+    code, out, err = peirce(tmp_path, environment, *RUN)
     assert (code, "Traceback" in err) == (0, False), err
     assert "1 accepted" in out

@@ -143,15 +143,8 @@ def new_thread(client: Any) -> str:
 
 def run_by_command_line(folder: Path, *arguments: str) -> Any:
     """Return what `peirce run … --json` prints, with a store of its own in `folder`."""
-    command = [
-        "run",
-        *arguments,
-        "--json",
-        "--quiet",
-        "--store",
-        str(folder / "command_line.duckdb"),
-    ]
-    ended = run_command(command, cwd=folder)
+    store = str(folder / "command_line.duckdb")
+    ended = run_command(["run", *arguments, "--json", "--quiet", "--store", store], cwd=folder)
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
 

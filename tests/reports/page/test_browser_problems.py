@@ -16,25 +16,25 @@ DRAWN = """() => [...document.querySelectorAll(".problem > details.pairs")].map(
 
 
 @pytest.fixture(scope="module")
-def whole(shared_tab, made):
+def page(shared_tab, made):
     """One tab for all: each test opens its problems in it."""
     return shared_tab(made.file)
 
 
-def opened(whole, made, name):
+def opened(page, made, name):
     """Each problem of a session, opened and unfolded."""
     for problem in made.problems(name):
-        whole.open(made.names[name], problem.id)
-        more = whole.page.query_selector_all(".problem .pairs button")
+        page.open(made.names[name], problem.id)
+        more = page.page.query_selector_all(".problem .pairs button")
         for button in more:
             button.evaluate("one => one.click()")
-        whole.unfold(".problem")
+        page.unfold(".problem")
         yield problem
 
 
-def rows(whole, place):
+def rows(page, place):
     """Of the shown (0) or hidden (1) observations, the elements that are drawn."""
-    return whole.page.query_selector_all(".problem > details.pairs")[place].query_selector_all(
+    return page.page.query_selector_all(".problem > details.pairs")[place].query_selector_all(
         "ol.observations > li, table.records tbody tr"
     )
 
@@ -44,19 +44,19 @@ def pairs(problem):
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_every_observation_is_drawn(whole, made, name):
-    for problem in opened(whole, made, name):
-        drawn = whole.page.evaluate(DRAWN)
+def test_every_observation_is_drawn(page, made, name):
+    for problem in opened(page, made, name):
+        drawn = page.page.evaluate(DRAWN)
         assert [len(one["rows"]) for one in drawn] == [len(some) for some in pairs(problem)]
         for one, some in zip(drawn, pairs(problem), strict=True):
             assert one["title"].endswith(f"({len(some)})")
-    assert whole.said == [] and whole.requests == [made.file.as_uri()]
+    assert page.said == [] and page.requests == [made.file.as_uri()]
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, made, name):
+def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(page, made, name):
     steps = made.steps(name)
-    for problem in opened(whole, made, name):
+    for problem in opened(page, made, name):
         mine = [
             (answer, one)
             for step in steps
@@ -64,17 +64,17 @@ def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, ma
             for answer in step.answers
             for one in answer.judged
         ]
-        drawn = whole.all(".hypotheses > li", "one => Number(one.id.slice(1)) - 1")
+        drawn = page.all(".hypotheses > li", "one => Number(one.id.slice(1)) - 1")
         assert sorted(drawn) == list(range(len(mine)))
         mine = [mine[place] for place in drawn]
-        assert whole.all(".hypotheses > li .verdict") == [one.verdict.value for _, one in mine]
-        texts = whole.all(".hypotheses > li")
+        assert page.all(".hypotheses > li .verdict") == [one.verdict.value for _, one in mine]
+        texts = page.all(".hypotheses > li")
         for text, (answer, one) in zip(texts, mine, strict=True):
             said = one.hypothesis
             for part in (said.text, said.description) if said else (one.reason,):
                 assert part in text
             assert answer.text in text
-        marks = whole.all(
+        marks = page.all(
             ".hypotheses > li",
             "one => [...one.querySelectorAll('summary > .marks')].map((one) => one.ariaLabel || one.textContent)",
         )
@@ -84,7 +84,7 @@ def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, ma
             # `report` applies the best to hidden observations that the session did not open.
             assert drawn[: len(stored)] == stored and len(drawn) <= 2
         recorded = peirce.show(made.names[name], problem.id, calls=True, store=made.store)
-        listed = whole.page.query_selector(".problem > details:last-child table")
+        listed = page.page.query_selector(".problem > details:last-child table")
         paths = (
             []
             if listed is None
@@ -96,10 +96,10 @@ def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, ma
 
 
 @pytest.mark.parametrize("name", ["lists", "scripted"])
-def test_lists_are_drawn_number_by_number(whole, made, name):
-    for problem in opened(whole, made, name):
+def test_lists_are_drawn_number_by_number(page, made, name):
+    for problem in opened(page, made, name):
         for place, some in enumerate(pairs(problem)):
-            for row, pair in zip(rows(whole, place), some, strict=True):
+            for row, pair in zip(rows(page, place), some, strict=True):
                 drawn, names = row.evaluate("""row => [
                   [...row.querySelectorAll(".cells")].map((one) => [...one.querySelectorAll(".cell")].map((cell) => Number(cell.textContent))),
                   [...row.querySelectorAll(".cells[role=img]")].map((one) => one.ariaLabel)]""")
@@ -110,15 +110,15 @@ def test_lists_are_drawn_number_by_number(whole, made, name):
 
 
 @pytest.mark.parametrize("name", ["mini_arc", "arc"])
-def test_grids_are_drawn_in_their_colours(whole, made, name):
+def test_grids_are_drawn_in_their_colours(page, made, name):
     def as_hex(colour):
         return "#" + "".join(f"{int(one):02x}" for one in colour[4:-1].split(","))
 
     look = """svg => ({ box: svg.getBoundingClientRect().toJSON(), cells: [...svg.querySelectorAll("rect")].map((one) =>
       [one.x.baseVal.value, one.y.baseVal.value, one.width.baseVal.value, getComputedStyle(one).fill]) })"""
-    for problem in opened(whole, made, name):
+    for problem in opened(page, made, name):
         for place, some in enumerate(pairs(problem)):
-            for row, pair in zip(rows(whole, place), some, strict=True):
+            for row, pair in zip(rows(page, place), some, strict=True):
                 grids = row.query_selector_all("svg.grid")
                 assert len(grids) == 2
                 for grid, values in zip(grids, (pair.input, pair.output), strict=True):
@@ -138,10 +138,10 @@ def test_grids_are_drawn_in_their_colours(whole, made, name):
                     assert said in grid.get_attribute("aria-label")
 
 
-def test_scenes_show_each_object(whole, made):
-    for problem in opened(whole, made, "acre"):
+def test_scenes_show_each_object(page, made):
+    for problem in opened(page, made, "acre"):
         for place, some in enumerate(pairs(problem)):
-            for row, pair in zip(rows(whole, place), some, strict=True):
+            for row, pair in zip(rows(page, place), some, strict=True):
                 objects = row.eval_on_selector_all(
                     ".object",
                     "all => all.map((one) => [one.textContent, one.querySelectorAll('svg > *').length > 0])",
@@ -161,10 +161,10 @@ def atoms(world):
     return found
 
 
-def test_worlds_are_graphs_of_their_elements_and_relations(whole, made):
-    for problem in opened(whole, made, "worlds"):
+def test_worlds_are_graphs_of_their_elements_and_relations(page, made):
+    for problem in opened(page, made, "worlds"):
         for place, some in enumerate(pairs(problem)):
-            for row, pair in zip(rows(whole, place), some, strict=True):
+            for row, pair in zip(rows(page, place), some, strict=True):
                 world = pair.input
                 graph = row.query_selector("svg.world")
                 spans = graph.eval_on_selector_all(
@@ -187,9 +187,9 @@ def test_worlds_are_graphs_of_their_elements_and_relations(whole, made):
                 assert world["id"] in row.text_content()
 
 
-def test_no_two_elements_of_a_world_lie_on_each_other_and_none_outside(whole, made):
-    list(opened(whole, made, "worlds"))
-    for graph in whole.page.query_selector_all("svg.world"):
+def test_no_two_elements_of_a_world_lie_on_each_other_and_none_outside(page, made):
+    list(opened(page, made, "worlds"))
+    for graph in page.page.query_selector_all("svg.world"):
         told = graph.evaluate("""svg => ({ view: svg.viewBox.baseVal, dots: [...svg.querySelectorAll(".dot")].map((one) => [one.cx.baseVal.value, one.cy.baseVal.value]),
           boxes: [...svg.querySelectorAll("text")].map((one) => { const box = one.getBBox(); return [box.x, box.y, box.x + box.width, box.y + box.height] }),
           at: [svg.viewBox.baseVal.x, svg.viewBox.baseVal.y, svg.viewBox.baseVal.width, svg.viewBox.baseVal.height] })""")
@@ -205,16 +205,16 @@ def test_no_two_elements_of_a_world_lie_on_each_other_and_none_outside(whole, ma
 
 
 @pytest.mark.parametrize("name", ["texts", "fields"])
-def test_labelled_rows_are_a_table_of_their_fields(whole, made, name):
-    for problem in opened(whole, made, name):
+def test_labelled_rows_are_a_table_of_their_fields(page, made, name):
+    for problem in opened(page, made, name):
         names = list(problem.shown[0].input)
-        assert whole.all(".problem > details.pairs:nth-of-type(2) thead th") == [
+        assert page.all(".problem > details.pairs:nth-of-type(2) thead th") == [
             "#",
             *names,
             "label",
         ]
         for place, some in enumerate(pairs(problem)):
-            for number, (row, pair) in enumerate(zip(rows(whole, place), some, strict=True), 1):
+            for number, (row, pair) in enumerate(zip(rows(page, place), some, strict=True), 1):
                 cells = row.eval_on_selector_all(
                     "th, td", "all => all.map((one) => one.textContent)"
                 )
@@ -225,45 +225,45 @@ def test_labelled_rows_are_a_table_of_their_fields(whole, made, name):
                 ]
 
 
-def test_what_sets_hypotheses_apart_is_named_and_leads_to_them(whole, made):
+def test_what_sets_hypotheses_apart_is_named_and_leads_to_them(page, made):
     """h1 and h2 on worlds: no exception, one in every completion, one in some."""
     steps = made.steps("worlds")
     seen = set()
-    for problem in opened(whole, made, "worlds"):
+    for problem in opened(page, made, "worlds"):
         consistent = [n for n, (_, one) in enumerate(((a, j) for s in steps if s.problem == problem.id for a in s.answers for j in a.judged), 1)
                       if one.verdict.consistent]  # fmt: skip
-        for item in whole.page.query_selector_all(".parting > li"):
+        for item in page.page.query_selector_all(".parting > li"):
             assert item.query_selector("svg.world .dot.chosen")
             named = [link.text_content() for link in item.query_selector_all("a")]
             assert sorted(named) == [f"h{n}" for n in consistent]
             seen |= {
                 line.text_content().split("→")[1] for line in item.query_selector_all("ul > li")
             }
-        link = whole.page.query_selector(".parting a")
+        link = page.page.query_selector(".parting a")
         name = link.text_content()
-        whole.page.evaluate(
+        page.page.evaluate(
             "() => document.querySelectorAll('.hypotheses details').forEach((one) => { one.open = false })"
         )
         link.click()
-        assert whole.page.evaluate("() => document.activeElement.closest('li').id") == name
-        assert whole.page.evaluate(f"() => document.querySelector('#{name} details').open")
+        assert page.page.evaluate("() => document.activeElement.closest('li').id") == name
+        assert page.page.evaluate(f"() => document.querySelector('#{name} details').open")
     assert seen and seen <= {"no exception", "an exception", "an exception in some completions"}
 
 
-def test_the_links_beside_a_title_go_through_the_list(whole, made):
+def test_the_links_beside_a_title_go_through_the_list(page, made):
     first = made.problems("lists")
-    whole.open(made.names["lists"], first[0].id)
-    assert whole.all(".beside-links a") == ["next →"]
-    whole.page.click(".beside-links a")
-    whole.page.wait_for_function(
+    page.open(made.names["lists"], first[0].id)
+    assert page.all(".beside-links a") == ["next →"]
+    page.page.click(".beside-links a")
+    page.page.wait_for_function(
         "name => document.querySelector('.problem h3').textContent === name", arg=first[1].id
     )
-    assert whole.all(".beside-links a") == ["← previous", "next →"]
-    assert whole.all("tr.current th a") == [first[1].id]
-    assert whole.all("[aria-current]") == [first[1].id]
+    assert page.all(".beside-links a") == ["← previous", "next →"]
+    assert page.all("tr.current th a") == [first[1].id]
+    assert page.all("[aria-current]") == [first[1].id]
 
 
-def test_a_problem_that_is_not_there_is_said(whole, made):
-    whole.page.evaluate("() => { location.hash = '#problem/nope/%E0%A4%A' }")
-    whole.page.wait_for_selector("text=This page contains no problem")
-    assert whole.said == []
+def test_a_problem_that_is_not_there_is_said(page, made):
+    page.page.evaluate("() => { location.hash = '#problem/nope/%E0%A4%A' }")
+    page.page.wait_for_selector("text=This page contains no problem")
+    assert page.said == []
